@@ -24,7 +24,7 @@ public interface Shop {
 
     record Page<T>(List<T> elements, int total) implements Serializable {}
 
-    /** A bean with a property whose name in JSON differs. */
+    /** A bean with a property that has a different name in JSON. */
     class Order implements Serializable {
         private static final long serialVersionUID = 1L;
         private long number;

@@ -2,7 +2,7 @@ package feign;
 
 import java.util.concurrent.CompletableFuture;
 
-/** Stands for the client library of a peer: its package does not count as application code. */
+/** Stands in for a peer's client library. Its package does not count as application code. */
 public final class Peer {
 
     private Peer() {}

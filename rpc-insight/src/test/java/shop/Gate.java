@@ -2,7 +2,7 @@ package shop;
 
 import java.util.concurrent.CountDownLatch;
 
-/** Makes a static initializer wait. */
+/** A gate at which a static initializer waits. */
 public final class Gate {
 
     private static volatile CountDownLatch open = new CountDownLatch(0);

@@ -3,7 +3,7 @@ package shop;
 import java.util.concurrent.CountDownLatch;
 import tern.rpc.pool.Holders;
 
-/** Application code outside of calls that keeps a connection while it waits for data. */
+/** Application code that runs outside of calls and keeps a connection while it waits for data. */
 public final class Housekeeping {
 
     private Housekeeping() {}

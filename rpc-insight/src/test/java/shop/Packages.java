@@ -3,7 +3,7 @@ package shop;
 import feign.Peer;
 import java.util.concurrent.CompletableFuture;
 
-/** Application code that waits for results, directly or within a library. */
+/** Application code that waits for results, directly or inside a library. */
 public final class Packages {
 
     private Packages() {}

@@ -3,10 +3,7 @@ package shop;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CountDownLatch;
 
-/**
- * Application code that allocates direct buffers, or requests garbage collections, for as long as a test inspects its
- * thread.
- */
+/** Application code that allocates direct buffers or requests garbage collections while a test inspects its thread. */
 public final class Thumbnails {
 
     private Thumbnails() {}

@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import tern.rpc.metrics.RpcMeter;
 
-/** Checks that the links and names in the README exist. */
+/** Checks that the link targets and names in the README exist. */
 class ReadmeTest {
 
     private static final Path ROOT = Path.of("..");

@@ -5,7 +5,7 @@ import java.security.Principal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part of a received call that is known before its arguments are decoded: service, method, metadata and caller.
+ * The part of a received call that is known before the arguments are decoded: service, method, metadata and caller.
  * Not thread-safe.
  */
 public final class CallHead {
@@ -29,8 +29,8 @@ public final class CallHead {
     /**
      * @param method the method name; for a generic call, the method that an argument names
      * @param generic whether an argument of the call names the method
-     * @param written service and method as the caller wrote them, for error messages to the caller. The name under
-     *     which the service is exported would reveal that the service exists
+     * @param written the service and method as the caller wrote them, for error messages to the caller. The name of the
+     *     export would reveal that the service exists
      */
     public CallHead(
             ServiceKey service,
@@ -62,7 +62,7 @@ public final class CallHead {
         this.principal = principal;
     }
 
-    /** Returns a copy of this head with another principal. */
+    /** Returns a copy of this head with the given principal. */
     public CallHead withPrincipal(Principal principal) {
         return new CallHead(service, method, generic, written, metadata, deadline, exchange, principal);
     }
@@ -73,15 +73,16 @@ public final class CallHead {
     }
 
     /**
-     * The method name, without its parameter types. For a generic call, this is the method that an argument
-     * names; for an echo, {@code $echo}. The method may not exist, because it is looked up later.
+     * Returns the method name, without parameter types. For a generic call, this is the method that an argument names;
+     * for an echo, {@code $echo}. The method may not exist, because it is looked up later.
      */
     public String method() {
         return method;
     }
 
     /**
-     * Whether the call is generic: it calls {@code $invoke} or {@code $invokeAsync}, and an argument names the method.
+     * Returns whether the call is generic: it calls {@code $invoke} or {@code $invokeAsync}, and an argument names the
+     * method.
      */
     public boolean isGeneric() {
         return generic;
@@ -97,7 +98,7 @@ public final class CallHead {
         return metadata;
     }
 
-    /** Returns the token in the header {@code authorization: Bearer}; null if the request has no such token. */
+    /** Returns the token in the header {@code authorization: Bearer}; null if the request does not contain one. */
     public @Nullable String bearerToken() {
         return bearerOf(metadata.get("authorization"));
     }
@@ -110,8 +111,8 @@ public final class CallHead {
     }
 
     /**
-     * The caller: the principal that an earlier authorizer returned; if there is none, the subject of the
-     * certificate that TLS verified. Null if the caller is unknown.
+     * Returns the caller: the principal that an earlier authorizer returned or, if no authorizer returned one, the
+     * subject of the certificate that TLS verified. Returns null if the caller is unknown.
      */
     public @Nullable Principal principal() {
         return principal;
@@ -130,7 +131,7 @@ public final class CallHead {
         return exchange.protocol();
     }
 
-    /** Returns service and method as the caller wrote them. */
+    /** Returns the service and method as the caller wrote them. */
     @Override
     public String toString() {
         return written;

@@ -4,27 +4,28 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records the time that one served call spends in each phase, and counts its operations of each kind. Only the thread
+ * Records the time that a served call spends in each phase, and counts its operations of each kind. Only the thread
  * that runs the call may write to its ledger. Any thread may read it, and may call the methods whose comments allow
- * it. A phase that ends during a read may be missing from the values read.
+ * this. A phase that ends during a read may be missing from the values read.
  *
- * <p>The ledger includes the work of other threads for the call: three parallel operations of 40 ms add 120 ms.
+ * <p>The ledger includes the work of other threads for the call. For example, three parallel operations of 40 ms add
+ * 120 ms.
  */
 public final class CallLedger {
 
-    /** An operation that takes at least this time is recorded with its name. */
+    /** The minimum duration of an operation that is recorded with its name. */
     private static final long NAMED_FROM_NANOS = 100_000;
 
     /**
-     * Once a call has made this number of operations of one kind, shorter operations of this kind are recorded with
-     * their names too.
+     * The number of operations of one kind after which shorter operations of this kind are also recorded with their
+     * names.
      */
     private static final int NAMED_FROM_COUNT = 8;
 
     /** The ledger of a thread that serves no call. It records nothing. */
     private static final CallLedger NONE = new CallLedger(() -> 0, 0, Phase.OWN, null, false);
 
-    /** The ledger of the current thread's call, used for calls that are not RPC calls, such as web requests. */
+    /** The ledger of the current thread's call, for calls that are not RPC calls, such as web requests. */
     private static final ThreadLocal<@Nullable CallLedger> OTHER_CALL = new ThreadLocal<>();
 
     private final PhaseClock phases; // Only the call's thread writes to this clock.
@@ -36,7 +37,7 @@ public final class CallLedger {
     private volatile @Nullable OtherThreads others;
     // Created under the lock on this ledger; null until the first operation is recorded with its name.
     private volatile @Nullable NamedTimes named;
-    private long idleBefore; // The idle time of the call when this part was created or last joined.
+    private long idleBefore; // The idle time of the call at the time when this part was created or last joined.
     private volatile boolean ended;
 
     private CallLedger(NanoClock clock, long begun, Phase first, @Nullable CallLedger parent, boolean open) {
@@ -57,8 +58,8 @@ public final class CallLedger {
      * Creates the ledger of a call that waited for a worker. The ledger starts in phase {@link Phase#DECODE}, because
      * the calling thread decodes the call next.
      *
-     * @param started the time at which the calling thread took the call from the queue, on the given clock
-     * @param queuedNanos the time that the call had spent in the queue by then, in nanoseconds
+     * @param started the time at which the calling thread took the call from the queue, on the given clock @param
+     *     queuedNanos the time that the call spent in the queue, in nanoseconds
      */
     public static CallLedger ofReceived(NanoClock clock, long started, long queuedNanos) {
         CallLedger ledger = new CallLedger(clock, started, Phase.DECODE, null, true);
@@ -72,8 +73,8 @@ public final class CallLedger {
     }
 
     /**
-     * Returns the ledger of the call, or of the part of a call, that the current thread works on; {@link #none()} if it
-     * does not work on a call.
+     * Returns the ledger of the call, or the part of a call, that the current thread works on; {@link #none()} if the
+     * thread does not work on a call.
      */
     public static CallLedger current() {
         ServerContext serving = ServerContext.current();
@@ -94,7 +95,7 @@ public final class CallLedger {
      * request.
      *
      * @param ledger the ledger; null to remove the current one
-     * @return the previous ledger or null; the caller of this method must set it again when its work ends
+     * @return the previous ledger or null; the caller must set it again when its work ends
      */
     public static @Nullable CallLedger replace(@Nullable CallLedger ledger) {
         CallLedger before = OTHER_CALL.get();
@@ -141,15 +142,15 @@ public final class CallLedger {
      * duration excludes nested operations.
      *
      * @param name the resource that the call waited for, such as a host, a pool, or a statement without its values.
-     *     Names must contain no secrets, and there must be few different names
+     *     Names must contain no secrets, and the number of different names must be small
      */
     public void leave(Phase outer, @Nullable String name) {
         leave(outer, name, 1);
     }
 
     /**
-     * Ends the phase that {@link #turnTo} began, and adds its duration to the operation with this name. For
-     * example, this adds the time to read a query's result to the query. The operation count does not increase.
+     * Ends the phase that {@link #turnTo} began, and adds its duration to the operation with this name. For example,
+     * this adds the time for reading a query's result to the query. The operation count does not increase.
      */
     public void returnTo(Phase outer, @Nullable String name) {
         leave(outer, name, 0);
@@ -175,7 +176,7 @@ public final class CallLedger {
     }
 
     /**
-     * Records a named operation. Does nothing after the call was answered, because later work does not belong to
+     * Records a named operation. Does nothing after the call has been answered, because later work does not belong to
      * the call's response time.
      */
     private void record(Phase kind, String name, long spentNanos, int operations) {
@@ -185,7 +186,9 @@ public final class CallLedger {
         }
     }
 
-    /** Returns the operations of this call that were recorded with a name; may be empty. Any thread may call this. */
+    /**
+     * Returns the operations of this call that were recorded with their names; may be empty. Any thread may call this.
+     */
     public List<NamedTimes.Entry> named() {
         NamedTimes times = whole().named;
         return times == null ? List.of() : times.entries();
@@ -211,12 +214,18 @@ public final class CallLedger {
         return thread;
     }
 
-    /** Records that the call has ended: its answer was sent and its meters were updated. Any thread may call this. */
+    /**
+     * Records that the call has ended: its answer has been sent and its meters have been updated. Any thread may call
+     * this.
+     */
     public void end() {
         ended = true;
     }
 
-    /** Returns whether the call has ended. A resource that the call borrowed and has not returned by then is leaked. */
+    /**
+     * Returns whether the call has ended. A resource that the call borrowed and did not return before its end is
+     * leaked.
+     */
     public boolean isEnded() {
         return whole().ended;
     }
@@ -269,7 +278,7 @@ public final class CallLedger {
     }
 
     /**
-     * Creates a ledger for a part of the call. The calling thread runs this part while the call's thread does
+     * Creates a ledger for a part of the call. The calling thread runs this part while the call's own thread does
      * something else. {@link #join()} adds the part to the ledger of the whole call. Any thread may call this.
      */
     public CallLedger child() {
@@ -298,7 +307,7 @@ public final class CallLedger {
     }
 
     /**
-     * The total time in which the call's thread ran no operation, in nanoseconds. During this time the thread may
+     * The total time during which the call's thread ran no operation, in nanoseconds. During this time, the thread may
      * have waited for other threads.
      */
     long idleNanos() {
@@ -328,8 +337,8 @@ public final class CallLedger {
      * Adds the times and counts of this part to the ledger of the whole call. The thread that writes the part calls
      * this when the part or the call ends; repeated calls are allowed. Does nothing in the ledger of a whole call.
      *
-     * <p>While the call's thread runs an operation, the call does not wait for its parts. Therefore a part adds
-     * at most the time in which the call's thread was idle, and nothing after the call was answered.
+     * <p>While the call's thread runs an operation, the call does not wait for its parts. Therefore a part adds no more
+     * time than the call's thread was idle, and it adds nothing after the call has been answered.
      */
     public void join() {
         if (parent == null) {
@@ -355,8 +364,8 @@ public final class CallLedger {
     }
 
     /**
-     * Adds the times and counts of a part to this ledger, if the current thread works on a part of this call. Called
-     * when the call ends on the current thread.
+     * If the current thread works on a part of this call, adds the part's times and counts to this ledger. Called when
+     * the call ends on the current thread.
      */
     public void joinPresentPart() {
         CallLedger ofThread = current();
@@ -381,10 +390,10 @@ public final class CallLedger {
     }
 
     /**
-     * The time that all threads spent in the given phase until {@code now}, in nanoseconds. The time of a phase
-     * excludes operations nested in it. In {@link Phase#UNATTRIBUTED} and {@link Phase#OWN} the call's thread may
-     * wait for other threads. The time of those threads is therefore subtracted, first from {@code UNATTRIBUTED} and
-     * then from {@code OWN}. Any thread may call this.
+     * Returns the time that all threads spent in the given phase until {@code now}, in nanoseconds. The time of a phase
+     * excludes operations nested in it. In {@link Phase#UNATTRIBUTED} and {@link Phase#OWN}, the call's thread may wait
+     * for other threads. The time of those threads is therefore subtracted, first from {@code UNATTRIBUTED} and then
+     * from {@code OWN}. Any thread may call this.
      *
      * @param now the current time on the ledger's clock
      */

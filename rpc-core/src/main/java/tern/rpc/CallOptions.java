@@ -15,7 +15,7 @@ public final class CallOptions {
 
     private static final CallOptions NONE = new CallOptions(new Metadata(), null, false, null, null, null, null);
 
-    /** The header that contains the tag of a call. Dubbo uses an attachment of the same name. */
+    /** The header that contains the tag of a call. Dubbo uses an attachment with the same name. */
     private static final String TAG = "dubbo.tag";
 
     private final Metadata headers;
@@ -47,14 +47,14 @@ public final class CallOptions {
         return NONE;
     }
 
-    /** Adds a header. Headers that were added before are kept, including headers with the same name. */
+    /** Adds a header. Headers that were added earlier are kept, including headers with the same name. */
     public CallOptions header(String name, String value) {
         return withHeaders(headers.copy().add(name, value));
     }
 
     /**
-     * Adds a binary header. Headers that were added before are kept, including headers with the same name. The array is
-     * not copied.
+     * Adds a binary header. Headers that were added earlier are kept, including headers with the same name. The array
+     * is not copied.
      */
     public CallOptions header(String name, byte[] value) {
         return withHeaders(headers.copy().add(name, value));
@@ -92,7 +92,7 @@ public final class CallOptions {
 
     /**
      * Sets the key by which consistent hashing chooses a provider. Calls with equal keys go to the same provider.
-     * The key takes precedence over the argument that the reference's settings define as the key.
+     * This key takes precedence over the argument that the reference's settings define as the key.
      *
      * @param key a string, a number, or a value whose hash code is the same in all processes
      */
@@ -100,21 +100,22 @@ public final class CallOptions {
         return new CallOptions(headers, limit, compressed, responseHeaders, responseTrailers, key, waitForReady);
     }
 
-    /** Lets calls that find no provider wait for one until their deadline, instead of failing immediately. */
+    /** Makes calls that find no provider wait for one until their deadline, instead of failing immediately. */
     public CallOptions waitForReady() {
         return waitForReady(true);
     }
 
     /**
-     * Sets whether calls that find no provider wait for one. Takes precedence over the settings of the method and the
-     * reference.
+     * Sets whether calls that find no provider wait for one. This option takes precedence over the settings of the
+     * method and the reference.
      */
     public CallOptions waitForReady(boolean wait) {
         return new CallOptions(headers, limit, compressed, responseHeaders, responseTrailers, key, wait);
     }
 
     /**
-     * Compresses requests if the protocol supports compression. Triple uses gzip; the dubbo protocol does not compress.
+     * Compresses requests if the protocol supports compression. Triple uses gzip. The dubbo protocol does not support
+     * compression.
      */
     public CallOptions compressed() {
         return compressed(true);
@@ -125,16 +126,17 @@ public final class CallOptions {
     }
 
     /**
-     * Sets the consumer of response headers. It runs on the thread that completes the call, before the result is
-     * returned; for a stream, before the first answer. On the dubbo protocol the headers are the answer's attachments.
+     * Sets the consumer of response headers. The consumer runs on the thread that completes the call, before the result
+     * is returned or before the first answer of a stream. On the dubbo protocol, the headers are the answer's
+     * attachments.
      */
     public CallOptions onResponseHeaders(Consumer<Metadata> consumer) {
         return new CallOptions(headers, limit, compressed, consumer, responseTrailers, key, waitForReady);
     }
 
     /**
-     * Sets the consumer of response trailers, which also gets the trailers of an {@link RpcException}. It runs on the
-     * thread that completes the call. On the dubbo protocol the trailers are the answer's attachments.
+     * Sets the consumer of response trailers, which also gets the trailers of an {@link RpcException}. The consumer
+     * runs on the thread that completes the call. On the dubbo protocol, the trailers are the answer's attachments.
      */
     public CallOptions onResponseTrailers(Consumer<Metadata> consumer) {
         return new CallOptions(headers, limit, compressed, responseHeaders, consumer, key, waitForReady);
@@ -194,7 +196,7 @@ public final class CallOptions {
 
     /** Implemented by the invocation handlers of Tern's proxies. */
     public interface Target {
-        /** Returns a proxy of the same service whose calls have the given options. */
+        /** Returns a proxy for the same service whose calls have the given options. */
         Object with(CallOptions options);
     }
 }

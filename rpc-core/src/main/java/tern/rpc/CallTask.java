@@ -5,10 +5,10 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
 /**
- * A task that another thread runs for a call. The call is the one that the creating thread works on. The time until a
+ * A task that another thread runs for the call that the creating thread works on. The time until a
  * thread starts the task counts towards {@link Phase#EXECUTOR}, and the task's operations count towards the call.
- * Unlike {@link ServerContext#wrap}, this class propagates only the ledger. Therefore a task that runs longer than its
- * call is not subject to the deadline or cancellation of the call.
+ * Unlike {@link ServerContext#wrap}, this class propagates only the ledger. Therefore a task may outlive its call:
+ * neither the call's deadline nor its cancellation affects the task.
  */
 public final class CallTask implements Runnable {
 
@@ -85,8 +85,8 @@ public final class CallTask implements Runnable {
     }
 
     /**
-     * Runs the task on a thread that already works on the call, because a full executor runs tasks on the submitting
-     * thread.
+     * Runs the task on a thread that already works on the call. This happens because a full executor may run tasks on
+     * the submitting thread.
      */
     private void runByCaller(CallLedger ledger) {
         Phase outer = ledger.enter(Phase.CALLER_RUNS);

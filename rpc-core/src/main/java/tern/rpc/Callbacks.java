@@ -57,7 +57,8 @@ final class Callbacks {
     }
 
     /**
-     * Whether the interface is a listener: it has at least one abstract method, and all abstract methods return void.
+     * Returns whether the interface is a listener: it has at least one abstract method, and all abstract methods return
+     * void.
      */
     private static boolean isOnlyTold(Class<?> type) {
         List<Method> open = Arrays.stream(type.getMethods())

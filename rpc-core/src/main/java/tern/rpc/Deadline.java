@@ -6,14 +6,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The time on a monotonic clock at which a caller stops waiting for its call. The client sends the remaining time with
- * the call. The calls that a server makes while it serves a call inherit the deadline of that call.
+ * the call. If a server makes calls while it serves a call, these calls inherit the deadline of the served call.
  */
 public final class Deadline {
 
     private static final Deadline NONE = new Deadline(0, null);
 
     private final long nanoTime;
-    private final @Nullable Object origin; // A TimeLimit, or the served method that propagated the deadline.
+    // The origin is a TimeLimit, or the served method that propagated the deadline.
+    private final @Nullable Object origin;
 
     private Deadline(long nanoTime, @Nullable Object origin) {
         this.nanoTime = nanoTime;
@@ -39,7 +40,7 @@ public final class Deadline {
         return new Deadline(now + limit.value().toNanos(), limit);
     }
 
-    /** Returns this deadline as propagated to the calls that are made while the given method is served. */
+    /** Returns this deadline in the form that is propagated to calls made while the given method is served. */
     public Deadline handedOnBy(MethodDescriptor served) {
         return this == NONE ? this : new Deadline(nanoTime, served);
     }
@@ -78,10 +79,10 @@ public final class Deadline {
     }
 
     /**
-     * The time limit of the call and where it was set, for error messages: {@code 500 ms (rpc.client.timeout)}.
+     * Returns the time limit of the call and where it was set, for error messages: {@code 500 ms (rpc.client.timeout)}.
      *
-     * @param began the start of the call or of its current attempt; used only if the deadline was not created from a
-     *     time limit
+     * @param began the start of the call or its current attempt; used only if the deadline was not created from a time
+     *     limit
      */
     public String describe(long began) {
         return origin instanceof TimeLimit

@@ -4,12 +4,12 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Code that runs around every call. It can inspect or change the call, answer it itself, or pass it to {@code next}
- * and inspect the answer. It runs on the caller's thread (client) or on a worker thread (server), and on many threads
- * at the same time.
+ * Code that runs around every call. A filter can inspect or change the call, answer it itself, or pass it to {@code
+ * next} and inspect the answer. It runs on the caller's thread (client) or a worker thread (server). Many threads may
+ * run it at the same time.
  *
- * <p>A stream passes through the filters as one call. Its stage completes when the stream ends, and the filter may
- * call {@code next} only once.
+ * <p>A stream passes through the filters as one call. Its stage completes when the stream ends, and a filter may call
+ * {@code next} only once.
  */
 @FunctionalInterface
 public interface Filter {

@@ -17,8 +17,8 @@ public final class Invocation {
     private final CallOptions options;
 
     /**
-     * @param executor decodes the answer and completes stages. If the calling thread blocks until the answer arrives,
-     *     this executor runs tasks on the calling thread
+     * @param executor the executor that decodes the answer and completes stages; it runs tasks on the calling thread if
+     *     that thread blocks until the answer arrives
      */
     public Invocation(
             ServiceKey service,
@@ -58,8 +58,8 @@ public final class Invocation {
     }
 
     /**
-     * The arguments in the order of the Java signature. The array is not a copy. For a streaming method, it includes
-     * the publisher of requests and the observer of answers, both of which a filter may wrap.
+     * Returns the arguments in the order of the Java signature. The array is not a copy. For a streaming method, it
+     * includes the publisher of requests and the observer of answers, both of which a filter may wrap.
      */
     public Object[] arguments() {
         return arguments;
@@ -85,8 +85,8 @@ public final class Invocation {
     }
 
     /**
-     * The options of the proxy that makes the call. Filters may have replaced the headers and the timeout for this
-     * call.
+     * Returns the options of the proxy that makes the call. Filters may have replaced the headers and the timeout for
+     * this call.
      */
     public CallOptions options() {
         return options;
@@ -111,7 +111,7 @@ public final class Invocation {
                         service, method, arguments, metadata, deadline, executor, options.compressed(compressed));
     }
 
-    /** Returns the name of the service and the method, without arguments. */
+    /** Returns the names of the service and the method, without arguments. */
     @Override
     public String toString() {
         return method.fullName();

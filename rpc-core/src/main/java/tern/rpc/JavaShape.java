@@ -53,7 +53,7 @@ public enum JavaShape {
     /**
      * Returns the type of one message, without its wrapper.
      *
-     * @param position the place in the interface, for error messages
+     * @param position the position of the type in the interface, for error messages
      */
     Type element(Type declared, String position) {
         if (this == VALUE) {

@@ -8,19 +8,19 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The headers of a request or a response. Dubbo calls them attachments. Values are text or binary. Names keep their
- * spelling; comparisons ignore the case of ASCII letters. A name may occur several times. Not thread-safe.
+ * spelling, but comparisons ignore the case of ASCII letters. A name may occur several times. Not thread-safe.
  *
  * <p>On HTTP protocols (gRPC, Triple, Connect, JSON), the name of a binary value ends in {@code -bin}; Tern appends a
  * missing suffix. The dubbo protocol needs no suffix. Therefore a binary value can be found by its name with or without
- * {@code -bin}, on every protocol. If a text value and a binary value have the same name, {@link #get} still finds the
- * text and {@link #getBytes} the bytes.
+ * {@code -bin}, on every protocol. If a text value and a binary value have the same name, {@link #get} finds the text
+ * and {@link #getBytes} finds the bytes.
  */
 public final class Metadata {
 
     private static final Object[] NOTHING = {};
     private static final String BINARY = "-bin";
 
-    /** The array contains names and values alternately. A value is a String or a byte[]. */
+    /** The array contains names and values in turn. A value is a String or a byte[]. */
     private Object[] pairs = NOTHING;
 
     private int used;
@@ -32,29 +32,29 @@ public final class Metadata {
         pairs = new Object[values * 2];
     }
 
-    /** Replaces all values of this name. */
+    /** Replaces all values with the given name by one value. */
     public Metadata put(String name, String value) {
         return replace(name, value);
     }
 
-    /** Replaces all values of this name. The array is not copied. */
+    /** Replaces all values with the given name by one value. The array is not copied. */
     public Metadata put(String name, byte[] value) {
         return replace(name, value);
     }
 
-    /** Adds another value of this name. */
+    /** Adds another value with the given name. */
     public Metadata add(String name, String value) {
         append(name, value);
         return this;
     }
 
-    /** Adds another value of this name. The array is not copied. */
+    /** Adds another value with the given name. The array is not copied. */
     public Metadata add(String name, byte[] value) {
         append(name, value);
         return this;
     }
 
-    /** Returns the last text value of this name; null if there is none. */
+    /** Returns the last text value with the given name; null if there is none. */
     public @Nullable String get(String name) {
         for (int i = used - 2; i >= 0; i -= 2) {
             if (pairs[i + 1] instanceof String text && isNamed(i, name)) {
@@ -64,7 +64,7 @@ public final class Metadata {
         return null;
     }
 
-    /** Returns the last binary value of this name; null if there is none. The array is not copied. */
+    /** Returns the last binary value with the given name; null if there is none. The array is not copied. */
     public byte @Nullable [] getBytes(String name) {
         for (int i = used - 2; i >= 0; i -= 2) {
             if (pairs[i + 1] instanceof byte[] bytes && isNamed(i, name)) {
@@ -74,7 +74,7 @@ public final class Metadata {
         return null;
     }
 
-    /** Returns all text values of this name, in the order in which they were added. */
+    /** Returns all text values with the given name, in the order in which they were added. */
     public List<String> getAll(String name) {
         List<String> all = new ArrayList<>();
         for (int i = 0; i < used; i += 2) {
@@ -85,7 +85,7 @@ public final class Metadata {
         return all;
     }
 
-    /** Returns the number of text and binary values of this name. */
+    /** Returns the number of text and binary values with the given name. */
     public int count(String name) {
         int count = 0;
         for (int i = 0; i < used; i += 2) {
@@ -103,7 +103,7 @@ public final class Metadata {
         return false;
     }
 
-    /** Removes all values of this name. */
+    /** Removes all values with the given name. */
     public void remove(String name) {
         int kept = 0;
         for (int i = 0; i < used; i += 2) {
@@ -209,8 +209,8 @@ public final class Metadata {
     }
 
     /**
-     * Compares ASCII letters without regard to case, and all other characters exactly. The Kelvin sign (U+212A) must
-     * not equal the letter K, because proxies that filter headers by name treat the two as different.
+     * Compares ASCII letters case-insensitively, and all other characters exactly. The Kelvin sign (U+212A) must
+     * not equal the letter K, because proxies that filter headers by name treat these characters as different.
      */
     private static boolean isAlike(String name, int from, String part) {
         for (int i = 0; i < part.length(); i++) {

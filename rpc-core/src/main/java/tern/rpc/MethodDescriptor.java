@@ -18,7 +18,7 @@ public final class MethodDescriptor {
     private final String fullName;
     private final String label;
 
-    /** @param effects the side effects of a call, unless {@link RpcMethod} declares fewer */
+    /** @param effects the side effects of a call; {@link RpcMethod} may declare fewer */
     MethodDescriptor(
             ServiceDescriptor service, int index, MethodSignature signature, ServiceDescriptor.Effects effects) {
         this.service = service;
@@ -44,12 +44,12 @@ public final class MethodDescriptor {
         return index;
     }
 
-    /** Returns the name on the wire: the Java name, unless {@link WireName} sets another one. */
+    /** Returns the name on the wire: the name that {@link WireName} sets, or otherwise the Java name. */
     public String name() {
         return signature.name();
     }
 
-    /** The Java method; null if the service has no Java interface. */
+    /** Returns the Java method; null if the service has no Java interface. */
     public @Nullable Method javaMethod() {
         return signature.method();
     }
@@ -86,8 +86,8 @@ public final class MethodDescriptor {
     }
 
     /**
-     * The type of one answer, without a wrapper such as {@code CompletionStage}, {@code Mono} or {@code Flux}. A
-     * {@code void} method has the type {@code void}.
+     * Returns the type of one answer, without a wrapper such as {@code CompletionStage}, {@code Mono} or {@code Flux}.
+     * A {@code void} method has the type {@code void}.
      */
     public ValueType result() {
         return signature.result();
@@ -135,12 +135,12 @@ public final class MethodDescriptor {
         return signature.descriptor();
     }
 
-    /** Returns the name of service and method in error messages and meters: {@code UserService/getUser}. */
+    /** Returns the name of the service and method in error messages and meters: {@code UserService/getUser}. */
     public String fullName() {
         return fullName;
     }
 
-    /** Returns the name of service and method in ledgers and diagnoses: {@code UserService.getUser}. */
+    /** Returns the name of the service and method in ledgers and diagnoses: {@code UserService.getUser}. */
     public String label() {
         return label;
     }

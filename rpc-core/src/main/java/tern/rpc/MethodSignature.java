@@ -33,7 +33,7 @@ record MethodSignature(
         List<String> warnings) {
 
     /**
-     * Types that work only within one process. The value of each type is the advice that the error message contains.
+     * The types that work only within one process, each with the advice for the error message.
      */
     private static final Map<Class<?>, String> LOCAL_ONLY = Map.of(
             Closeable.class, "pass byte[] or a String",

@@ -5,12 +5,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The total durations of a call's operations by kind and name. Holds at most eight entries. If there are more names,
+ * The total durations of a call's operations by kind and name. At most eight entries are kept. If there are more names,
  * the entry with the shortest time is merged into the entry {@value #OTHERS} of the same kind. Thread-safe.
  */
 public final class NamedTimes {
 
-    /** The name for all operations whose own names have no entry. */
+    /** The name of the entry for all operations whose own names have no entry. */
     public static final String OTHERS = "others";
 
     private static final int PLACES = 8;

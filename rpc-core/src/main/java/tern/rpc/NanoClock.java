@@ -1,7 +1,7 @@
 package tern.rpc;
 
 /**
- * A monotonic clock in nanoseconds. Only differences between its times are meaningful. Tests use a clock that they
+ * A monotonic clock in nanoseconds. Only differences between its values are meaningful. Tests use a clock that they
  * advance themselves.
  */
 @FunctionalInterface

@@ -30,7 +30,8 @@ public enum Payload {
     }
 
     /**
-     * Whether the type is a protobuf message. Types are compared by name, because protobuf is an optional dependency.
+     * Returns whether the type is a protobuf message. Types are compared by name, because protobuf is an optional
+     * dependency.
      */
     static boolean isMessage(Class<?> type) {
         for (Class<?> parent : type.getInterfaces()) {

@@ -16,7 +16,7 @@ public final class PeerText {
 
     private PeerText() {}
 
-    /** Makes the name of a service, a method or a header safe. Keeps at most 200 characters. */
+    /** Makes the name of a service, method or header safe. Keeps at most 200 characters. */
     public static String name(@Nullable String name) {
         return name == null ? "null" : escaped(name, MAX_NAME);
     }

@@ -2,7 +2,7 @@ package tern.rpc;
 
 import java.util.Locale;
 
-/** The phases of a served call: the work and the waits of which it consists. */
+/** The phases of a served call: the kinds of work that it does and the kinds of waiting. */
 public enum Phase {
     /** Waiting for a worker thread. */
     QUEUE,
@@ -36,8 +36,8 @@ public enum Phase {
     private final String key = name().toLowerCase(Locale.ROOT).replace('_', '-');
 
     /**
-     * Returns whether the phase is an operation. A call may start several operations of one kind; the ledger counts
-     * them.
+     * Returns whether the phase is an operation. A call may start several operations of the same kind. The ledger
+     * counts them.
      */
     public boolean isOperation() {
         return switch (this) {

@@ -32,8 +32,8 @@ final class PhaseClock {
     private int @Nullable [] counts; // Null until the first operation.
 
     /**
-     * The current phase in the low four bits, and above it the start of this phase in nanoseconds since {@code begun}.
-     * Both are in one field, so that a reader gets a consistent pair.
+     * The current phase in the low four bits, and its start in the upper bits, in nanoseconds since {@code begun}. Both
+     * are in one field, so that a reader gets a consistent pair.
      */
     @SuppressWarnings("unused") // accessed through CURRENT
     private long current;
@@ -92,7 +92,7 @@ final class PhaseClock {
         return PHASES[(int) ((long) CURRENT.getAcquire(this) & PHASE_MASK)];
     }
 
-    /** Passes a consistent snapshot to the reader: the current phase and the time since it began. */
+    /** Passes a consistent snapshot to the reader: the current phase and the time since this phase began. */
     <T> T look(long now, Look<T> reader) {
         long last = (long) CURRENT.getAcquire(this);
         return reader.at(PHASES[(int) last & PHASE_MASK], since(last, now));

@@ -19,7 +19,7 @@ public final class Response {
         this.metadata = metadata;
     }
 
-    /** Creates a response with empty headers. The metadata is sent at its end. */
+    /** Creates a response with empty headers. The metadata is sent at the end of the response. */
     public Response(@Nullable Object value, Metadata metadata) {
         this(value, new Metadata(), metadata);
     }
@@ -29,14 +29,14 @@ public final class Response {
     }
 
     /**
-     * The result; null for {@code void} and for a stream of answers. For a stream, the response means only that the
-     * stream has ended.
+     * Returns the result; null for {@code void} and for a stream of answers. For a stream, the response means only that
+     * the stream has ended.
      */
     public @Nullable Object value() {
         return value;
     }
 
-    /** Returns the headers sent before the value (Triple). The dubbo protocol has {@link #metadata()} only. */
+    /** Returns the headers sent before the value (Triple). The dubbo protocol has only {@link #metadata()}. */
     public Metadata headers() {
         return headers;
     }

@@ -4,16 +4,16 @@ import java.security.Principal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides whether a call may run, before any of its arguments is decoded. A stream is checked once, before its first
+ * Decides whether a call may run, before any of its arguments are decoded. A stream is checked once, before its first
  * message is decoded. If there are several authorizers, the server calls them in turn, and all of them must allow the
  * call. {@code Check} and {@code Watch} of {@code grpc.health.v1.Health} are exempt, because health probes have no
  * identity. Calls to unknown services and methods are checked too, so that unauthorized callers do not learn which
  * ones exist.
  *
  * <p>An authorizer runs on the worker thread that will run the call, never on an event loop. It may block briefly, for
- * example to read a cache or a directory. The call occupies its worker during this time, which counts towards the
- * deadline. At the deadline, the server answers the caller even if the authorizer has not returned. Many threads may
- * call an authorizer at the same time.
+ * example to read a cache or a directory. While it blocks, the call occupies its worker, and the time counts towards
+ * the deadline. At the deadline, the server answers the caller even if the authorizer has not returned. Many threads
+ * may call an authorizer at the same time.
  * <pre>{@code
  *
  * @Bean RpcAuthorizer admins() { return call -> { if (call.method().startsWith("delete") &&
@@ -28,7 +28,7 @@ public interface RpcAuthorizer {
      *
      * @return the caller, for {@link ServerContext#principal()} and the next authorizers; null to keep the current
      *     principal
-     * @throws RpcException PERMISSION_DENIED or UNAUTHENTICATED to refuse the call. The caller gets the description
+     * @throws RpcException PERMISSION_DENIED or UNAUTHENTICATED to refuse the call. The caller receives the description
      *     and learns that the method did not run. Any other exception is a failure of the authorizer: the server logs
      *     it and refuses the call with INTERNAL
      */

@@ -3,8 +3,8 @@ package tern.rpc;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The failure of a call, unless the method declares an exception for it. Services may throw it to answer with a code
- * of their choice. Callers get it for every failure of the framework, the network or the peer.
+ * The failure of a call for which the method declares no exception. Services may throw it to answer with a code of
+ * their choice. Callers get it for every failure of the framework, the network or the peer.
  *
  * <p>{@link #wasExecuted()} returns whether the method may have run. This value and the method's idempotence
  * decide whether the call may be repeated.
@@ -17,7 +17,7 @@ public class RpcException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    /** Whether the server's method ran. */
+    /** States whether the server's method ran. */
     public enum Executed {
         /** The method did not run. The call may be sent again, to the same provider or another one. */
         NO,
@@ -29,9 +29,9 @@ public class RpcException extends RuntimeException {
 
     private final Status status;
     private final Executed executed;
-    private final transient @Nullable Metadata metadata; // null after deserialization, because the field is transient
+    private final transient @Nullable Metadata metadata; // The field is transient, so it is null after deserialization.
 
-    /** Creates a failure for a service to throw. Its {@link #wasExecuted()} is {@code YES}. */
+    /** Creates a failure for a service to throw. {@link #wasExecuted()} returns {@code YES} for it. */
     public RpcException(StatusCode code, String description) {
         this(code, description, Executed.YES, null);
     }
@@ -41,8 +41,8 @@ public class RpcException extends RuntimeException {
     }
 
     /**
-     * Creates a failure with machine-readable details for a service to throw. Its {@link #wasExecuted()} is
-     * {@code YES}.
+     * Creates a failure with machine-readable details for a service to throw. {@link #wasExecuted()} returns {@code
+     * YES} for it.
      */
     public RpcException(Status status) {
         this(status, Executed.YES, null, new Metadata(), true);

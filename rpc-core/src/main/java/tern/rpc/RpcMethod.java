@@ -7,7 +7,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Properties of an interface method that its signature does not show. Client and server read them once, at startup.
+ * Declares properties of an interface method that its signature does not show. Client and server read them once, at
+ * startup.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
@@ -15,17 +16,17 @@ import java.lang.annotation.Target;
 public @interface RpcMethod {
 
     /**
-     * Whether calls can be repeated without harm. The client may repeat such a call even if the method may already have
-     * run.
+     * Whether calls can be repeated without harm. If so, the client may repeat a call even if the method may already
+     * have run.
      */
     boolean idempotent() default false;
 
-    /** Whether the method changes nothing. Such a method is also idempotent. */
+    /** Whether the method changes nothing. A method that changes nothing is also idempotent. */
     boolean readOnly() default false;
 
     /**
      * Whether a {@code default} method is a local helper, which runs at the caller. The provider does not serve it, so
-     * its parameters need not be serializable. A default method that is not local is called at the provider, as with
+     * its parameters need not be serializable. A default method that is not local is called at the provider, as in
      * Dubbo. Its body runs at the caller only if an older provider does not have the method.
      */
     boolean local() default false;
@@ -38,9 +39,9 @@ public @interface RpcMethod {
 
     /**
      * The timeout of a call, including all attempts: a number with a unit such as {@code 500ms} or {@code 2s}. If it
-     * is empty, the client's default applies. Streaming methods have no default timeout, because a stream may
-     * last for any time. A stream is limited only by this value, a setting of the method,
-     * {@link CallOptions#timeout(java.time.Duration)} and the deadline of the call being served.
+     * is empty, the client's default applies. Streaming methods have no default timeout, because a stream may last
+     * indefinitely. A stream is limited only by this value, a setting of the method, {@link
+     * CallOptions#timeout(java.time.Duration)} and the deadline of the call being served.
      */
     String timeout() default "";
 }

@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The context of the call that the current thread serves: its caller, metadata and remaining time. The service's
- * method and the server filters can get it. Code on other threads gets it with {@link #wrap(Runnable)}. Thread-safe
+ * The context of the call that the current thread serves: its caller, metadata and remaining time. The service's method
+ * and the server filters can read it. Code on other threads gets the context with {@link #wrap(Runnable)}. Thread-safe
  * except for {@link #responseMetadata()}.
  */
 public final class ServerContext {
@@ -25,10 +25,12 @@ public final class ServerContext {
     private final @Nullable Principal principal;
     private final Metadata responseHeaders;
     private final Metadata responseMetadata;
-    private final ServerContext whole; // The context of the whole call; a different object only in a wrapped task.
-    private @Nullable List<Runnable> listeners; // Used only in the whole call's context, and guarded by it.
-    private volatile boolean cancelled; // used only in the context of the whole call
-    private volatile boolean begun; // used only in the context of the whole call
+    // The context of the whole call. It is a different object only in a wrapped task.
+    private final ServerContext whole;
+    // This field is used only in the context of the whole call, and that context's lock guards it.
+    private @Nullable List<Runnable> listeners;
+    private volatile boolean cancelled; // This field is used only in the context of the whole call.
+    private volatile boolean begun; // This field is used only in the context of the whole call.
 
     /** Creates a context without a ledger. */
     public ServerContext(Invocation call, Exchange exchange) {
@@ -105,7 +107,8 @@ public final class ServerContext {
     public static @Nullable ServerContext replace(@Nullable ServerContext context) {
         ServerContext before = CURRENT.get();
         if (context != before) {
-            CURRENT.set(context); // The entry is kept with a null value, because the next call would create it again.
+            // A null value is set instead of removing the entry, because the next call would create the entry again.
+            CURRENT.set(context);
         }
         return before;
     }
@@ -121,8 +124,8 @@ public final class ServerContext {
     }
 
     /**
-     * Wraps a task that runs later, on any thread, with the context of this call. When the task ends, its operations
-     * are added to the call's ledger.
+     * Wraps a task so that it runs later, on any thread, with the context of this call. When the task ends, its
+     * operations are added to the call's ledger.
      */
     public Runnable wrap(Runnable task) {
         return () -> run(task, ledger::child);
@@ -159,7 +162,7 @@ public final class ServerContext {
         }
     }
 
-    /** The ledger of the call or of the wrapped task. Only the current thread may write to it. */
+    /** Returns the ledger of the call or the wrapped task. Only the current thread may write to it. */
     public CallLedger ledger() {
         return ledger;
     }
@@ -178,8 +181,8 @@ public final class ServerContext {
     }
 
     /**
-     * The headers to send before the first answer (Triple, gRPC, Connect). The dubbo protocol sends them with the
-     * answer. Changes after {@link #sendHeaders()} or after the first answer of a stream are not sent.
+     * Returns the headers to send before the first answer (Triple, gRPC, Connect). The dubbo protocol sends them with
+     * the answer. Changes after {@link #sendHeaders()} or after the first answer of a stream are not sent.
      */
     public Metadata responseHeaders() {
         return responseHeaders;
@@ -204,8 +207,8 @@ public final class ServerContext {
     }
 
     /**
-     * The metadata to send at the end of the answer, which is a result or an exception: the trailers on Triple and
-     * gRPC, the attachments on dubbo.
+     * Returns the metadata to send at the end of the answer, which is a result or an exception. The metadata is sent as
+     * trailers on Triple and gRPC, and as attachments on dubbo.
      */
     public Metadata responseMetadata() {
         return responseMetadata;
@@ -216,8 +219,8 @@ public final class ServerContext {
     }
 
     /**
-     * The protocol: {@code dubbo}, {@code tri}, {@code grpc-web}, {@code connect}, {@code http}, {@code local} or
-     * {@code console}.
+     * Returns the protocol: {@code dubbo}, {@code tri}, {@code grpc-web}, {@code connect}, {@code http}, {@code local}
+     * or {@code console}.
      */
     public String protocol() {
         return exchange.protocol();
@@ -229,8 +232,8 @@ public final class ServerContext {
     }
 
     /**
-     * The caller: the principal that an {@link RpcAuthorizer} returned; if there is none, the subject of the
-     * caller's certificate. Null if the caller is unknown.
+     * Returns the caller: the principal that an {@link RpcAuthorizer} returned or, if no authorizer returned one, the
+     * subject of the caller's certificate. Returns null if the caller is unknown.
      */
     public @Nullable Principal principal() {
         return principal;
@@ -242,8 +245,8 @@ public final class ServerContext {
     }
 
     /**
-     * Whether the caller has stopped waiting, because the deadline passed, the call was cancelled or the connection
-     * was lost.
+     * Returns whether the caller has stopped waiting because the deadline passed, the call was cancelled, or the
+     * connection was lost.
      */
     public boolean isCancelled() {
         return whole.cancelled;

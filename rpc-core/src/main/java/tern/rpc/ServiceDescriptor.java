@@ -12,8 +12,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A service that was read from its interface and validated once. All exports and references of an interface share one
- * descriptor. Immutable.
+ * Describes a service. The descriptor is read from the service's interface and validated once. All exports and
+ * references of an interface share one descriptor. Immutable.
  */
 public final class ServiceDescriptor {
 
@@ -108,12 +108,15 @@ public final class ServiceDescriptor {
             }
         }
 
-        /** Creates an operation that may have any side effects. */
+        /** Creates an operation whose calls may have side effects. */
         public Operation(String name, MethodType type, Class<?> request, Class<?> response, JavaShape answers) {
             this(name, type, request, response, answers, Effects.ANY);
         }
 
-        /** Creates an operation that may have any side effects and returns streamed answers as a publisher. */
+        /**
+         * Creates an operation whose calls may have side effects, and whose streamed answers are returned as a
+         * publisher.
+         */
         public Operation(String name, MethodType type, Class<?> request, Class<?> response) {
             this(name, type, request, response, JavaShape.PUBLISHER);
         }
@@ -194,12 +197,15 @@ public final class ServiceDescriptor {
         return all;
     }
 
-    /** The Java interface; null for a service without a Java interface. */
+    /** Returns the Java interface; null for a service without one. */
     public @Nullable Class<?> type() {
         return type;
     }
 
-    /** Returns the name on the wire: the fully qualified interface name, unless {@link WireName} sets another one. */
+    /**
+     * Returns the name on the wire: the name that {@link WireName} sets, or otherwise the fully qualified interface
+     * name.
+     */
     public String name() {
         return name;
     }
@@ -223,15 +229,16 @@ public final class ServiceDescriptor {
     }
 
     /**
-     * The warnings to log at startup: one sentence for each parameter or result whose declared type names no class.
+     * Returns the warnings to log at startup: one sentence for each parameter or result whose declared type names no
+     * class.
      */
     public List<String> warnings() {
         return List.copyOf(warnings);
     }
 
     /**
-     * Returns the method with this name and these concatenated JVM descriptors of the parameter types; null if there is
-     * no such method.
+     * Returns the method with the given name and concatenated JVM descriptors of the parameter types; null if the
+     * service has no such method.
      */
     public @Nullable MethodDescriptor method(String name, String descriptor) {
         MethodDescriptor[] overloads = byName.get(name);

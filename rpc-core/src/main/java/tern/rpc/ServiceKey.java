@@ -5,7 +5,8 @@ package tern.rpc;
  *
  * @param interfaceName the fully qualified interface name
  * @param group the group; empty for none
- * @param version the version; empty for none. A missing version, an empty version and {@code 0.0.0} are equal
+ * @param version the version; empty for none. A missing version, an empty version and {@code 0.0.0} are treated as
+ *     equal
  */
 public record ServiceKey(String interfaceName, String group, String version) {
 

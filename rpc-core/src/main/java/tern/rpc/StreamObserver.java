@@ -1,9 +1,9 @@
 package tern.rpc;
 
 /**
- * One direction of a streaming call, as an alternative to {@link java.util.concurrent.Flow}: any number of values,
- * then either {@link #onCompleted} or {@link #onError}, once. An observer is not thread-safe: its methods must not be
- * called concurrently.
+ * One direction of a streaming call, as an alternative to {@link java.util.concurrent.Flow}. It carries any number of
+ * values, followed by exactly one call of {@link #onCompleted} or {@link #onError}. An observer is not thread-safe: its
+ * methods must not be called concurrently.
  *
  * <p>An observer that Tern provides sends values. Its {@code onNext} encodes the value on the calling thread and
  * blocks while the peer is slow, so that a fast writer cannot fill the memory. After the end of the call,
@@ -20,10 +20,10 @@ public interface StreamObserver<T> {
 
     void onNext(T value);
 
-    /** Ends the stream with a failure. No further method is called on this observer. */
+    /** Ends the stream with a failure. No further methods are called on this observer. */
     void onError(Throwable failure);
 
-    /** Ends the stream. No further method is called on this observer. */
+    /** Ends the stream. No further methods are called on this observer. */
     void onCompleted();
 
     /** Returns whether {@link #onNext} can send a value without blocking. Always true for a receiving observer. */
@@ -32,7 +32,7 @@ public interface StreamObserver<T> {
     }
 
     /**
-     * Runs the task on a worker thread once at the start and each time {@link #isReady()} becomes true again. Does
+     * Runs the task on a worker thread once at the start, and again each time {@link #isReady()} becomes true. Does
      * nothing for a receiving observer.
      */
     default void onReady(Runnable task) {}

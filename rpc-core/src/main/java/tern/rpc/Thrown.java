@@ -17,7 +17,7 @@ public final class Thrown {
 
     private Thrown() {}
 
-    /** Returns the message; null if the exception has none or if it cannot be read. */
+    /** Returns the message; null if the exception has no message or the message cannot be read. */
     public static @Nullable String message(Throwable thrown) {
         try {
             return thrown.getMessage();
@@ -46,7 +46,10 @@ public final class Thrown {
         }
     }
 
-    /** Returns the cause; null if the exception has none, is its own cause, or throws from {@code getCause}. */
+    /**
+     * Returns the cause; null if the exception has no cause, is its own cause, or throws an exception from {@code
+     * getCause}.
+     */
     public static @Nullable Throwable cause(Throwable thrown) {
         try {
             Throwable cause = thrown.getCause();
@@ -69,8 +72,8 @@ public final class Thrown {
     }
 
     /**
-     * Writes a log line with the exception. Loggers call the exception's own methods to get its text. If they throw,
-     * this method writes the line again with the class name and the stack trace only.
+     * Writes a log line with the exception. Loggers call the exception's own methods to get its text. If these methods
+     * throw, the line is written again with only the class name and the stack trace.
      */
     public static void log(Throwable thrown, Consumer<Throwable> line) {
         try {

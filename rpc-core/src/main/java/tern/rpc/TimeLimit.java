@@ -11,7 +11,7 @@ import java.time.Duration;
  */
 public record TimeLimit(Duration value, String setBy) {
 
-    /** Returns the limit as in error messages: {@code 500 ms (rpc.client.timeout)}. */
+    /** Returns the limit in the form used in error messages: {@code 500 ms (rpc.client.timeout)}. */
     @Override
     public String toString() {
         return value.toMillis() + " ms (" + setBy + ")";

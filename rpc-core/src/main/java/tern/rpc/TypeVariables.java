@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Replaces the type variables of super-interfaces with the types that an interface declares for them. */
+/** Replaces the type variables of super-interfaces with the types that a sub-interface declares for them. */
 final class TypeVariables {
 
     private final Map<TypeVariable<?>, Type> bindings = new HashMap<>();
@@ -71,8 +71,8 @@ final class TypeVariables {
     }
 
     /**
-     * Whether the type or a part of it is unspecified: a type variable, a wildcard, or a generic class without type
-     * arguments.
+     * Returns whether the type or a part of it is unspecified: a type variable, a wildcard, or a generic class without
+     * type arguments.
      */
     static boolean isVague(Type type) {
         if (type instanceof Class<?> known) {

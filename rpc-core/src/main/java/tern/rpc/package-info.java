@@ -1,4 +1,4 @@
-/** The API for applications: calls, answers, the context of a call, and the annotations of interfaces. */
+/** The API for applications: calls, answers, call contexts, and annotations for interfaces. */
 @NullMarked
 package tern.rpc;
 

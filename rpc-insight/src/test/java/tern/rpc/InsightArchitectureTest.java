@@ -7,7 +7,7 @@ class InsightArchitectureTest extends ModuleRules {
 
     /**
      * The maximum number of classes in a dependency cycle. The rules of the advice and the class that lists the rules
-     * depend on each other. Reduce this number when the cycle gets smaller.
+     * depend on each other. Lower this number when the cycle shrinks.
      */
     @Override
     protected int mostInACircle() {

@@ -4,7 +4,7 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import tern.rpc.spring.RpcReference;
 
-/** An application that references a service and exports none. */
+/** An application that references a service but exports none. */
 @SpringBootApplication
 public class CallerOnly {
 

@@ -20,7 +20,9 @@ import java.util.TreeSet;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
-/** Checks which package may import which other packages. A rule also passes if its package does not exist. */
+/**
+ * Checks that each package imports only the packages that it may use. A rule also passes if its package does not exist.
+ */
 class ArchitectureTest {
     private static final JavaClasses STARTER = new ClassFileImporter().importPath(ownClasses());
 

@@ -26,7 +26,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
-/** Checks the dependencies between packages. A rule passes if its package does not exist. */
+/** Checks the dependencies between packages. A rule whose package does not exist passes. */
 class ArchitectureTest {
     /** Matches the names of the classes that implement an HTTP protocol. */
     private static final Pattern PROTOCOL =

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import org.springframework.stereotype.Component;
 
-/** Keeps much memory reachable, and requests a garbage collection after some orders. */
+/** Keeps a lot of memory reachable, and requests a garbage collection after some orders. */
 @Component
 class Cleanup implements Step {
 

@@ -15,7 +15,8 @@ class Histories implements Step {
 
     private final JdbcTemplate jdbc;
     private final DataSource source;
-    private final Queue<Connection> lost = new ConcurrentLinkedQueue<>(); // Kept so that the fault can be undone.
+    // The connections are kept so that the fault can be undone.
+    private final Queue<Connection> lost = new ConcurrentLinkedQueue<>();
 
     Histories(JdbcTemplate jdbc, DataSource source) {
         this.jdbc = jdbc;

@@ -4,7 +4,7 @@ import garden.run.Fault;
 import garden.run.Stand;
 import java.util.List;
 
-/** Situations that look like faults although calls meet their target. */
+/** Situations that look like faults even though all calls meet their target. */
 final class QuietSituations {
 
     private QuietSituations() {}

@@ -7,7 +7,7 @@ import java.sql.SQLException;
 import javax.sql.DataSource;
 import org.springframework.stereotype.Component;
 
-/** A simulated backup job, which runs outside calls and holds database connections. */
+/** A simulated backup job, which holds database connections. It does not run as part of a call. */
 @Component
 class Backups {
 
@@ -34,7 +34,7 @@ class Backups {
                 Naps.millis(500);
             }
         } catch (SQLException e) {
-            // The pool has no free connection, because the other threads hold all of them. This thread ends.
+            // The other threads hold all of the pool's connections, so this thread gives up.
         }
     }
 }

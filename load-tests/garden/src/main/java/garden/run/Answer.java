@@ -6,7 +6,7 @@ import java.util.Set;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The result of a diagnosis: its state and the causes that it found. */
+/** The result of a diagnosis: the diagnosis's state and the causes that it found. */
 record Answer(String state, List<Found> causes) {
 
     /** The fields of a cause that do not describe the cause itself. */
@@ -41,8 +41,8 @@ record Answer(String state, List<Found> causes) {
     }
 
     /**
-     * Returns the property that an advised change sets, as a suffix for the change's text. The text itself may omit the
-     * property.
+     * Returns a suffix for the text of an advised change. The suffix names the property to set, which the text itself
+     * may omit.
      */
     private static String setting(JsonNode change) {
         String property = text(change.path("property"));

@@ -5,11 +5,11 @@ import java.util.List;
 
 /**
  * A fault, a pair of faults, or a healthy situation, with the true causes that a correct diagnosis must name. Immutable
- * after it has been built.
+ * once it has been built.
  */
 public final class Fault {
 
-    /** Matches any advice to change a size. It is forbidden advice for faults that no pool size can repair. */
+    /** Matches any advice to change a size. This advice is forbidden for faults that no pool size can repair. */
     public static final String NO_SIZE =
             "(max-active|max-total|max-idle|maximum-pool-size|max-per-host|max-wait|threads|queue-capacity)=\\S*\\d";
 

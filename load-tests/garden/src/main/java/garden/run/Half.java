@@ -10,7 +10,7 @@ public interface Half {
 
     String name();
 
-    /** Returns whether runs print only totals unless an option asks for more. */
+    /** Returns whether runs print only totals by default. */
     boolean blind();
 
     List<Fault> faults();

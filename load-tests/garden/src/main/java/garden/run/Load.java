@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Calls the shop at a steady rate, even if the shop does not answer. Thread-safe. */
+/** Calls the shop at a steady rate, even if the shop does not respond. Thread-safe. */
 public final class Load implements AutoCloseable {
 
     private static final int MAX_CALLERS = 300;
@@ -41,12 +41,12 @@ public final class Load implements AutoCloseable {
         return thread;
     }
 
-    /** Sets the rate to {@code times} times the usual 40 calls per second. */
+    /** Sets the rate to the given multiple of the usual 40 calls per second. */
     public void factor(double times) {
         perTick = times;
     }
 
-    /** Makes the rate rise and fall by {@code share} of itself, with a period of eight seconds. */
+    /** Makes the rate rise and fall by the given share of its value, with a period of eight seconds. */
     public void wave(double share) {
         wave = share;
     }
@@ -87,7 +87,7 @@ public final class Load implements AutoCloseable {
             send(id, id % 20);
             ended = true;
         } catch (RuntimeException e) {
-            // The code below counts a failed call as bad.
+            // The code below counts the failed call as bad.
         }
         calls.increment();
         if (!ended || System.nanoTime() - start > TARGET_NANOS) {

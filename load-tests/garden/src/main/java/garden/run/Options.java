@@ -10,7 +10,7 @@ import java.util.List;
  * @param only the names of the faults to run; all faults if empty
  * @param half the half of the faults to run, by name; both halves if empty
  * @param showBlind whether to show the answers for the blind half
- * @param fresh whether to run faults again that already have a verdict
+ * @param fresh whether to rerun faults that already have a verdict
  * @param live whether to show one fault from beginning to end
  * @param mariaDb whether the database is MariaDB instead of H2
  * @param answers the folder in which the complete diagnoses are saved

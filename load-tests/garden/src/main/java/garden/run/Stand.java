@@ -24,7 +24,7 @@ public enum Stand {
             "--spring.data.redis.client-type=jedis",
             "--rpc.pools.http.max-total=64",
             "--rpc.pools.http.max-per-host=2"),
-    /** The shop may open at most two connections to its database, which answers after some milliseconds. */
+    /** The shop may open at most two connections to its database, which takes a few milliseconds to answer. */
     TIGHT(
             false,
             false,

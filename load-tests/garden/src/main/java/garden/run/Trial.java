@@ -11,8 +11,8 @@ import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Plants faults into one running shop. Trials that run in parallel share a lock, so that only one fault is planted at a
- * time. Confined to one thread.
+ * Plants faults in one running shop. Parallel trials share a lock, so only one fault is planted at a time. Confined to
+ * one thread.
  */
 final class Trial {
 
@@ -59,7 +59,7 @@ final class Trial {
             seconds = fault.healthy() ? awaitAlarm() : awaitCause(bad);
             answer = Answer.of(garden.shop().diagnosis("application/json"));
             text = garden.shop().diagnosis("text/plain");
-        } catch (IOException | IllegalStateException e) { // The shop does not answer, so there is no diagnosis.
+        } catch (IOException | IllegalStateException e) { // The shop does not respond, so there is no diagnosis.
             seconds = -1;
             answer = Answer.of("{\"state\":\"NO ANSWER\"}");
             text = e.toString();
@@ -77,7 +77,7 @@ final class Trial {
     private void heal() throws Exception {
         try {
             garden.heal();
-        } catch (IOException e) { // The shop does not answer, so it is started again.
+        } catch (IOException e) { // The shop does not respond, so it is restarted.
             broken = true;
         }
     }
@@ -85,7 +85,7 @@ final class Trial {
     /**
      * Waits for the first cause.
      *
-     * @return the seconds from the first late or failed call until the first cause; -1 if there was no cause
+     * @return the number of seconds between the first late or failed call and the first cause; -1 if there was no cause
      */
     private double awaitCause(long before) throws Exception {
         long start = System.nanoTime();
@@ -127,7 +127,7 @@ final class Trial {
     /**
      * Waits until the shop is healthy.
      *
-     * @return true if the next fault may be planted; false if the shop must be started again
+     * @return true if the next fault may be planted; false if the shop must be restarted
      */
     boolean awaitHealthy() throws Exception {
         if (broken) {
@@ -143,7 +143,7 @@ final class Trial {
                 }
             }
         } catch (IOException e) {
-            return false; // The shop does not answer.
+            return false; // The shop does not respond.
         }
         return false;
     }

@@ -11,7 +11,7 @@ import java.util.Properties;
  * Compares the diagnosis of a fault with the fault's true cause.
  *
  * @param bad the share of calls that were late or failed while the fault was planted
- * @param seconds the seconds from the first second with late or failed calls until the first cause; -1 if there was no
+ * @param seconds the number of seconds between the first late or failed calls and the first cause; -1 if there was no
  *     cause
  * @param alarm whether a healthy situation was reported as a miss or logged as a warning
  */
@@ -51,7 +51,9 @@ record Verdict(
                 top.change());
     }
 
-    /** Returns whether the run is valid: a fault must make calls miss the target, and a healthy situation must not. */
+    /**
+     * Returns whether the run is valid: a fault must make calls miss their target, and a healthy situation must not.
+     */
     boolean valid() {
         return healthy ? bad < EFFECT : bad >= EFFECT;
     }

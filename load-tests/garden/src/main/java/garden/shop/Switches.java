@@ -24,8 +24,8 @@ public final class Switches {
     }
 
     /**
-     * Registers an action for a fault outside calls. The action runs on the control thread when the fault's strength
-     * changes.
+     * Registers an action for a fault that does not depend on calls. The action runs on the control thread when the
+     * fault's strength changes.
      */
     public static void listen(String name, DoubleConsumer action) {
         LISTENERS.computeIfAbsent(name, any -> new CopyOnWriteArrayList<>()).add(action);

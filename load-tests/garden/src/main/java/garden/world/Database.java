@@ -7,7 +7,7 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The database of the shop, which connects to it through a link. Confined to one thread. */
+/** The shop's database. The shop connects to it through a link. Confined to one thread. */
 public final class Database {
 
     private final Engine engine;
@@ -36,7 +36,7 @@ public final class Database {
         return DriverManager.getConnection(engine.url(port()), engine.user(), "");
     }
 
-    /** Executes a statement as another client would, and keeps its transaction open until the faults are undone. */
+    /** Executes a statement on a separate connection, and keeps its transaction open until the faults are undone. */
     public void stranger(String sql) throws SQLException {
         Connection connection = connect();
         connection.setAutoCommit(false);

@@ -33,7 +33,7 @@ public final class Link implements AutoCloseable {
         return server.getLocalPort();
     }
 
-    /** Sets the delay that each part of a request has even without a fault, in milliseconds. */
+    /** Sets the normal delay of each part of a request, in milliseconds. It applies even without a fault. */
     public void usualDelay(int millis) {
         usualDelay = millis;
     }
@@ -126,7 +126,7 @@ public final class Link implements AutoCloseable {
                 out.write(buffer, 0, length);
             }
         } catch (IOException e) {
-            // One side has closed its connection, so the connection to the other side is closed too.
+            // One side has closed its connection, so the connection to the other side is also closed.
         } finally {
             open.remove(from);
             open.remove(to);

@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Limits the processors that the shop can use, by competing processes, by the set of allowed processors, and by a quota
- * if the kernel permits quotas.
+ * Limits the processor time that the shop can use. The means are competing processes, a restricted set of processors,
+ * and a quota if the kernel permits quotas.
  */
 public final class Machine {
 
@@ -28,7 +28,7 @@ public final class Machine {
         }
     }
 
-    /** Starts competing processes, which use processors for at most a minute. */
+    /** Starts processes that compete with the shop for the processors for up to a minute. */
     public void neighbours(int count) throws IOException {
         for (int i = 0; i < count; i++) {
             neighbours.add(new ProcessBuilder("timeout", "60", "sh", "-c", "while :; do :; done").start());

@@ -26,7 +26,9 @@ public final class World implements AutoCloseable {
             Integer.parseInt(Objects.requireNonNull(rates.getEnvironment().getProperty("local.rpc.port"))));
     private final Machine machine = new Machine();
 
-    /** @param mariaDb whether the database is MariaDB, which must be installed, rather than H2 */
+    /**
+     * @param mariaDb true for a MariaDB database, which requires that MariaDB is installed; false for an H2 database
+     */
     public World(boolean mariaDb) throws IOException, SQLException {
         database = new Database(mariaDb ? new MariaDbEngine() : new H2Engine());
         databaseLink = new Link(database.port());
@@ -103,7 +105,7 @@ public final class World implements AutoCloseable {
         return addresses;
     }
 
-    /** Undoes every fault in databases, peers and links. */
+    /** Undoes every fault in the databases, peers and links. */
     public void heal() throws SQLException, IOException {
         for (Link link : List.of(redisLink, databaseLink, expressLink, parcelLink, ratesLink)) {
             link.heal();

@@ -1,4 +1,4 @@
-/** The environment of the shop: databases, peers, and the links to them. Faults can be planted into each of these. */
+/** The environment of the shop: databases, peers, and the links to them. Faults can be planted in each of these. */
 @NullMarked
 package garden.world;
 

@@ -26,8 +26,8 @@ import tern.rpc.transport.PendingCall;
 import tern.sample.api.UserService;
 
 /**
- * Measures the cost of finding a waiting call by its id and of ending it at its deadline. Compares Tern's data
- * structures with the usual ones. Each of two threads has 128 open calls. One operation adds a call and answers the
+ * Measures the cost of finding a waiting call by its id, and of ending it at its deadline. Compares Tern's data
+ * structures with the usual ones. Each of the two threads has 128 open calls. One operation adds a call and answers the
  * oldest call.
  */
 @State(Scope.Benchmark)
@@ -89,7 +89,7 @@ public class PendingCallsBenchmark {
     }
 
     /**
-     * Measures Tern's variant. Each call has a slot in a table, its entry contains the deadline, and one sweep checks
+     * Measures Tern's variant. Each call has a slot in a table, and its entry contains the deadline. One sweep checks
      * the deadlines of all calls.
      */
     @Benchmark

@@ -17,8 +17,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * Measures the cost of writing frames of 177 bytes to a channel. Compares writing several frames at a time with a write
- * and flush for each frame. The channel has no socket, so the cost of the system call is not included.
+ * Measures the cost of writing frames of 177 bytes to a channel. Compares writing several frames at a time with writing
+ * and flushing each frame separately. The channel has no socket, so the cost of the system call is not included.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

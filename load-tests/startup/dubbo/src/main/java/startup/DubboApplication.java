@@ -9,7 +9,7 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.annotation.Bean;
 
-/** A provider of one service and its client in one process. */
+/** A provider of one service and a client of that service in one process. */
 @SpringBootApplication
 @EnableDubbo(scanBasePackages = "startup")
 public class DubboApplication {

@@ -8,9 +8,9 @@ import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.ApplicationListener;
 
 /**
- * When the application is ready, prints the number of loaded classes, the number of live threads, the CPU and wall
- * time since the JVM started, and the size of the heap after a collection. If the application has a first call, makes
- * that call and prints its duration. Then ends the process.
+ * Prints figures when the application is ready: the number of loaded classes, the number of live threads, the CPU and
+ * wall time since the JVM started, and the size of the heap after a collection. If the application defines a first
+ * call, makes this call and prints its duration. Then ends the process.
  */
 public final class StartupProbe implements ApplicationListener<ApplicationReadyEvent> {
 
@@ -37,12 +37,12 @@ public final class StartupProbe implements ApplicationListener<ApplicationReadyE
 
     private static long heapKilobytes() {
         System.gc();
-        System.gc(); // The second collection also removes objects that finalizers and cleaners kept reachable.
+        System.gc(); // The second collection also removes objects that finalizers or cleaners kept reachable.
         return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed() >> 10;
     }
 
     /**
-     * Repeats the call until it succeeds. The client starts before the provider, so the connection may take a moment.
+     * Repeats the call until it succeeds. The client starts before the provider, so it may take a moment to connect.
      */
     private static long firstSuccess(FirstCall first) {
         RuntimeException last = new IllegalStateException("not called");

@@ -1,3 +1,3 @@
-/** Measures the cost of starting an application, in the same way for every application. */
+/** Measures the startup cost of different applications in the same way. */
 @org.jspecify.annotations.NullMarked
 package startup;

@@ -6,7 +6,7 @@ import org.springframework.context.annotation.Bean;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** A provider of one service and its client in one process. */
+/** A provider of one service and a client of that service in one process. */
 @SpringBootApplication
 public class TernApplication {
 

@@ -20,9 +20,9 @@ import tools.jackson.databind.JsonNode;
  * A request for a call, as sent by the console's page.
  *
  * @param service the service's key in the notation of {@link tern.rpc.ServiceKey#toString()}
- * @param descriptor the concatenated JVM descriptors of the parameter types; null if the method has no overload
+ * @param descriptor the concatenated JVM descriptors of the parameter types; null if the method is not overloaded
  * @param messages JSON texts: one text with all arguments, or one text for each message of a request stream
- * @param maxMessages the number of answers at which the console cancels a stream
+ * @param maxMessages the number of answers after which the console cancels a stream
  * @param id a different id for each press of the Send button, so that the server can reject a repeated request; null if
  *     the client sends no id
  * @param instance the id of the process that served the page's data; null if unknown
@@ -50,7 +50,7 @@ record CallRequest(
     private static final Set<String> MEMBERS = Set.of(
             "service", "method", "descriptor", "messages", "headers", "timeoutMillis", "maxMessages", "id", "instance");
 
-    /** @throws WrongRequestException if the body is not a valid call request; the message names the wrong member */
+    /** @throws WrongRequestException if the body is not a valid call request; the message names the invalid member */
     static CallRequest read(byte[] body, Json json) {
         JsonNode tree;
         try {
@@ -89,7 +89,7 @@ record CallRequest(
     }
 
     /**
-     * Reads a request to stop a call. The request contains the id of the request that made the call.
+     * Reads a request to stop a call. Returns the id of the request that made the call.
      *
      * @throws WrongRequestException if the body contains no id
      */
@@ -206,7 +206,7 @@ record CallRequest(
     }
 
     /**
-     * Converts the message to the form that the method's codec reads: a single argument without the array around it, or
+     * Converts a message to the form that the method's codec reads: a single argument without an enclosing array, or
      * the array of all arguments.
      *
      * @param parameters the method's parameter count
@@ -218,16 +218,15 @@ record CallRequest(
     }
 
     /**
-     * Converts one message of a request stream to the form that the codec reads. The message has no array around
-     * it.
+     * Converts one message of a request stream to the form that the codec reads. The message has no enclosing array.
      */
     static byte[] messageOf(String text, int index, Json json) {
         return unwrapped(text, "messages[" + index + "]", false, json).getBytes(StandardCharsets.UTF_8);
     }
 
     /**
-     * Checks that the text is JSON, and returns it. If {@code only} is true and the text is an array with one
-     * element, returns this element.
+     * Checks that the text is JSON, and returns the text. If {@code only} is true and the text is an array with one
+     * element, returns this element instead.
      */
     private static String unwrapped(String text, String where, boolean only, Json json) {
         try (JsonParser parser = json.parser(text)) {

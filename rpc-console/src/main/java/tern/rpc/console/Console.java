@@ -15,7 +15,7 @@ import tern.rpc.serialization.JsonFormat;
 import tern.rpc.server.RpcServer;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The objects of the console. Each object is created when it is first used. Thread-safe. */
+/** The objects that make up the console. Each object is created when it is first used. Thread-safe. */
 final class Console {
 
     private final Supplier<Json> json = SingletonSupplier.of(Json::new);
@@ -68,7 +68,7 @@ final class Console {
         return calls.get();
     }
 
-    /** Returns the data of the view with this name; null if there is no such view. */
+    /** Returns the data of the view with the given name; null if no view has this name. */
     @Nullable
     Map<String, Object> data(String name) {
         return switch (name) {

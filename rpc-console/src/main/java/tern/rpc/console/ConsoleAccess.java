@@ -14,7 +14,7 @@ import tern.rpc.spring.autoconfigure.RpcConsoleProperties;
 /**
  * Decides whether the console may make calls.
  *
- * @param format supplies the JSON format; supplies null if tern-rpc-json or Jackson is missing
+ * @param format supplies the JSON format, or null if tern-rpc-json or Jackson is missing
  */
 record ConsoleAccess(
         EndpointAccessResolver access,
@@ -25,7 +25,7 @@ record ConsoleAccess(
 
     private static final EndpointId ID = EndpointId.of(RpcConsoleEndpoint.ID);
 
-    /** Returns the reason why the console cannot make calls; empty if it can make calls. */
+    /** Returns the reason why the console cannot make calls; empty if it can. */
     String whyNot() {
         if (access.accessFor(ID, RpcConsoleEndpoint.DEFAULT_ACCESS) != Access.UNRESTRICTED) {
             return "The console only shows. management.endpoint.rpc-console.access=unrestricted lets it call, too.";

@@ -5,7 +5,7 @@ import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import org.jspecify.annotations.Nullable;
 
-/** Creates the addresses of browsers that use the console. */
+/** Creates address objects for the browsers that use the console. */
 final class ConsoleAddresses {
 
     private ConsoleAddresses() {}

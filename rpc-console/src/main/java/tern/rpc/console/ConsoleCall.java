@@ -39,7 +39,7 @@ import tern.rpc.transport.ServiceLookup;
 import tern.rpc.transport.WrongArguments;
 
 /**
- * A call that the console makes, in the form in which the server receives calls. The thread that handles the browser's
+ * A call that the console makes, in the form that the server expects. The thread that handles the browser's
  * HTTP request waits in {@link #await} and watches the call's deadline, so no other thread is needed. Thread-safe.
  */
 final class ConsoleCall implements ServerCall {
@@ -47,15 +47,16 @@ final class ConsoleCall implements ServerCall {
     /** The maximum total size of the answers in bytes. Further answers are dropped, and a running call is cancelled. */
     static final int MAX_ANSWER_BYTES = 1 << 20;
 
-    /** The interval at which the watcher's {@code expired} method is called again if it did not end the call. */
+    /** The interval between calls of the watcher's {@code expired} method while the call has not ended. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** The maximum time for which {@link #await} waits for the measured phases of the call after the answer. */
+    /**
+     * The maximum time for which {@link #await} waits for the call's measured phases after the call has been answered.
+     */
     private static final long COUNTED_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     /**
-     * The maximum time after the deadline for the server to end the call. After this time, the console cancels the
-     * call.
+     * The time after the deadline that the server gets to end the call. After this time, the console cancels the call.
      */
     private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -99,7 +100,7 @@ final class ConsoleCall implements ServerCall {
     private List<NamedTimes.Entry> operations = List.of();
 
     /**
-     * @param key the key of the export that is called
+     * @param key the key of the called export
      * @param messages the encoded arguments, or the encoded messages of a request stream, in the form that the
      *     codec reads
      * @param headers the headers of the call; they are copied
@@ -207,7 +208,7 @@ final class ConsoleCall implements ServerCall {
         }
         byte[] text = messages.isEmpty() ? NO_ARGUMENTS : messages.get(0);
         try {
-            // The method CallRequest.argumentsOf has already removed the array around a single argument.
+            // CallRequest.argumentsOf has already removed the array around a single argument.
             return json.readArguments(text, 0, text.length, method.parameters().size() == 1);
         } catch (SerializationException e) {
             throw WrongArguments.unreadable(e);
@@ -404,7 +405,9 @@ final class ConsoleCall implements ServerCall {
         }
     }
 
-    /** Cancels the call because the user does not want to wait any longer. The answers so far stay in the result. */
+    /**
+     * Cancels the call because the user does not want to wait any longer. The result keeps the answers received so far.
+     */
     void stop() {
         lock.lock();
         try {
@@ -427,7 +430,7 @@ final class ConsoleCall implements ServerCall {
     }
 
     /**
-     * Blocks until the call has ended, at most until about one second after its deadline. Calls the watcher's
+     * Blocks until the call has ended, but no longer than about one second after its deadline. Calls the watcher's
      * {@code expired} at the time set by {@link #watch}.
      */
     Result await() {

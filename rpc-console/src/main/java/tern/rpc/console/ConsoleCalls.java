@@ -29,9 +29,8 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Makes the calls of the console. The console's filter creates a ticket for a request after it has checked the
- * request's headers, and each ticket permits one call. Therefore a request that bypasses the filter cannot make a
- * call. Thread-safe.
+ * Makes the console's calls. After the console's filter has checked the headers of a request, it creates a ticket, and
+ * each ticket permits one call. Therefore a request that bypasses the filter cannot make a call. Thread-safe.
  */
 final class ConsoleCalls {
 
@@ -39,7 +38,7 @@ final class ConsoleCalls {
     static final int MAX_CALLS = 4;
 
     /**
-     * The maximum number of concurrent requests that stop a call. A low number is enough, because such requests end
+     * The maximum number of concurrent requests that stop a call. A low number is enough, because these requests end
      * immediately.
      */
     private static final int MAX_STOPS = 16;
@@ -53,9 +52,10 @@ final class ConsoleCalls {
     private final Supplier<@Nullable JsonFormat> formats;
     private final NanoClock clock;
     private final SecureRandom random = new SecureRandom();
-    private final Map<String, Ticket> tickets = new HashMap<>(); // This object guards this field and the next four.
+    // This object's lock guards this field and the next four.
+    private final Map<String, Ticket> tickets = new HashMap<>();
     private final Map<String, ConsoleCall> running = new HashMap<>(); // The key is the id of the request.
-    private @Nullable ConsoleTransport transport; // Null until the first call.
+    private @Nullable ConsoleTransport transport; // The transport is null until the first call.
     private long @Nullable [] seenIds; // A ring buffer of id hashes; null until the first id.
     private int seen;
 
@@ -63,7 +63,7 @@ final class ConsoleCalls {
         final boolean stops;
         final byte[] body;
         final @Nullable SocketAddress caller;
-        // True after the ticket's only call has begun. The lock of ConsoleCalls guards this field and the next two.
+        // True after the ticket's only call has begun. The lock on ConsoleCalls guards this field and the next two.
         boolean taken;
         boolean running;
         boolean dropped;
@@ -91,7 +91,8 @@ final class ConsoleCalls {
     }
 
     /**
-     * Creates a ticket for a request whose headers were checked. The caller must {@linkplain #drop drop} the ticket.
+     * Creates a ticket for a request whose headers have been checked. The caller must {@linkplain #drop drop} the
+     * ticket.
      *
      * @param stops whether the request stops a call instead of making one
      * @throws WrongRequestException 409 if too many calls are running
@@ -164,7 +165,7 @@ final class ConsoleCalls {
     }
 
     /**
-     * Stops the call that a ticket's request names. The request that made the call then gets the answers that have
+     * Stops the call that a ticket's request names. The request that made the call then returns the answers that have
      * arrived so far.
      *
      * @throws WrongRequestException if the ticket is invalid or the request names no call

@@ -18,8 +18,8 @@ import java.util.zip.GZIPOutputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The files of the console's page. Only the files in a fixed list are served. Each file is read and compressed
- * once, when it is first requested. Thread-safe.
+ * The files of the console's page. Only the files in a fixed list are served. Each file is read and compressed when it
+ * is first requested. Thread-safe.
  */
 final class ConsoleFiles {
 
@@ -61,7 +61,8 @@ final class ConsoleFiles {
                             "vendor/licences.txt"))
             .collect(Collectors.toUnmodifiableMap(path -> path.substring(path.lastIndexOf('/') + 1), path -> path));
 
-    private final Map<String, File> files = new ConcurrentHashMap<>(); // At most one entry for each listed file.
+    // The map contains at most one entry for each listed file.
+    private final Map<String, File> files = new ConcurrentHashMap<>();
     private final String version;
 
     ConsoleFiles() {
@@ -70,7 +71,7 @@ final class ConsoleFiles {
     }
 
     /**
-     * A file in plain and compressed form.
+     * A file, in both plain and compressed form.
      *
      * @param tag the value of the {@code ETag} header
      */
@@ -90,7 +91,7 @@ final class ConsoleFiles {
         return PATHS.containsKey(name);
     }
 
-    /** Returns the file with this name; null if the name is not in the list. */
+    /** Returns the file with the given name; null if the name is not in the list. */
     @Nullable
     File file(String name) {
         String path = PATHS.get(name);
@@ -98,7 +99,7 @@ final class ConsoleFiles {
     }
 
     /**
-     * * Returns the file {@code index.html} with its placeholders filled in.
+     * Returns the file {@code index.html} with its placeholders filled in.
      *
      * @param endpoint the last element of the endpoint's path, which the page's links contain
      */

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** The headers of the console's responses, and functions that read headers of its requests. */
+/** The headers of the console's responses, and functions that read the headers of requests to the console. */
 final class ConsoleHeaders {
 
     private static final Map<String, String> SAFE = safe();
@@ -39,7 +39,7 @@ final class ConsoleHeaders {
     }
 
     /**
-     * Whether the client accepts responses compressed with gzip.
+     * Returns whether the client accepts gzip-compressed responses.
      *
      * @param accepted the values of the {@code Accept-Encoding} headers
      */
@@ -55,7 +55,7 @@ final class ConsoleHeaders {
         return false;
     }
 
-    /** Returns whether the client already has the file version that this ETag identifies. */
+    /** Returns whether the client already has the version of the file that the given ETag identifies. */
     static boolean has(List<String> ifNoneMatch, String tag) {
         return ifNoneMatch.stream().anyMatch(value -> value.contains(tag));
     }

@@ -21,8 +21,8 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * Sets the headers of the console's responses, sends its files compressed, and checks each request that makes a call.
- * Runs after the authentication filters.
+ * Sets the headers of the console's responses, compresses its files, and checks each request that makes a call. Runs
+ * after the authentication filters.
  */
 final class ConsoleServletFilter implements Filter {
 
@@ -131,7 +131,7 @@ final class ConsoleServletFilter implements Filter {
         return ConsoleAddresses.of(request.getRemoteAddr(), request.getRemotePort());
     }
 
-    /** A request whose body was replaced with the ticket of its call. */
+    /** A request whose body has been replaced with the ticket for its call. */
     private static final class TicketRequest extends HttpServletRequestWrapper {
 
         private final byte[] body;

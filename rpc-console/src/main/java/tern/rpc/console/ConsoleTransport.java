@@ -32,7 +32,7 @@ final class ConsoleTransport implements ServerTransport {
     /**
      * Passes the call to the server and blocks until the call has ended.
      *
-     * @throws WrongRequestException if the server was closed
+     * @throws WrongRequestException if the server has been closed
      */
     ConsoleCall.Result call(ConsoleCall call) {
         CallHandler to = handler;
@@ -54,7 +54,7 @@ final class ConsoleTransport implements ServerTransport {
 
     @Override
     public void prepare(ServiceDescriptor service) {
-        // No preparation is needed, because a method's codec is created at its first call.
+        // No preparation is needed, because the codec of a method is created when the method is first called.
     }
 
     @Override

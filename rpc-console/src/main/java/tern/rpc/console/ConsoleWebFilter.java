@@ -24,7 +24,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * The equivalent of {@link ConsoleServletFilter} for reactive applications: sets the headers of the console's
- * responses, sends its files compressed, and checks each request that makes a call.
+ * responses, compresses its files, and checks each request that makes a call.
  */
 final class ConsoleWebFilter implements WebFilter {
 
@@ -153,7 +153,7 @@ final class ConsoleWebFilter implements WebFilter {
         return values == null ? List.of() : values;
     }
 
-    /** A request whose body was replaced with the ticket of its call. */
+    /** A request whose body has been replaced with the ticket for its call. */
     private static final class TicketRequest extends ServerHttpRequestDecorator {
 
         private final byte[] body;

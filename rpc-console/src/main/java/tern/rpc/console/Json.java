@@ -19,7 +19,7 @@ import tools.jackson.databind.json.JsonMapper;
  */
 final class Json {
 
-    /** The version of the JSON format. It increases when a member changes its meaning or is removed. */
+    /** The version of the JSON format. It increases when the meaning of a member changes or a member is removed. */
     static final int VERSION = 1;
 
     private static final int MAX_DEPTH = 100;
@@ -36,8 +36,8 @@ final class Json {
             .build();
 
     /**
-     * Escapes the characters of HTML markup. Therefore even a browser that treats a response as HTML shows no injected
-     * element.
+     * Escapes the characters of HTML markup, so that injected elements are harmless even if a browser treats a response
+     * as HTML.
      */
     private static final class NoMarkup extends CharacterEscapes {
         private static final long serialVersionUID = 1L;

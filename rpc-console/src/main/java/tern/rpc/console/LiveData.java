@@ -21,11 +21,11 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.spring.autoconfigure.RpcServerLifecycle;
 import tools.jackson.databind.JsonNode;
 
-/** The console's data that changes while the application runs. Thread-safe. */
+/** The part of the console's data that changes while the application runs. Thread-safe. */
 final class LiveData {
 
     /**
-     * The maximum age of the diagnosis that the tab "Now" shows. The diagnosis is not read for every request, because
+     * The maximum age of the diagnosis that the "Now" tab shows. The diagnosis is not read for every request, because
      * its report is large.
      */
     private static final Duration DIAGNOSIS_AGE = Duration.ofSeconds(5);
@@ -268,7 +268,7 @@ final class LiveData {
         return shown;
     }
 
-    /** Returns the report part with this name; null if the application has no such part. */
+    /** Returns the part of the report with the given name; null if the application has no part with this name. */
     @Nullable
     RpcReportPart part(String name) {
         return parts.orderedStream()

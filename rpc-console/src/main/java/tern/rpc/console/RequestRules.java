@@ -8,13 +8,13 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.PeerText;
 
 /**
- * The rules for a request that makes a call. They prevent pages of other sites from making calls through a browser
- * that has access to the console. A page of another site can submit forms and send simple requests, but it can
- * neither send the header {@link #MARK} nor choose the {@code Origin} header.
+ * The rules for a request that makes a call. They prevent pages on other sites from making calls through a browser that
+ * has access to the console. A page on another site can submit forms and send simple requests, but it can neither send
+ * the header {@link #MARK} nor choose the {@code Origin} header.
  */
 final class RequestRules {
 
-    /** The header that each request for a call must contain, with the value {@code 1}. */
+    /** The header that each request to make a call must contain, with the value {@code 1}. */
     static final String MARK = "X-Rpc-Console";
 
     private RequestRules() {}
@@ -61,7 +61,9 @@ final class RequestRules {
 
     private static void checkOrigin(Head head) {
         if (head.origins().isEmpty()) {
-            return; // The client is not a modern browser. The method check() always requires the header MARK.
+            // Modern browsers always send the Origin header, so the client is not one of them. The method check()
+            // requires the header MARK in any case.
+            return;
         }
         String origin = head.origins().get(0);
         if (head.origins().size() > 1 || !isOwn(origin, head)) {
@@ -96,8 +98,8 @@ final class RequestRules {
     }
 
     /**
-     * Whether a {@code Host} header contains this host and port. If it has no port, the scheme's default port
-     * applies.
+     * Returns whether a {@code Host} header contains the given host and port. If the header has no port, the scheme's
+     * default port applies.
      */
     private static boolean isHost(String header, String host, int port, String scheme) {
         URI uri;

@@ -28,8 +28,7 @@ import tern.rpc.spring.autoconfigure.RpcConsoleProperties;
 import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
 
 /**
- * Configures the console in applications that have Actuator and a web server and that expose the console's
- * endpoint.
+ * Configures the console in applications that have Actuator and a web server, and expose the console's endpoint.
  */
 @AutoConfiguration(after = {RpcServerAutoConfiguration.class, RpcClientAutoConfiguration.class})
 @EnableConfigurationProperties(RpcConsoleProperties.class)
@@ -53,8 +52,8 @@ public final class RpcConsoleAutoConfiguration {
         }
 
         /**
-         * Maps the endpoint to the path {@value RpcConsoleEndpoint#PATH}. A path mapping of the application takes
-         * precedence.
+         * Maps the endpoint to the path {@value RpcConsoleEndpoint#PATH}. A path mapping configured by the application
+         * takes precedence.
          */
         @Bean
         @ConditionalOnAvailableEndpoint(endpoint = RpcConsoleEndpoint.class)

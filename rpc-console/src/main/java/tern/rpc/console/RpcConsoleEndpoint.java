@@ -12,16 +12,16 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 import org.springframework.util.MimeType;
 
 /**
- * Serves the console's page under {@code /actuator/rpc-console}, and its data as JSON below this path. The endpoint is
- * exposed only if the application's settings expose it. It makes calls only if {@code
+ * Serves the console's page at {@code /actuator/rpc-console}, and its data as JSON below this path. The endpoint is
+ * available only if the application's settings expose it. It makes calls only if {@code
  * management.endpoint.rpc-console.access} is {@code unrestricted}.
  */
 @WebEndpoint(id = RpcConsoleEndpoint.ID, defaultAccess = Access.READ_ONLY)
 public final class RpcConsoleEndpoint {
 
     /**
-     * The endpoint's id. Spring Boot logs a warning if an id contains a dash. Property names may contain the id with a
-     * dash.
+     * The endpoint's id. It contains no dash, because Spring Boot would log a warning. Property names may still spell
+     * the id with a dash.
      */
     static final String ID = "rpcConsole";
 

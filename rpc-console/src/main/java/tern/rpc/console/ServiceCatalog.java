@@ -20,8 +20,8 @@ import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Lists the exported services with their methods and types. The types are determined once, at the first request.
- * Thread-safe.
+ * Lists the exported services with their methods and types. The types are determined on the first request and then
+ * kept. Thread-safe.
  */
 final class ServiceCatalog {
 
@@ -164,7 +164,7 @@ final class ServiceCatalog {
     }
 
     /**
-     * Returns the first letters of the parameter types. In a plain HTTP request, these letters select an overload
+     * Returns the initial letters of the parameter types. In a plain HTTP request, these letters select an overload
      * (docs/http.md).
      */
     private static String letters(MethodDescriptor method) {

@@ -31,8 +31,8 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Lists every property of Tern with its effective value. Each report reads all properties again, and no values are
- * kept. Secrets are always hidden. Thread-safe.
+ * Lists every property of Tern with its effective value. Each report reads all properties again. No values are kept.
+ * Secrets are always hidden. Thread-safe.
  */
 final class SettingList {
 
@@ -42,8 +42,8 @@ final class SettingList {
     private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("rpc");
 
     /**
-     * The maximum number of settings in a report. Without this limit, the list could grow indefinitely, because it
-     * contains every property whose name begins with {@code rpc.}.
+     * The maximum number of settings in a report. The limit is needed because the list contains every property whose
+     * name begins with {@code rpc.}, and their number is otherwise unlimited.
      */
     private static final int MAX_SETTINGS = 1_000;
 
@@ -61,7 +61,7 @@ final class SettingList {
         this.json = json;
     }
 
-    /** A property that the configuration metadata in a jar describes. */
+    /** A property that is described by the configuration metadata in a jar. */
     private record Known(String name, @Nullable String defaultValue, String description) {
 
         private static final String ANY = "*";

@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * Creates the JSON body that replaces the body of a checked request. The new body contains only the ticket, because
- * Spring Boot passes only flat JSON objects with short strings to an endpoint.
+ * Spring Boot accepts only flat JSON objects with short strings as an endpoint's input.
  */
 final class Tickets {
 

@@ -41,8 +41,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Describes the parameter and result types of methods in their JSON form. The application's mapper determines the
- * names and fields. The catalog contains at most {@value #MAX_TYPES} types; all other types are shown without
- * fields. Not thread-safe.
+ * names and fields. The catalog contains at most {@value #MAX_TYPES} types. All other types are shown without fields.
+ * Not thread-safe.
  */
 final class TypeCatalog {
 
@@ -54,7 +54,7 @@ final class TypeCatalog {
     private static final boolean MESSAGES =
             ClassUtils.isPresent("com.google.protobuf.Message", TypeCatalog.class.getClassLoader());
 
-    /** The kind of each class whose instances are single values in JSON. */
+    /** The JSON kinds of the classes whose instances are single values in JSON. */
     private static final Map<Class<?>, String> SCALARS = scalars();
 
     private final JsonMapper mapper;
@@ -90,14 +90,14 @@ final class TypeCatalog {
         }
     }
 
-    /** Returns the definitions of the types that were described so far and that have fields or enum values. */
+    /** Returns the definitions of all types described so far that have fields or enum values. */
     Map<String, Definition> definitions() {
         return definitions;
     }
 
     /**
-     * Returns the description of a declared type. Never throws; a type that cannot be described has the kind {@code
-     * any}.
+     * Returns the description of a declared type. Never throws an exception. A type that cannot be described has the
+     * kind {@code any}.
      */
     TypeShape shape(Type type) {
         try {

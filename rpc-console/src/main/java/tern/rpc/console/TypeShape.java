@@ -4,7 +4,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The description of a type from which the page creates the fields of its form.
+ * The description of a type. The page uses it to create the fields of its form.
  *
  * @param kind the kind of value, such as {@code string} or {@code list}; docs/console.md lists all kinds
  * @param java the type in Java's notation; for protobuf, the message name or the field type

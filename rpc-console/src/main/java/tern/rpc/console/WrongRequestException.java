@@ -3,7 +3,9 @@ package tern.rpc.console;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Thrown if a request to the console is refused or cannot be converted to a call. The message contains the reason. */
+/**
+ * Thrown when a request to the console is refused or cannot be converted to a call. The message contains the reason.
+ */
 final class WrongRequestException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -21,8 +23,8 @@ final class WrongRequestException extends RuntimeException {
     }
 
     /**
-     * @param mark the name of an additional JSON member in the response, with the value {@code true}; empty for no such
-     *     member
+     * @param mark the name of an additional JSON member in the response, whose value is {@code true}; empty for no
+     *     additional member
      */
     WrongRequestException(int status, String message, String mark) {
         super(message, null, false, false);

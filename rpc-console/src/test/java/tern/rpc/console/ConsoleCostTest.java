@@ -41,7 +41,7 @@ class ConsoleCostTest {
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-    /** Configures meters whose last 15 minutes contain 100 calls in each second. */
+    /** Configures meters that contain 100 calls for each second of the last 15 minutes. */
     @Configuration(proxyBeanMethods = false)
     static class FullMeters {
 
@@ -126,7 +126,10 @@ class ConsoleCostTest {
         }
     }
 
-    /** Returns the smallest heap size after several collections, because other threads allocate memory in between. */
+    /**
+     * Returns the smallest heap size measured after several collections, because other threads allocate memory in
+     * between.
+     */
     private static long heapBytes() {
         return LongStream.range(0, 5)
                 .map(run -> {

@@ -250,7 +250,7 @@ class ConsoleExposureTest {
             assertThat(http.get(Consoles.PATH, CREDENTIALS).all("X-Content-Type-Options"))
                     .containsExactly("nosniff");
             assertThat(http.call(Consoles.PATH + "/call", CALL).status()).isBetween(401, 403);
-            // Spring Security refuses the request, because it lacks Spring Security's own CSRF token.
+            // Spring Security refuses this request, because it does not contain Spring Security's CSRF token.
             assertThat(http.call(Consoles.PATH + "/call", CALL, CREDENTIALS).status())
                     .isBetween(401, 403);
             assertThat(there.getBean(ShopApplication.Sales.class).greeted).hasValue(0);

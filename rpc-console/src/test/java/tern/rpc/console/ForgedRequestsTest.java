@@ -12,8 +12,8 @@ import org.springframework.context.ConfigurableApplicationContext;
 import shop.ShopApplication;
 
 /**
- * Tests requests that a page of another site could send through a browser that has access to the console. No such
- * request may call a method.
+ * Tests requests that a page on another site could send through a browser that has access to the console. None of these
+ * requests may call a method.
  */
 @Timeout(120)
 class ForgedRequestsTest {

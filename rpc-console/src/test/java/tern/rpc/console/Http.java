@@ -67,7 +67,7 @@ record Http(int port) {
         return send("POST", path, body, all.toArray(String[]::new));
     }
 
-    /** Sends a request. Adds a {@code Host} header unless the given headers contain one. */
+    /** Sends a request. Adds a {@code Host} header if the given headers do not contain one. */
     Answer send(String method, String path, String body, String... headers) {
         StringBuilder head = new StringBuilder(method + " " + path + " HTTP/1.0\r\n");
         if (Arrays.stream(headers).noneMatch(line -> line.startsWith("Host:"))) {

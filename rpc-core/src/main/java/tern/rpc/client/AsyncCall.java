@@ -12,8 +12,7 @@ import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.TimeOuts;
 
 /**
- * An asynchronous call with all its attempts, which are made one after the other. Any thread may call
- * {@link #cancel()}.
+ * An asynchronous call with all its attempts, which are made one after another. Any thread may call {@link #cancel()}.
  */
 final class AsyncCall implements PendingCall.Completion, SentCall {
 
@@ -52,7 +51,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
     }
 
     private void attemptNow() {
-        int number = attempts + 1; // Attempts are made one after the other, so the counter needs no lock.
+        int number = attempts + 1; // Attempts are made one after another, so the counter needs no lock.
         attempts = number;
         Target chosen;
         try {
@@ -72,7 +71,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         }
     }
 
-    /** Makes the only attempt of this call. A failure is not retried. */
+    /** Makes the only attempt at this call. A failure is not retried. */
     void attemptOnce(Target picked) {
         last = true;
         attempts = 1;
@@ -165,7 +164,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         PendingCall attempt = pending;
         Target target = used;
         if (attempt != null && target != null) {
-            // Determines whether the error message reports a missing connection or a missing answer.
+            // This value determines whether the error message reports a missing connection or a missing answer.
             boolean isConnecting = target.connection().isConnecting();
             attempt.fail(TimeOuts.late(
                     attempt,

@@ -11,8 +11,8 @@ import tern.rpc.Phase;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * The future that an asynchronous method returns to its caller. Cancelling it cancels the call. If a thread that
- * serves another call waits for it, the wait counts as {@link Phase#UNATTRIBUTED} in that call's ledger.
+ * The future that an asynchronous method returns to its caller. Cancelling it cancels the call. If a thread that serves
+ * a call waits for this future, the wait counts as {@link Phase#UNATTRIBUTED} in the ledger of the served call.
  */
 final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> implements CallScope {
 

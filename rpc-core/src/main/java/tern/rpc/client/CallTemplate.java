@@ -54,7 +54,7 @@ record CallTemplate(
     }
 
     /**
-     * Passes the response headers to the consumer that the call options contain, if any. If the consumer throws an
+     * Passes the response headers to the consumer in the call options, if one is set. If the consumer throws an
      * exception, the call fails.
      */
     void showHeaders(Metadata headers) {
@@ -65,7 +65,7 @@ record CallTemplate(
     }
 
     /**
-     * Passes the response trailers to the consumer that the call options contain, if any. If the consumer throws an
+     * Passes the response trailers to the consumer in the call options, if one is set. If the consumer throws an
      * exception, the call fails.
      */
     void showTrailers(Metadata trailers) {
@@ -76,9 +76,10 @@ record CallTemplate(
     }
 
     /**
-     * Passes a failure's trailers to the consumer that the call options contain, if any.
+     * Passes a failure's trailers to the consumer in the call options, if one is set.
      *
-     * @return the failure; if the consumer threw an exception, that exception with the failure suppressed
+     * @return the failure or, if the consumer threw an exception, that exception with the failure as a suppressed
+     *     exception
      */
     Throwable showTrailers(Throwable failure) {
         if (failure instanceof RpcException rpc && !rpc.metadata().isEmpty()) {
@@ -102,8 +103,8 @@ record CallTemplate(
     }
 
     /**
-     * Replaces a checked exception that the method does not declare with an {@link RpcException}. Otherwise the
-     * Java proxy would wrap it in an exception without a message.
+     * Replaces a checked exception that the method does not declare with an {@link RpcException}. Without this
+     * replacement, the Java proxy would wrap the exception in another one that has no message.
      */
     static Throwable declared(MethodDescriptor method, Throwable failure) {
         if (failure instanceof RuntimeException || failure instanceof Error || method.declares(failure)) {

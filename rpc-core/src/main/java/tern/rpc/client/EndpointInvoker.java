@@ -73,7 +73,7 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Returns the time limit for calls of the method: the limit that rules set or, without a rule, the method's own
+     * Returns the time limit for calls of the method: the limit set by a rule or, if no rule sets one, the method's own
      * limit. Rules do not affect streams.
      */
     @Nullable
@@ -84,7 +84,7 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Sends the call and blocks this thread until the answer arrives.
+     * Sends the call and blocks the current thread until the answer arrives.
      *
      * @param last receives the provider of each attempt; may be null
      */
@@ -127,7 +127,7 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Waits for as long as the failed provider requested, because the next attempt goes to the same provider.
+     * Waits for the delay that the failed provider requested, because the next attempt goes to the same provider.
      *
      * @return false if the remaining time of the call is too short
      */
@@ -158,7 +158,7 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Reports to a provider's node that its attempt will be cancelled, because another provider answered first.
+     * Tells a provider's node that the provider's attempt will be cancelled, because another provider answered first.
      */
     void outlasted(Target target, ClientMethod method, long startedNanos) {
         long now = clock.nanoTime();
@@ -167,7 +167,7 @@ final class EndpointInvoker implements AutoCloseable {
 
     /**
      * Sends a copy of an idempotent call to a provider that was slow or failed, if a probe is due. The outcome of the
-     * copy shows whether the provider has recovered. The caller does not wait for it.
+     * copy shows whether the provider has recovered. The caller does not wait for the copy.
      */
     void probe(ClientMethod method, Invocation call, Target target, long now) {
         if (!method.idempotent() || method.oneWay()) {
@@ -200,7 +200,7 @@ final class EndpointInvoker implements AutoCloseable {
         }
     }
 
-    /** Counts a call towards the retry budget. The code that calls this method makes the attempts itself. */
+    /** Counts a call towards the retry budget. Code that makes its own attempts calls this method. */
     void begun() {
         retries.called();
     }
@@ -222,8 +222,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Runs another attempt to the same provider: on the call's executor after the delay that the provider
-     * requested, or immediately if it requested none.
+     * Makes another attempt at the same provider. If the provider requested a delay, runs the attempt on the call's
+     * executor after this delay. Otherwise runs it immediately.
      *
      * @param failure the previous attempt's failure
      * @return false if the remaining time of the call is too short
@@ -259,17 +259,17 @@ final class EndpointInvoker implements AutoCloseable {
                 && failure.wasExecuted() == Executed.NO
                 && !used.isUsable()
                 && remaining > 0) {
-            return true; // No connection was available, so the call continues to wait for a connection.
+            return true; // No connection was available, so the call continues to wait for one.
         }
         return retries.again(
                 method, failure, number, canGoElsewhere(failure, used, attempt), remaining, used.retries());
     }
 
     /**
-     * Returns whether another connection can accept the call. This can be the connection of another available provider.
-     * After UNAVAILABLE, the connection of a provider to which the client is connecting is sufficient. If the attempt's
-     * connection was lost, a new connection to the same provider is possible too, because it may be open before the
-     * caller sees the failure.
+     * Returns whether another connection can accept the call. This is the case if another provider is available. After
+     * UNAVAILABLE, a provider to which the client is still connecting is sufficient. If the attempt's connection was
+     * lost, a new connection to the same provider also counts, because it may be open before the caller sees the
+     * failure.
      */
     private boolean canGoElsewhere(RpcException failure, Target used, PendingCall attempt) {
         boolean unavailable = failure.code() == StatusCode.UNAVAILABLE;
@@ -285,7 +285,7 @@ final class EndpointInvoker implements AutoCloseable {
         return false;
     }
 
-    /** Chooses the provider of the next attempt, and avoids {@code except} if possible. */
+    /** Chooses the provider for the next attempt, and avoids {@code except} if possible. */
     Target pick(ClientMethod method, Invocation call, @Nullable Target except) {
         return cluster.pick(
                 method.descriptor().name(),
@@ -303,7 +303,7 @@ final class EndpointInvoker implements AutoCloseable {
         try {
             picked = pick(method, call, besides);
         } catch (Throwable e) {
-            // The balancer or the endpoint source has thrown an exception; the first attempt continues.
+            // The balancer or the endpoint source has thrown an exception. The first attempt continues.
             return null;
         }
         return picked == besides || !picked.isUsable() ? null : picked;

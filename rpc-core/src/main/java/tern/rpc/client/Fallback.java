@@ -17,7 +17,7 @@ import tern.rpc.limit.SeldomWarning;
 import tern.rpc.stream.Shapes;
 
 /**
- * Answers calls of one service on the client if the providers cannot be reached or refuse the calls. The meters still
+ * Answers calls to one service on the client if the providers cannot be reached or refuse the calls. The meters still
  * count each call's failure. Thread-safe.
  */
 final class Fallback {
@@ -29,8 +29,8 @@ final class Fallback {
     private final SeldomWarning warning;
 
     /**
-     * @param targets supplies an implementation of the service interface
-     * @param answered counts the calls that the fallback answers
+     * @param targets supplies implementations of the service interface @param answered counts the calls that the
+     *     fallback answers
      */
     Fallback(Supplier<?> targets, LongAdder answered, NanoClock clock) {
         this.targets = targets;

@@ -14,7 +14,7 @@ import tern.rpc.transport.PendingCall;
 /**
  * A call of an idempotent method that is sent to a second provider if the first one takes unusually long. The first
  * answer is the result. The slower attempt is then cancelled, and its duration up to this time is recorded for its
- * provider. The call fails only if neither attempt can succeed. A hedged call is not retried, and a retried call is not
+ * provider. The call fails only if neither attempt can succeed. Hedged calls are not retried, and retried calls are not
  * hedged. Thread-safe.
  */
 final class HedgedCall implements SentCall {
@@ -65,8 +65,8 @@ final class HedgedCall implements SentCall {
         AsyncCall extra = new AsyncCall(endpoints, method, call, this::secondEnded);
         synchronized (this) {
             if (other == null || isSettled()) {
-                // Because no second attempt is made, the first attempt may be retried, and the hedge is returned to the
-                // budget.
+                // No second attempt is made. Therefore the hedge is returned to the budget, and the first attempt may
+                // be retried.
                 hedging.giveBack();
                 return;
             }

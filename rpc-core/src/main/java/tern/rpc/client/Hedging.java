@@ -12,7 +12,7 @@ import tern.rpc.metrics.RecentPercentile;
 
 /**
  * Decides when a call of one idempotent method is sent to a second provider: when it has taken longer than 95 % of the
- * recent attempts and at least {@value #MIN_MILLIS} ms. At most 5 % of the service's calls are hedged. No call is
+ * recent attempts, and at least {@value #MIN_MILLIS} ms. At most 5 % of the service's calls are hedged. No call is
  * hedged while more than half of the service's retry budget is spent. Thread-safe.
  */
 final class Hedging {
@@ -82,12 +82,12 @@ final class Hedging {
         budget.sent.increment();
     }
 
-    /** Increases the budget by one hedge, because a reserved hedge was not sent. */
+    /** Returns one hedge to the budget, because a reserved hedge was not sent. */
     void giveBack() {
         budget.hedges.giveBack();
     }
 
-    /** Records the duration of an attempt that has ended or was abandoned. */
+    /** Records the duration of an attempt that has ended or has been abandoned. */
     void took(long nanos) {
         times.add(nanos);
     }

@@ -4,8 +4,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settings for calls of a method. If a value is null, the next level applies. The levels are: method, service,
- * annotations of the interface, client.
+ * The settings for calls of a method. If a value is null, the next level applies. The levels are the method, the
+ * service, the interface's annotations, and the client.
  *
  * @param timeout the timeout of a call, including all attempts
  * @param idempotent whether a call may be repeated even if it may have run
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param timeoutFrom where the timeout was set, usually a property; error messages name it
  * @param waitForReady whether calls that find no provider wait for one until their deadline
  * @param hashKey the name of the argument whose value is the key for consistent hashing
- * @param hedged whether a slow call of an idempotent method is sent to a second provider too
+ * @param hedged whether a slow call of an idempotent method is also sent to a second provider
  */
 public record MethodSettings(
         @Nullable Duration timeout,
@@ -51,7 +51,7 @@ public record MethodSettings(
     }
 
     /**
-     * Returns a copy with another timeout.
+     * Returns a copy with the given timeout.
      *
      * @param from where the timeout was set, for error messages
      */
@@ -72,7 +72,7 @@ public record MethodSettings(
     }
 
     /**
-     * Returns a copy with another key for consistent hashing.
+     * Returns a copy with the given key for consistent hashing.
      *
      * @param hashKey the name of an argument; class files must contain parameter names
      */
@@ -81,14 +81,17 @@ public record MethodSettings(
     }
 
     /**
-     * Returns a copy with hedging enabled or disabled. Hedging applies only to idempotent methods. It is disabled by
+     * Returns a copy with hedging enabled or disabled. Hedging applies only to idempotent methods, and is disabled by
      * default.
      */
     public MethodSettings withHedging(boolean hedged) {
         return new MethodSettings(timeout, idempotent, oneWay, timeoutFrom, waitForReady, hashKey, hedged);
     }
 
-    /** Returns a copy that records where the timeout was set, unless this object already contains this information. */
+    /**
+     * Returns settings that record where the timeout was set. Returns this object if it has no timeout or already
+     * contains this information.
+     */
     MethodSettings from(String origin) {
         return timeout == null || timeoutFrom != null ? this : withTimeout(timeout, origin);
     }

@@ -17,8 +17,8 @@ record ProviderFailures(Cluster cluster, NanoClock clock) {
     private static final int MAX_ADDRESSES_NAMED = 5;
 
     /**
-     * Adds the reason why no other provider accepted the call to the failure of the last attempt. The message then
-     * names up to {@value #MAX_ADDRESSES_NAMED} further addresses.
+     * Explains in the last attempt's failure why no other provider accepted the call. The message then names up to
+     * {@value #MAX_ADDRESSES_NAMED} further addresses.
      */
     RpcException explained(RpcException failure, Target used) {
         if (failure.code() != StatusCode.UNAVAILABLE || failure.wasExecuted() != Executed.NO) {

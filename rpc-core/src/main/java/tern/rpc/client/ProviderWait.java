@@ -15,7 +15,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.cluster.Cluster;
 
 /**
- * Lets calls wait until a provider is available, if their settings allow this. Thread-safe.
+ * Makes calls wait until a provider is available, if their settings allow this. Thread-safe.
  *
  * @param timer checks for providers on behalf of asynchronous calls
  * @param failures describes why no provider became available before the deadline
@@ -77,7 +77,7 @@ record ProviderWait(Cluster cluster, NanoClock clock, ScheduledExecutorService t
                         () -> whenReady(call, cancelled, next, failed), LOOK_EVERY_MILLIS, TimeUnit.MILLISECONDS);
             }
         } catch (RejectedExecutionException e) {
-            next.run(); // the client is closed; the call is sent without waiting, so that it fails immediately
+            next.run(); // The client is closed. The call is sent without waiting, so that it fails immediately.
         }
     }
 
@@ -96,7 +96,7 @@ record ProviderWait(Cluster cluster, NanoClock clock, ScheduledExecutorService t
         }
     }
 
-    /** Throws DEADLINE_EXCEEDED if the deadline passed before a provider was available. */
+    /** Throws DEADLINE_EXCEEDED if the deadline passed before a provider became available. */
     private void checkWait(Invocation call) {
         if (call.deadline().isExpired(clock.nanoTime())) {
             throw RpcException.refusal(

@@ -7,8 +7,8 @@ import tern.rpc.RpcException;
 import tern.rpc.transport.RetryPushBack;
 
 /**
- * A server's request to delay or omit the next attempt of a call. The server sends it with a failure, in the header
- * {@value RetryPushBack#HEADER}.
+ * A server's request to delay or omit the next attempt of a call. The server sends this request with a failure, in the
+ * header {@value RetryPushBack#HEADER}.
  *
  * @param nanos the time until the next attempt, or a negative number if the call must not be repeated
  */
@@ -16,7 +16,7 @@ record PushBack(long nanos) {
 
     private static final PushBack STOP = new PushBack(-1);
 
-    /** Returns the push-back sent with a failure, or null if the server sent none. */
+    /** Returns the request that the server sent with a failure, or null if it sent none. */
     static @Nullable PushBack of(RpcException failure) {
         String text = failure.metadata().get(RetryPushBack.HEADER);
         if (text == null) {
@@ -26,7 +26,7 @@ record PushBack(long nanos) {
             int millis = Integer.parseInt(text.trim());
             return millis < 0 ? STOP : new PushBack(TimeUnit.MILLISECONDS.toNanos(millis));
         } catch (NumberFormatException e) {
-            // A value that is not a number forbids further attempts, like a negative number (gRPC, proposal A6).
+            // Like a negative number, a value that is not a number forbids further attempts (gRPC, proposal A6).
             return STOP;
         }
     }

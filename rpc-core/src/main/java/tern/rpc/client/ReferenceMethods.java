@@ -35,7 +35,7 @@ final class ReferenceMethods {
     /**
      * Combines the settings for all methods of a reference.
      *
-     * @throws IllegalArgumentException if a setting is wrong; the message names the method
+     * @throws IllegalArgumentException if a setting is invalid; the message names the method
      */
     Map<Method, ClientMethod> of(
             ServiceReference<?> reference,
@@ -129,8 +129,8 @@ final class ReferenceMethods {
     }
 
     /**
-     * Returns the hedging of a method's calls, or null if the calls are not hedged. Throws an exception if hedging is
-     * enabled specifically for this method, but the method is one-way, streaming or not idempotent.
+     * Returns the hedging for a method's calls, or null if the calls are not hedged. Throws an exception if hedging is
+     * enabled for this method in particular, but the method is one-way, streaming or not idempotent.
      */
     private @Nullable Hedging hedging(
             MethodDescriptor descriptor, MethodSettings own, MethodSettings settings, ServiceAttempts attempts) {

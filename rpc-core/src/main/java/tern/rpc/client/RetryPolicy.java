@@ -9,10 +9,10 @@ import tern.rpc.cluster.AttemptBudget;
 
 /**
  * Decides whether a failed attempt of a call to one service is retried. A call that did not run is sent once more, to
- * another provider. A call that may have run is repeated once, and only if its method is idempotent. No call is
- * repeated after its deadline, after a cancellation, or if the server forbids it. One budget limits the service's
- * retries, and another budget limits the retries after failures of one provider. Retries therefore do not amplify an
- * overload, and one provider cannot use up the retries that other providers need. Thread-safe.
+ * another provider. A call that may have run is repeated only once, and only if its method is idempotent. No call is
+ * repeated after its deadline, after its cancellation, or if the server forbids the repetition. One budget limits the
+ * service's retries, and another budget limits the retries after failures of one provider. Retries therefore do not
+ * amplify an overload, and one provider cannot use up the retries that other providers need. Thread-safe.
  */
 final class RetryPolicy {
 

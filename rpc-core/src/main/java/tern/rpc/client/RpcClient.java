@@ -46,7 +46,7 @@ import tern.rpc.transport.Tls;
 import tern.rpc.transport.Token;
 
 /**
- * Creates proxies of remote services and owns their connections. Creating a proxy starts to open connections but does
+ * Creates proxies for remote services and owns their connections. Creating a proxy starts opening connections but does
  * not wait for them. Thread-safe.
  */
 public final class RpcClient implements AutoCloseable {
@@ -56,20 +56,21 @@ public final class RpcClient implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(RpcClient.class);
     /**
-     * The maximum number of callback threads. A callback that waits for another call blocks one of these threads;
-     * applications should avoid this by composing stages.
+     * The maximum number of callback threads. A callback that waits for another call blocks one of these threads.
+     * Applications should avoid this by composing stages.
      */
     private static final int CALLBACK_THREADS = 200;
 
     /**
-     * The time that a new reference waits for its first addresses. Name resolution usually takes a few milliseconds.
+     * The time for which a new reference waits for its first addresses. Name resolution usually takes a few
+     * milliseconds.
      */
     private static final Duration LOOK_UP = Duration.ofSeconds(1);
 
     private static final Duration LOOK_EVERY = Duration.ofMillis(5);
 
     /**
-     * The transport of one protocol, and the connections that references share. Connections are grouped by TLS keys
+     * The transport for one protocol, and the connections that references share. Connections are grouped by TLS keys
      * and trusted certificates.
      */
     private record Wire(ClientTransport transport, Map<@Nullable Supplier<Tls>, Nodes> shared) {
@@ -109,7 +110,7 @@ public final class RpcClient implements AutoCloseable {
         this.clock = builder.clock;
         this.callbacks = new WorkerPool(
                 CALLBACK_THREADS,
-                Integer.MAX_VALUE, // the queue needs no limit, because each connection limits the number of its calls
+                Integer.MAX_VALUE, // The queue needs no limit, because each connection limits the number of its calls.
                 builder.keepAlive,
                 builder.threadFactory);
         this.timer = builder.timer != null
@@ -166,7 +167,8 @@ public final class RpcClient implements AutoCloseable {
     }
 
     /**
-     * Returns the timer for {@link tern.rpc.endpoint.DnsEndpoints} and similar code. It is shut down with this client.
+     * Returns the timer for {@link tern.rpc.endpoint.DnsEndpoints} and similar code. The timer is shut down with this
+     * client.
      */
     public ScheduledExecutorService timer() {
         return timer;
@@ -185,7 +187,7 @@ public final class RpcClient implements AutoCloseable {
      *
      * @param providers the service's current providers
      * @param cluster the state of the provider list and of each provider
-     * @param attempts the additional attempts and fallbacks of all references of this client to the service
+     * @param attempts the additional attempts and fallbacks of all of this client's references to the service
      */
     public record Reference(
             ServiceKey service, List<Provider> providers, ClusterReport cluster, AttemptCounts attempts) {
@@ -197,7 +199,7 @@ public final class RpcClient implements AutoCloseable {
     }
 
     /**
-     * Counts of one service since the client started.
+     * The counts for one service since the client started.
      *
      * @param retries attempts that repeated a failed attempt
      * @param hedges attempts sent to a second provider because the first one was slow
@@ -236,7 +238,7 @@ public final class RpcClient implements AutoCloseable {
      * Creates a proxy for the service. Its calls have a timeout and pass through this client's filters. By
      * default, the proxy uses one connection to each provider.
      *
-     * @throws IllegalArgumentException if the interface or a setting is wrong; the message names the method
+     * @throws IllegalArgumentException if the interface or a setting is invalid; the message names the method
      * @throws RpcException UNAVAILABLE if the reference requires a check and no provider can be reached
      */
     public <T> T refer(ServiceReference<T> reference) {
@@ -340,13 +342,13 @@ public final class RpcClient implements AutoCloseable {
 
         private Builder() {}
 
-        /** Adds a transport, at most one for each protocol. It is closed with the client. */
+        /** Adds a transport. Only one transport may be added for each protocol. It is closed with the client. */
         public Builder transport(ClientTransport transport) {
             transports.add(transport);
             return this;
         }
 
-        /** Adds a filter. It runs inside all filters that were added before. */
+        /** Adds a filter. It runs inside all filters that were added earlier. */
         public Builder filter(ClientFilter filter) {
             filters.add(filter);
             return this;
@@ -354,8 +356,8 @@ public final class RpcClient implements AutoCloseable {
 
         /**
          * Sets the timeout of calls that have no more specific timeout. It includes all attempts. The client sends the
-         * remaining time to the server. At the timeout the call fails with DEADLINE_EXCEEDED, although the server may
-         * have run it. Streams have no default timeout (see {@link tern.rpc.RpcMethod#timeout()}).
+         * remaining time to the server. At the timeout, the call fails with DEADLINE_EXCEEDED, even though the server
+         * may have run it. Streams have no default timeout (see {@link tern.rpc.RpcMethod#timeout()}).
          *
          * @param timeout a positive duration; the default is 3 seconds
          */
@@ -377,7 +379,7 @@ public final class RpcClient implements AutoCloseable {
         }
 
         /**
-         * Sets the token that the client sends with every call, except calls of references that have their own token.
+         * Sets the token that the client sends with every call, except for references that have their own token.
          * The token is sent as the attachment {@code token} on dubbo and as {@code authorization: Bearer} on HTTP. By
          * default, no token is sent. Use TLS, because anyone who can read the bytes can read the token.
          *
@@ -389,7 +391,7 @@ public final class RpcClient implements AutoCloseable {
             return this;
         }
 
-        /** Sets how references choose among their providers, unless a reference has its own settings. */
+        /** Sets how references without their own settings choose among their providers. */
         public Builder cluster(ClusterSettings cluster) {
             this.cluster = cluster;
             return this;
@@ -409,8 +411,8 @@ public final class RpcClient implements AutoCloseable {
          * Sets the factory of the threads that decode the answers of asynchronous calls and run application callbacks.
          * The default creates platform threads.
          *
-         * @param keepAlive the time after which an idle thread ends. Zero creates a thread for each task, which suits
-         *     virtual threads
+         * @param keepAlive the time after which an idle thread ends. If it is zero, each task gets a new thread, which
+         *     suits virtual threads
          */
         public Builder threads(ThreadFactory factory, Duration keepAlive) {
             this.threadFactory = factory;

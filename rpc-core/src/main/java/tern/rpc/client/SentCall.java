@@ -3,15 +3,15 @@ package tern.rpc.client;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Endpoint;
 
-/** A call that has passed through the filters and was sent. It may consist of several attempts. Thread-safe. */
+/** A call that has passed through the filters and has been sent. It may consist of several attempts. Thread-safe. */
 interface SentCall {
 
     /** Cancels the call because its caller gave up. Does nothing if the call has already ended. */
     void cancel();
 
     /**
-     * Fails the call after its caller noticed the deadline before the connection did. The filters see the failure and
-     * may replace it.
+     * Fails the call, because its caller noticed the deadline before the connection did. The filters see the failure
+     * and may replace it.
      */
     void expire();
 

@@ -105,7 +105,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     /**
      * Calls a default method, and runs its body locally if an older provider does not have the method. If the provider
      * lacks the whole service in this group and version, the call fails, because running the body locally would hide a
-     * wrong configuration.
+     * configuration error.
      */
     private @Nullable Object callOrDefault(ClientMethod called, Object proxy, Method method, Object[] arguments)
             throws Throwable {
@@ -176,14 +176,14 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     private static CompletableFuture<Response> filtered(Invoker filters, Invocation call) {
         try {
             return filters.invoke(call).toCompletableFuture();
-        } catch (Throwable e) { // thrown by a filter or by the stage that the filter returned
+        } catch (Throwable e) { // A filter, or the stage that it returned, has thrown this exception.
             return CompletableFuture.failedFuture(e);
         }
     }
 
     /**
-     * Returns a {@code Mono} that makes a call at each subscription. Each call is part of the call that the current
-     * thread serves.
+     * Returns a {@code Mono} that makes a call for each subscription. Each of these calls is part of the call that the
+     * current thread serves.
      */
     private Object mono(ClientMethod method, Method declared, Object[] arguments) {
         ServerContext serving = ServerContext.current();
@@ -207,7 +207,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
             Invocation call = template.invocation(method, arguments, started, future, serving);
             try {
                 method.filtered().invoke(call).whenComplete(end::completed);
-            } catch (Throwable e) { // thrown by a filter or by the stage that the filter returned
+            } catch (Throwable e) { // A filter, or the stage that it returned, has thrown this exception.
                 end.completed(null, e);
             }
         }
@@ -229,13 +229,14 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
         ledger.endedElsewhere(Phase.RPC, took, method.places().at(future.endpoint()));
         method.meters().ended(cause, took);
         if (cause != null) {
-            future.giveUp(); // if a filter threw an exception after it passed the call on, the call is still running
+            // If a filter threw an exception after it had passed the call on, the call is still running.
+            future.giveUp();
             fail(method, declared, arguments, future, template.showTrailers(cause));
             return;
         }
         try {
             future.complete(value(CallTemplate.requireResponse(method, response)));
-        } catch (Throwable e) { // a consumer of the response headers or trailers has thrown an exception
+        } catch (Throwable e) { // A consumer of the response headers or trailers has thrown this exception.
             future.completeExceptionally(e);
         }
     }

@@ -21,7 +21,7 @@ import tern.rpc.transport.Token;
  *     references
  * @param check whether a provider must be reachable when the client starts
  * @param methods the settings by method name
- * @param cluster how to choose among the providers, or null for the client's setting
+ * @param cluster the settings for choosing among the providers, or null for the client's settings
  * @param tls keys and trusted certificates for these providers, or null to use the transport's
  * @param token the token sent to these providers, or null for the client's token
  * @param fallback answers calls if no provider accepts them; may be null
@@ -105,7 +105,7 @@ public record ServiceReference<T>(
             return defaults(defaults.withTimeout(timeout));
         }
 
-        /** Sets the settings that apply to every method of the service. */
+        /** Configures every method of the service. */
         public Builder<T> defaults(MethodSettings settings) {
             this.defaults = settings;
             return this;
@@ -131,14 +131,15 @@ public record ServiceReference<T>(
             return this;
         }
 
-        /** Sets how to choose among the providers. The default is the client's setting. */
+        /** Sets how the reference chooses among the providers. The default is the client's setting. */
         public Builder<T> cluster(ClusterSettings cluster) {
             this.cluster = cluster;
             return this;
         }
 
         /**
-         * Lets calls that find no provider wait for one until their deadline. By default such calls fail immediately.
+         * Makes calls that find no provider wait for one until their deadline. By default, these calls fail
+         * immediately.
          */
         public Builder<T> waitForReady() {
             return defaults(defaults.withWaitForReady(true));
@@ -161,15 +162,15 @@ public record ServiceReference<T>(
         }
 
         /**
-         * Sets an object that answers calls on the client if no provider accepts them: after UNAVAILABLE, and after
-         * DEADLINE_EXCEEDED or RESOURCE_EXHAUSTED if the method certainly did not run. Meters still count the call as
-         * failed. Streams have no fallback.
+         * Sets an object that answers calls on the client if no provider accepts them. This is the case after
+         * UNAVAILABLE, and after DEADLINE_EXCEEDED or RESOURCE_EXHAUSTED if the method certainly did not run. Meters
+         * still count the call as failed. Streams have no fallback.
          */
         public Builder<T> fallback(T answering) {
             return fallbackFrom(() -> answering);
         }
 
-        /** Sets a supplier of the fallback. It is called for each call that needs the fallback. */
+        /** Sets a supplier of the fallback. The supplier is called for each call that needs the fallback. */
         public Builder<T> fallbackFrom(Supplier<? extends T> answering) {
             this.fallback = answering;
             return this;

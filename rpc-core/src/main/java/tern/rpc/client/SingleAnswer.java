@@ -8,7 +8,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.StreamObserver;
 
 /**
- * Receives the single answer to a stream of requests and rejects a second answer. Several threads may use this object,
+ * Receives the single answer to a stream of requests, and rejects a second answer. Several threads may use this object,
  * but only one at a time.
  */
 final class SingleAnswer implements StreamObserver<Object> {

@@ -23,8 +23,8 @@ import tern.rpc.transport.Message;
 import tern.rpc.transport.PendingCall;
 
 /**
- * A streaming call including its attempts. It is sent to another endpoint only if the first endpoint certainly did not
- * process it and neither a request nor an answer was sent. Thread-safe.
+ * A streaming call with its attempts. The call is sent to another endpoint only if the first endpoint certainly did not
+ * process it, and neither a request nor an answer has been sent. Thread-safe.
  */
 final class StreamAttempts implements MessageSink, InboundPublisher.Source {
 
@@ -61,12 +61,14 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
     // The state of the current attempt. These fields are written under the lock on this object. The first two are
     // also read without this lock.
     private volatile @Nullable ClientStream stream;
-    private volatile boolean committed; // true once a request may have been sent or an answer has arrived
+    private volatile boolean committed; // This is true once a request may have been sent or an answer has arrived.
     private boolean requestsEnded;
-    private boolean plain; // true if the sender disabled compression although the call's options enable it
-    private int asked; // number of answers requested while the call may still be sent to another endpoint
+    // This is true if the sender has disabled compression even though the call's options enable it.
+    private boolean plain;
+    private int asked; // The number of answers requested while the call may still be sent to another endpoint.
 
-    private int number; // number of the current attempt; only the attempt's thread uses this field and the next one
+    // The number of the current attempt. Only the attempt's thread uses this field and the next one.
+    private int number;
     private @Nullable Target used;
 
     StreamAttempts(ClientMethod method, SerialExecutor serial, Listener listener) {
@@ -116,7 +118,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         try {
             endpoints.checkDeadline(call);
             target = endpoints.pick(method, call, used);
-        } catch (Throwable e) { // no provider is known, or the balancer or the endpoint source has thrown an exception
+        } catch (Throwable e) { // No provider is known, or the balancer or the endpoint source has thrown an exception.
             end(null, e);
             return;
         }
@@ -162,8 +164,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         }
 
         /**
-         * Wakes a sender that may be blocking the serial executor's thread, and then runs the pending call's
-         * completion.
+         * Wakes a sender that may be blocking the serial executor's thread, and then completes the pending call.
          */
         @Override
         public void execute(Runnable completion) {
@@ -219,7 +220,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         boolean asTheyAre;
         synchronized (this) {
             if (attempt != opener || opener.completed.get()) {
-                return; // the attempt failed while its stream was being opened
+                return; // The attempt failed while its stream was being opened.
             }
             stream = opened;
             messages = asked;
@@ -283,7 +284,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         }
     }
 
-    /** Ends the call with the given reason unless the call has already ended. */
+    /** Ends the call with the given reason if it has not already ended. */
     void cancel(RpcException reason) {
         synchronized (this) {
             if (cancelled != null) {

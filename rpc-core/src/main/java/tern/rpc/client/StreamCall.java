@@ -30,8 +30,8 @@ import tern.rpc.stream.Shapes;
 import tern.rpc.transport.Message;
 
 /**
- * One streaming call of the application, from its start to its end. Answers, the end and all other callbacks run on
- * one serial executor. Requests are sent on the application's threads.
+ * One streaming call of the application, from its start to its end. One serial executor runs the callbacks for answers,
+ * for the end of the stream, and all other callbacks. Requests are sent on the application's threads.
  */
 final class StreamCall implements StreamAttempts.Listener {
 
@@ -48,9 +48,9 @@ final class StreamCall implements StreamAttempts.Listener {
     private final CallFuture<Response> ended;
     private final CallFuture<@Nullable Object> result;
     private final AtomicBoolean passed = new AtomicBoolean();
-    private long started; // this field and the next one are set when the call starts
+    private long started; // This field and the next one are set when the call starts.
     private boolean answersTaken;
-    private boolean headersShown; // used only by the serial executor
+    private boolean headersShown; // Only the serial executor uses this field.
 
     /**
      * @param executor runs the application's callbacks, and never rejects a task
@@ -78,7 +78,7 @@ final class StreamCall implements StreamAttempts.Listener {
         result.onCancel(attempts::cancel);
     }
 
-    /** Sets the subscriber to the answers, if the arguments contain no receiver. Called before {@link #begin}. */
+    /** Sets the subscriber for the answers, if the arguments contain no receiver. Called before {@link #begin}. */
     void answersTo(Flow.Subscriber<? super Object> subscriber) {
         answersTaken = true;
         answers.subscribe(subscriber);
@@ -105,7 +105,7 @@ final class StreamCall implements StreamAttempts.Listener {
             Filter.chain(method.filters(), this::pass)
                     .invoke(call)
                     .whenComplete((response, failure) -> serial.execute(() -> close(response, failure)));
-        } catch (Throwable e) { // thrown by a filter or by the stage that the filter returned
+        } catch (Throwable e) { // A filter, or the stage that it returned, has thrown this exception.
             serial.execute(() -> close(null, e));
         }
         return result;
@@ -204,7 +204,7 @@ final class StreamCall implements StreamAttempts.Listener {
         long took = template.clock().nanoTime() - started;
         ledger.endedElsewhere(Phase.RPC, took, method.descriptor().label());
         method.meters().ended(cause, took);
-        attempts.cancel(); // if the filters completed their stage early, the call is still running
+        attempts.cancel(); // If the filters completed their stage early, the call is still running.
         attempts.close();
         if (!answersTaken) {
             takeAnswers(arguments);

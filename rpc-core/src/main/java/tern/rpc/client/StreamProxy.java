@@ -16,7 +16,7 @@ import tern.rpc.StreamObserver;
 import tern.rpc.stream.Shapes;
 
 /**
- * Makes the calls of streaming methods. If the method returns a publisher or a {@code Mono}, each subscription makes a
+ * Makes calls to streaming methods. If the method returns a publisher or a {@code Mono}, each subscription makes a
  * call. Otherwise the call starts immediately. Immutable.
  */
 final class StreamProxy {

@@ -15,8 +15,8 @@ import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * A thread that blocks until a stage completes and meanwhile runs the tasks passed to {@link #execute}. If filters
- * surround a blocking call, the caller's thread therefore decodes the answer and completes the stages. Any thread may
+ * A thread that blocks until a stage completes, and meanwhile runs the tasks passed to {@link #execute}. Therefore the
+ * caller's thread decodes the answer and completes the stages even if filters surround a blocking call. Any thread may
  * call {@link #execute}.
  */
 final class WaitingCaller implements CallScope {
@@ -50,12 +50,12 @@ final class WaitingCaller implements CallScope {
 
     @Override
     public void passedOn(SentCall call) {
-        // No check for a cancellation is necessary: only this thread cancels the call, and this thread is still
-        // sending it.
+        // No check for a cancellation is necessary, because only this thread cancels the call, and it is still sending
+        // the call.
         passedOn = call;
     }
 
-    /** Returns the provider of the last attempt, or null if the call was not sent. */
+    /** Returns the provider of the last attempt, or null if the call has not been sent. */
     @Nullable
     Endpoint endpoint() {
         SentCall sent = passedOn;
@@ -81,7 +81,7 @@ final class WaitingCaller implements CallScope {
         } finally {
             SentCall sent = passedOn;
             if (sent != null && (!future.isDone() || future.isCompletedExceptionally())) {
-                // Cancels a call that is still running after a filter failed or this thread was interrupted.
+                // Cancels a call that is still running after a filter has failed or this thread has been interrupted.
                 sent.cancel();
             }
             gone = true;
@@ -108,7 +108,7 @@ final class WaitingCaller implements CallScope {
             SentCall sent = passedOn;
             if (left <= 0 && sent != null && sent != expired) {
                 expired = sent;
-                // The call fails with a timeout, so that the filters get this failure before the caller does.
+                // The call is failed with a timeout here, so that the filters see this failure before the caller does.
                 sent.expire();
                 continue;
             }

@@ -1,4 +1,4 @@
-/** Makes calls: from the method of a proxy through filters and endpoints to the answer. */
+/** Makes calls. A call passes from a proxy's method through the filters to an endpoint. */
 @NullMarked
 package tern.rpc.client;
 

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.LongAdder;
 import tern.rpc.NanoClock;
 
 /**
- * Limits additional attempts to a share of the calls, counted in windows of {@value #WINDOW_SECONDS} s. To count a
- * call, a thread only increments a counter. Thread-safe.
+ * Limits additional attempts to a share of the calls, counted in windows of {@value #WINDOW_SECONDS} s. Counting a call
+ * only increments a counter. Thread-safe.
  */
 public final class AttemptBudget {
 
@@ -17,7 +17,7 @@ public final class AttemptBudget {
     private final int perSecond;
     private final LongAdder calls = new LongAdder();
 
-    private long windowStart; // this field and the next two are guarded by this
+    private long windowStart; // This object's lock guards this field and the next two.
     private long callsBefore;
     private long spent;
 
@@ -58,7 +58,7 @@ public final class AttemptBudget {
      * @return false if the budget is spent
      */
     public synchronized boolean spend() {
-        double allowed = allowed(); // allowed() runs first: it sets spent to 0 when a new window begins
+        double allowed = allowed(); // This call comes first, because it sets spent to 0 when a new window begins.
         if (spent + 1 > allowed) {
             return false;
         }
@@ -73,7 +73,7 @@ public final class AttemptBudget {
 
     /** Returns whether more than half of the budget for the current window is spent. */
     public synchronized boolean isShort() {
-        double allowed = allowed(); // allowed() runs first: it sets spent to 0 when a new window begins
+        double allowed = allowed(); // This call comes first, because it sets spent to 0 when a new window begins.
         return 2 * spent > allowed;
     }
 

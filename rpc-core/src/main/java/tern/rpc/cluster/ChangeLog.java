@@ -11,7 +11,7 @@ import tern.rpc.NanoClock;
 
 /**
  * Logs the changes of one state, such as a provider's state, at a limited rate: four lines at once, then one line
- * every 15 s. The last change is always logged, if necessary with a delay. Thread-safe.
+ * every 15 s. The last change is always logged, but possibly with a delay. Thread-safe.
  */
 final class ChangeLog {
 
@@ -25,7 +25,7 @@ final class ChangeLog {
     private final NanoClock clock;
     private final ScheduledExecutorService timer;
     private final Pace pace;
-    private @Nullable Change waiting; // this field and the next two are guarded by this
+    private @Nullable Change waiting; // This object's lock guards this field and the next two.
     private int skipped;
     private boolean scheduled;
 

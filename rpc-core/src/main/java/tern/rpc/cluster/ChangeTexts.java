@@ -5,12 +5,12 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import tern.rpc.endpoint.EndpointSnapshot;
 
-/** Log texts about changes of providers and provider lists. */
+/** Log texts about changes to providers and provider lists. */
 final class ChangeTexts {
 
     private ChangeTexts() {}
 
-    /** Describes a change in the state of a source's provider list. */
+    /** Describes a state change of a source's provider list. */
     static String changed(
             String source, String service, EndpointSnapshot before, EndpointSnapshot now, long lastedNanos) {
         String named = source.isEmpty() ? "an empty list" : source;

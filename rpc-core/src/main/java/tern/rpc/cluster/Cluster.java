@@ -29,7 +29,7 @@ import tern.rpc.endpoint.Rules;
 import tern.rpc.transport.ClientConnection;
 
 /**
- * The providers of one reference. Chooses the provider for each attempt from the list that a source reports. The steps
+ * The providers of one reference. For each attempt, chooses a provider from the list that a source reports. The steps
  * are: keep the last good list, route by tags, choose a subset, connect, score, and pick. Each change replaces one
  * immutable object. Thread-safe.
  */
@@ -37,7 +37,7 @@ public final class Cluster implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
 
-    /** The interval at which this class checks the providers that the source no longer lists but that still answer. */
+    /** The interval between checks of the providers that the source no longer lists but that still answer. */
     private static final long LOOK_MILLIS = 1_000;
 
     private final String service;
@@ -56,11 +56,13 @@ public final class Cluster implements AutoCloseable {
 
     private volatile Routes routes;
     private volatile LastGood list;
-    private Rules own = Rules.NONE; // rules set by the application; guarded by this
-    private Rules rules = Rules.NONE; // the source's rules combined with the application's rules; guarded by this
-    private volatile @Nullable TimeLimits timeLimits; // null if no rule sets a timeout
+    private Rules own = Rules.NONE; // The rules set by the application. This object's lock guards this field.
+    // The source's rules combined with the application's rules. This object's lock guards this field.
+    private Rules rules = Rules.NONE;
+    private volatile @Nullable TimeLimits timeLimits; // This field is null if no rule sets a timeout.
     private volatile SharedSources.@Nullable Subscription subscription;
-    private boolean looking; // true if the check of providers that are no longer listed is scheduled; guarded by this
+    // This is true if a check of unlisted providers is scheduled. This object's lock guards this field.
+    private boolean looking;
     private boolean closed;
 
     /**
@@ -95,7 +97,7 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Starts to look for providers.
+     * Starts looking for providers.
      *
      * @param atMost the maximum time to wait for the first list, so that the first call finds a provider
      */
@@ -108,7 +110,7 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
-    // The following methods handle changes of the provider list.
+    // The following methods handle changes to the provider list.
 
     private synchronized void changed(EndpointSnapshot snapshot) {
         if (closed) {
@@ -150,7 +152,8 @@ public final class Cluster implements AutoCloseable {
             if (later.held().size() < list.held().size()) {
                 use(later);
             }
-        } finally { // also after an exception, so that providers are not held forever
+        } finally {
+            // The next check is scheduled even after an exception, so that unlisted providers are not kept forever.
             lookLater();
         }
     }
@@ -223,7 +226,7 @@ public final class Cluster implements AutoCloseable {
      */
     private List<Instance> ruled(List<Instance> instances) {
         if (rules == Rules.NONE) {
-            return instances; // the usual case: without rules, a long list need not be copied
+            return instances; // This is the usual case. Without rules, a long list need not be copied.
         }
         List<Instance> enabled = new ArrayList<>();
         for (Instance instance : instances) {
@@ -257,7 +260,8 @@ public final class Cluster implements AutoCloseable {
                 && listed.stream()
                         .allMatch(instance -> isSpoken(instance)
                                 && instance.attributes().tags().isEmpty())) {
-            return subset.of(nearest(listed)); // the usual case: without tags and rules, a long list need not be copied
+            // This is the usual case. Without tags and rules, a long list need not be copied.
+            return subset.of(nearest(listed));
         }
         Map<String, List<Instance>> byTag = new LinkedHashMap<>();
         for (Instance instance : listed) {
@@ -316,8 +320,8 @@ public final class Cluster implements AutoCloseable {
 
     /**
      * Picks the provider of the next attempt. Prefers a good provider, then an avoided provider, then a provider that
-     * is being connected. Otherwise picks any provider, and the call fails with the reason why this provider cannot be
-     * reached.
+     * is being connected. If none of these is available, picks any provider, and the call fails with the reason why
+     * this provider cannot be reached.
      *
      * @param method the method name
      * @param key the hash of the call's key, or 0 if the call has no key
@@ -353,7 +357,7 @@ public final class Cluster implements AutoCloseable {
         int start = ThreadLocalRandom.current().nextInt(targets.size());
         for (int i = 0; i < targets.size(); i++) {
             Target target = targets.get((start + i) % targets.size());
-            // isConnecting is read first, because the connection may become usable between the two checks
+            // isConnecting is called first, because the connection may become usable between the two checks.
             boolean soon = target.node().isConnecting();
             if (target != excluded && target.isUsable()) {
                 return target;
@@ -395,7 +399,7 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
-    /** Tells the source to look up the providers again soon. */
+    /** Asks the source to look up the providers again soon. */
     public void refresh() {
         SharedSources.Subscription current = subscription;
         if (current != null) {
@@ -403,7 +407,7 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
-    /** Starts attempts to connect to unreachable providers, at a limited rate. */
+    /** Starts connecting to unreachable providers, at a limited rate. */
     public void attempt() {
         for (Target target : routes.all()) {
             ClientConnection connection = target.node().opened();
@@ -444,23 +448,24 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Returns a snapshot of the provider list, which includes providers that are no longer listed but still used,
-     * and of all connections.
+     * Returns a snapshot of all connections and of the provider list, including unlisted providers that are still in
+     * use.
      */
     public ClusterReport report(long now) {
         return ClusterReport.of(name(), list, routes.all(), now);
     }
 
     /**
-     * Returns the reason why no good provider exists, to be appended to the failure of a call. Returns an empty string
-     * if the failure has another reason.
+     * Returns the reason why no good provider exists, for appending to a call's failure. Returns an empty string if the
+     * failure has another reason.
      */
     public String whyAvoided(long now) {
         return ClusterTexts.avoided(routes.all(), now);
     }
 
     /**
-     * Returns the reason why no known provider may accept a call with this tag, or empty if a provider may accept it.
+     * Returns the reason why no known provider may accept a call with this tag, or an empty string if a provider may
+     * accept it.
      */
     public String whyNobody(String tag, boolean forceTag, long now) {
         String asked = tag.isEmpty() ? settings.tag() : tag;
@@ -484,7 +489,7 @@ public final class Cluster implements AutoCloseable {
         }
         SharedSources.Subscription current = subscription;
         if (current != null) {
-            // The source is closed outside the lock, because one of its threads may be waiting for the lock.
+            // The source is closed without holding the lock, because one of its threads may be waiting for the lock.
             current.close();
         }
     }

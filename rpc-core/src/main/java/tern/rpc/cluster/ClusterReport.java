@@ -17,9 +17,9 @@ import tern.rpc.transport.ClientConnection;
  * @param since the time at which the list entered this state
  * @param why the reason for the state; may be empty
  * @param listed the number of providers that the source lists
- * @param held the number of providers that the source no longer lists but that still answer and stay in use
- * @param heldFor how long such providers have been kept in use, or zero if there are none
- * @param heldWhy the list change that was not applied, or empty if no such providers are kept
+ * @param held the number of unlisted providers that still answer and stay in use
+ * @param heldFor how long unlisted providers have been kept in use, or zero if there are none
+ * @param heldWhy the list change that was not applied, or empty if no unlisted providers are kept in use
  * @param providers the providers that the client connects to
  */
 public record ClusterReport(
@@ -48,17 +48,18 @@ public record ClusterReport(
      * @param heard whether the connection is open and the provider has sent something on it; also true if the
      *     connection is open and it is unknown whether the provider has sent something
      * @param lastFailure the reason why the provider is not connected, or empty if it is connected
-     * @param nextAttempt the time until the client next tries to connect on its own, or null if no attempt is planned
+     * @param nextAttempt the time until the client's next planned attempt to connect, or null if no attempt is planned
      * @param held whether the source no longer lists the provider
      * @param known whether the provider has answered since it was connected
-     * @param stalledFor how long the provider has sent nothing although calls wait, or zero if it is not stalled
+     * @param stalledFor how long the provider has sent nothing even though calls are waiting, or zero if it is not
+     *     stalled
      * @param cost the provider's response time as a multiple of the usual response time
      * @param score the number that load balancing compares; lower is better
      * @param inFlight the number of calls and streams that have not ended
-     * @param calls the number of calls and streams since the client started, of all references that use the connection
+     * @param calls the number of calls and streams of all references that use the connection, since the client started
      * @param shareOfLastMinute the provider's share of this reference's calls in the last minute, from 0 to 1
      * @param ejectedFor the remaining time of the ejection, or zero if the provider is not ejected
-     * @param ejectedWhy the reason for the last ejection, or empty if the provider was never ejected
+     * @param ejectedWhy the reason for the last ejection, or empty if the provider has never been ejected
      * @param ejections the number of ejections since the client started
      */
     public record Provider(

@@ -3,7 +3,7 @@ package tern.rpc.cluster;
 import tern.rpc.endpoint.Balancer;
 
 /**
- * The settings by which a reference chooses among its providers.
+ * The settings that determine how a reference chooses among its providers.
  *
  * @param policy creates the balancer
  * @param zone the client's zone, whose providers are preferred; may be empty

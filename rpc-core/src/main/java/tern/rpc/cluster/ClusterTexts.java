@@ -7,7 +7,8 @@ import tern.rpc.StatusCode;
 import tern.rpc.endpoint.EndpointSnapshot;
 
 /**
- * Error messages for calls that find no provider. Each message says why there is none, since when, and where to look.
+ * Error messages for calls that find no provider. Each message says why no provider is available, since when, and where
+ * to look.
  */
 final class ClusterTexts {
 
@@ -15,7 +16,7 @@ final class ClusterTexts {
 
     private ClusterTexts() {}
 
-    /** Returns the failure of a call for which no provider is known. */
+    /** Returns the failure for a call for which no provider is known. */
     static RpcException nobody(String service, String source, String tag, Routes routes, LastGood list, long now) {
         return RpcException.refusal(
                 StatusCode.UNAVAILABLE, whyNobody(service, source, tag, routes, list, now), Executed.NO);
@@ -54,7 +55,7 @@ final class ClusterTexts {
     }
 
     /**
-     * Returns the reason why no provider is good, to be appended to the failure of a call. Returns an empty string if
+     * Returns the reason why no provider is good, for appending to a call's failure. Returns an empty string if
      * at least one provider is good.
      */
     static String avoided(List<Target> targets, long now) {

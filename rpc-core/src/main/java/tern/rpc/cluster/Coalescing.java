@@ -4,8 +4,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Delays frequent changes, so that a source that changes constantly causes little work. The first change passes
- * immediately. The next change passes after a gap of 100 ms, which doubles up to one second while changes continue. If
- * no change arrives for one more second, the gap is 100 ms again. Not thread-safe.
+ * immediately. The next change passes after a gap of 100 ms. While changes continue, the gap doubles up to one second.
+ * If no change arrives for one more second, the gap is 100 ms again. Not thread-safe.
  */
 final class Coalescing {
 

@@ -10,7 +10,7 @@ import tern.rpc.endpoint.Candidate;
  * Sends calls with the same key to the same provider (rendezvous hashing), in proportion to the weights. A provider is
  * skipped in favour of the next provider for the key if it is not usable, is avoided, or has more than 1.25 times the
  * mean number of calls in flight. A list change moves only the keys of added and removed providers. Each choice
- * examines all providers of the subset. Thread-safe.
+ * examines all providers in the subset. Thread-safe.
  */
 final class ConsistentHash implements Balancer {
 
@@ -18,7 +18,7 @@ final class ConsistentHash implements Balancer {
 
     /**
      * The number of calls in flight that a provider may have in addition to 1.25 times the mean. It is needed because
-     * the mean of few calls is not meaningful.
+     * the mean of a few calls is not meaningful.
      */
     private static final int FEW = 2;
 

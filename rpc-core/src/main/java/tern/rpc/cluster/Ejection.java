@@ -7,7 +7,7 @@ import org.slf4j.event.Level;
 
 /**
  * Counts the failures of a provider and ejects it for a while if there are too many: five in a row, or half of at
- * least twenty calls within ten seconds. An ejected provider gets no calls while another one is available.
+ * least twenty calls within ten seconds. An ejected provider gets no calls while another provider is available.
  * Thread-safe.
  */
 public final class Ejection {
@@ -29,12 +29,13 @@ public final class Ejection {
     private volatile long untilNanos;
     private volatile long sinceNanos;
     private volatile String why = "";
-    private volatile int failures; // number of consecutive failures; written under the lock on this object
-    private volatile int ejections; // number of ejections since the last success; written under the lock on this object
-    private long rateSinceNanos; // this field and the next two are guarded by this
+    private volatile int failures; // The number of consecutive failures. It is written under the lock on this object.
+    // The number of ejections since the last success. It is written under the lock on this object.
+    private volatile int ejections;
+    private long rateSinceNanos; // This object's lock guards this field and the next two.
     private long callsBefore;
     private int failuresInPeriod;
-    private long firstInARowNanos; // time of the first of the consecutive failures; guarded by this
+    private long firstInARowNanos; // The time of the first consecutive failure. This object's lock guards this field.
     private long firstInPeriodNanos;
 
     /**
@@ -63,7 +64,7 @@ public final class Ejection {
         return isNow(now) ? now - sinceNanos : 0;
     }
 
-    /** Returns the reason for the last ejection, or empty if the provider was never ejected. */
+    /** Returns the reason for the last ejection, or an empty string if the provider has never been ejected. */
     public String why() {
         return why;
     }
@@ -148,7 +149,7 @@ public final class Ejection {
                         + ", the first one " + ChangeTexts.time(now - firstNanos) + " ago");
     }
 
-    /** Ends the ejection early, because the provider answers well again. */
+    /** Ends the ejection early, because the provider gives good answers again. */
     synchronized void end(long now) {
         if (ejected) {
             ejected = false;
@@ -158,7 +159,7 @@ public final class Ejection {
         }
     }
 
-    /** Ends the ejection if its time is over. */
+    /** Ends the ejection if its time has passed. */
     void look(long now) {
         if (ejected && now - untilNanos >= 0) {
             tryAgain(now);
@@ -176,7 +177,7 @@ public final class Ejection {
         }
     }
 
-    /** Resets all failures and ejections, because the provider's process was replaced. */
+    /** Resets all failures and ejections, because the provider's process has been replaced. */
     synchronized void clear(long calls, long now) {
         ejected = false;
         failures = 0;

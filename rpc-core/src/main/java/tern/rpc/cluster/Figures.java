@@ -2,10 +2,12 @@ package tern.rpc.cluster;
 
 import java.util.concurrent.TimeUnit;
 
-/** Values measured over all providers of a cluster, ten times per second while there are calls. Thread-safe. */
+/**
+ * Values that are measured across all providers of a cluster, ten times per second while there are calls. Thread-safe.
+ */
 final class Figures {
 
-    /** The time after which a provider that became usable gets its full weight. */
+    /** The time after which a provider that has become usable gets its full weight. */
     static final long SLOW_START_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private volatile double medianCost = 1;
@@ -23,12 +25,12 @@ final class Figures {
         return tooManyEjected;
     }
 
-    /** Returns whether any provider has been usable for longer than the slow start of 30 s. */
+    /** Returns whether any provider has been usable for longer than the slow start, which takes 30 s. */
     boolean anyWarm() {
         return anyWarm;
     }
 
-    /** Returns the share of the calls that stay in the client's zone. */
+    /** Returns the share of calls that stay in the client's zone. */
     double localShare() {
         return localShare;
     }

@@ -8,15 +8,15 @@ import tern.rpc.endpoint.Candidate;
 import tern.rpc.endpoint.Outcome;
 
 /**
- * The providers that calls with one tag may use. The providers in the client's zone are preferred. Providers in
- * other zones are used if too few providers in the zone are good, or if the chosen provider is overloaded.
- * Immutable except for its
- * balancers.
+ * The providers that calls with one tag may use. The providers in the client's zone are preferred. Providers in other
+ * zones are used if too few providers in the client's zone are good, or if the chosen provider is overloaded. Immutable
+ * except for its balancers.
  */
 final class Group {
 
     /**
-     * A provider in another zone is preferred to a provider in the client's zone if its score is lower by this factor.
+     * The factor by which a provider in another zone must have a lower score to be preferred to a provider in the
+     * client's zone.
      */
     private static final double SPILL = 4;
 

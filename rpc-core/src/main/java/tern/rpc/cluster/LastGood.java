@@ -12,16 +12,16 @@ import tern.rpc.endpoint.EndpointSnapshot.State;
 import tern.rpc.endpoint.Instance;
 
 /**
- * Keeps the last good list of providers. Registries and DNS sometimes report an empty or much shorter list although the
- * providers are fine. If a list is empty, the missing providers stay in use ("held") as long as they answer. If a list
- * has lost more than half of its entries, the missing providers stay in use for up to 30 s while they answer.
- * Immutable.
+ * Keeps the last good list of providers. Registries and DNS sometimes report an empty or much shorter list even though
+ * the providers are fine. If a list is empty, the missing providers stay in use ("held") for as long as they answer. If
+ * a list has lost more than half of its entries, the missing providers stay in use while they answer, but for no more
+ * than 30 s. Immutable.
  *
  * @param snapshot the last snapshot of the source
- * @param listed the providers that the source lists, or last listed if it is unreachable
+ * @param listed the providers that the source lists, or listed last if it is unreachable
  * @param held the providers that the source no longer lists but that stay in use
- * @param heldSinceNanos the time at which the current period with such providers began
- * @param emptied whether the source reports an empty list after a list with entries
+ * @param heldSinceNanos the time at which the current period with held providers began
+ * @param emptied whether the source reports an empty list after it had reported a list with entries
  */
 record LastGood(
         EndpointSnapshot snapshot, List<Instance> listed, List<Instance> held, long heldSinceNanos, boolean emptied) {
@@ -68,8 +68,7 @@ record LastGood(
     }
 
     /**
-     * Returns the reason why providers that the source no longer lists stay in use, or empty if there are no such
-     * providers.
+     * Returns the reason why unlisted providers stay in use, or an empty string if there are none.
      */
     String whyHeld() {
         if (held.isEmpty()) {

@@ -3,17 +3,17 @@ package tern.rpc.cluster;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Computes the number of calls in the last minute from a monotonic counter, in intervals of ten seconds. Callers read
- * it at least once every ten seconds while there are calls. Thread-safe.
+ * Computes the number of calls in the last minute from a monotonic counter, in intervals of ten seconds. Callers must
+ * read the number at least once every ten seconds while there are calls. Thread-safe.
  */
 final class LastMinute {
 
     private static final long PART_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    private final int[] parts = new int[6]; // this field and the next three are guarded by this
+    private final int[] parts = new int[6]; // This object's lock guards this field and the next three.
     private int current;
     private long beginNanos;
-    private long callsBefore; // value of the call counter at the start of the current interval of ten seconds
+    private long callsBefore; // The value of the call counter at the start of the current ten-second interval.
 
     LastMinute(long now) {
         this.beginNanos = now;

@@ -13,26 +13,26 @@ import tern.rpc.transport.ClientConnection;
 
 /**
  * The state of one provider as one client sees it: its connection, calls in flight, response times, failures, and last
- * sign of life. All references that use the connection share it. Times are on the client's clock. Thread-safe; updates
- * of response times may get lost.
+ * sign of life. All references that use the connection share this state. Times are on the client's clock. Thread-safe,
+ * but updates of response times may get lost.
  */
 public final class Node {
 
-    /** Time constant of the exponential decay of response times (docs/cluster.md). */
+    /** The time constant of the exponential decay of response times (docs/cluster.md). */
     private static final double DECAY_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     /**
-     * The time added to the measured and to the usual response time before they are compared, so that short pauses
-     * of fast methods make no difference.
+     * The time added to both the measured and the usual response time before they are compared, so that short pauses of
+     * fast methods make no difference.
      */
     private static final double NOISE_NANOS = TimeUnit.MICROSECONDS.toNanos(250);
 
-    /** Upper bound for the response time of a single call, as a multiple of the usual time. */
+    /** The upper bound for the response time of a single call, as a multiple of the usual time. */
     private static final double MAX_SLOW = 20;
 
     /**
-     * The cost of the first failed call, as a multiple of the usual time. Each further consecutive failure doubles it.
-     * A client with few calls therefore tries a failing node again after about 20 s if no probe is possible.
+     * The cost of the first failed call, as a multiple of the usual time. Each further consecutive failure doubles the
+     * cost. A client with few calls therefore tries a failing node again after about 20 s if no probe is possible.
      */
     private static final double FAILED = 100;
 
@@ -41,26 +41,26 @@ public final class Node {
 
     /**
      * The cost of a call that was refused because of overload, as a multiple of the usual time. Repeated refusals do
-     * not increase it.
+     * not increase this cost.
      */
     private static final double REFUSED = 5;
 
-    /** An answer is good if it takes at most this multiple of the usual time. */
+    /** The maximum response time of a good answer, as a multiple of the usual time. */
     private static final double GOOD = 2;
 
-    /** A slow or failing node has recovered after this number of consecutive good answers. */
+    /** The number of consecutive good answers after which a slow or failing node has recovered. */
     private static final int GOOD_IN_A_ROW = 2;
 
-    /** A provider with calls in flight is stalled if it sends nothing for at least this time. */
+    /** The minimum time without any data from a provider with calls in flight after which the provider is stalled. */
     private static final long MIN_SILENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** A provider is stalled only if it is silent for at least this multiple of its usual response time. */
+    /** The minimum silence of a stalled provider, as a multiple of its usual response time. */
     private static final int SILENT_TIMES = 10;
 
-    /** Minimum time between two pings, because servers limit the rate of pings. */
+    /** The minimum time between two pings. It is needed because servers limit the rate of pings. */
     private static final long BETWEEN_PINGS_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    /** Minimum time between two attempts to connect that calls start. */
+    /** The minimum time between two connection attempts that are started by calls. */
     private static final long BETWEEN_ATTEMPTS_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     /** The minimum duration of an outage whose end is logged. The start of a shorter outage is not logged either. */
@@ -76,12 +76,13 @@ public final class Node {
     private final AtomicInteger inFlight = new AtomicInteger();
     private final AtomicInteger streams = new AtomicInteger();
     private final LongAdder calls = new LongAdder();
-    private volatile boolean known; // true if the node has answered since it became usable
-    // The time of the last sign of life, or the start of the first call in flight if there was no sign of life.
+    private volatile boolean known; // This is true if the node has answered since it became usable.
+    // The time of the last sign of life, or the start of the first call in flight if there has been no sign of life.
     private volatile long signNanos;
-    private volatile double cost = 1; // response time at costNanos, as a multiple of the usual response time
+    private volatile double cost = 1; // The response time at costNanos, as a multiple of the usual response time.
     private volatile long costNanos;
-    private volatile long usualNanos; // the provider's smoothed response time in nanoseconds; 0 before the first answer
+    // The provider's smoothed response time in nanoseconds; 0 before the first answer.
+    private volatile long usualNanos;
     private volatile int goodInARow;
 
     private volatile boolean silent;
@@ -95,8 +96,8 @@ public final class Node {
     private final Ejection ejection;
     private final NodeCounts counts;
 
-    private boolean usableBefore; // this field and the next two are guarded by this
-    private boolean wasOutOfReach; // true if connecting has failed since the connection was lost or created
+    private boolean usableBefore; // This object's lock guards this field and the next two.
+    private boolean wasOutOfReach; // This is true if connecting has failed since the connection was lost or created.
     private long lostNanos;
     private volatile long usableSinceNanos;
 
@@ -133,7 +134,7 @@ public final class Node {
         return endpoint;
     }
 
-    /** Returns the connection, which is opened if necessary. */
+    /** Returns the connection. Opens it if necessary. */
     public ClientConnection connection() {
         ClientConnection current = connection;
         return current == null ? open() : current;
@@ -183,7 +184,7 @@ public final class Node {
 
     /**
      * Records that a stream is about to be opened. Streams do not count for {@link #isStalled}, because they may be
-     * silent for any time.
+     * silent for any length of time.
      */
     public void beginStream() {
         calls.increment();
@@ -196,7 +197,7 @@ public final class Node {
     }
 
     /**
-     * Records that a one-way call was passed to the socket. A one-way call has no outcome, so it does not change
+     * Records that a one-way call has been passed to the socket. A one-way call has no outcome, so it does not change
      * the node's state.
      */
     public void sentOneWay() {
@@ -221,8 +222,8 @@ public final class Node {
 
     /**
      * Records a call that was abandoned because another provider answered first. The time since {@link #begin} is a
-     * lower bound on the call's response time. It is recorded if it is slow, but never as a good answer. {@link #end}
-     * must still be called.
+     * lower bound on the call's response time. This time is recorded if it is slow, but never as a good answer. {@link
+     * #end} must still be called.
      */
     public void outlasted(long tookNanos, long now, UsualTime times) {
         long usual = times.nanos();
@@ -295,7 +296,7 @@ public final class Node {
 
     private void failed(long now) {
         if (!isUsable()) {
-            return; // failures of a lost connection are not counted: the node is reset when it is connected again
+            return; // Failures of a lost connection are not counted, because the node is reset when it reconnects.
         }
         goodInARow = 0;
         int inARow = ejection.failed(calls.sum(), now);
@@ -310,7 +311,7 @@ public final class Node {
     }
 
     /**
-     * Returns the remaining fraction, after the decay since the last change, of the part of the cost above 1. The
+     * Returns the decay factor for the time since the last change, which applies to the part of the cost above 1. The
      * formula approximates e^(-t/τ) without calling the math library.
      */
     private double kept(long now) {
@@ -329,8 +330,8 @@ public final class Node {
     }
 
     /**
-     * Returns the cost including calls in flight. The time since the last sign of life is a lower bound on the response
-     * times of these calls.
+     * Returns the cost, including calls in flight. The time since the last sign of life is a lower bound on the
+     * response times of these calls.
      */
     double expectedCost(long now) {
         double ended = cost(now);

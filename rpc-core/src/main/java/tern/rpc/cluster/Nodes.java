@@ -24,10 +24,10 @@ import tern.rpc.transport.ClientConnection;
  */
 public final class Nodes {
 
-    /** The time for which an unused connection is kept, because its endpoint may be listed again. */
+    /** The time for which an unused connection is kept in case its endpoint is listed again. */
     private static final int KEPT_SECONDS = 30;
 
-    /** The maximum time that calls on an unused connection get to end before the connection is closed. */
+    /** The maximum time that calls on an unused connection may take to end before the connection is closed. */
     private static final int MAX_END_SECONDS = 30;
 
     private static final long OPEN_EVERY_MILLIS = 20;
@@ -36,8 +36,8 @@ public final class Nodes {
 
     private static final class Shared {
         final Node node;
-        final List<String> services = new ArrayList<>(); // services of the references that use the node
-        int releases; // the number of times that the node became unused because its last reference returned it
+        final List<String> services = new ArrayList<>(); // The services of the references that use the node.
+        int releases; // The number of times that the node became unused because its last reference returned it.
 
         Shared(Node node) {
             this.node = node;
@@ -49,9 +49,9 @@ public final class Nodes {
     private final NodeCounts counts;
     private final NanoClock clock;
     private final ScheduledExecutorService timer;
-    private final Map<Endpoint, Shared> byEndpoint = new HashMap<>(); // guarded by this
-    private final Queue<Node> unopened = new ArrayDeque<>(); // guarded by this
-    private boolean opening; // true if a timer task that opens connections is scheduled; guarded by this
+    private final Map<Endpoint, Shared> byEndpoint = new HashMap<>(); // This object's lock guards this field.
+    private final Queue<Node> unopened = new ArrayDeque<>(); // This object's lock guards this field.
+    private boolean opening; // True if a task that opens connections is scheduled. This object's lock guards it.
 
     /** @param connect opens a connection without blocking */
     Nodes(
@@ -103,7 +103,7 @@ public final class Nodes {
         }
     }
 
-    /** Returns the endpoint's address and the services for which it is used, for messages. */
+    /** Returns the endpoint's address and the services that use it, for messages. */
     private synchronized String name(Endpoint endpoint) {
         Shared shared = byEndpoint.get(endpoint);
         return shared == null || shared.services.isEmpty()
@@ -136,7 +136,7 @@ public final class Nodes {
         return shared != null && shared.node == node && !shared.services.isEmpty();
     }
 
-    /** Returns whether an additional attempt to connect may start now. Connections also make attempts on their own. */
+    /** Returns whether an additional connection attempt may start now. Connections also make attempts on their own. */
     boolean mayAttempt() {
         return pace.take(clock.nanoTime());
     }
@@ -174,7 +174,7 @@ public final class Nodes {
     private void schedule(Runnable task, long delay, TimeUnit unit) {
         try {
             timer.schedule(task, delay, unit);
-        } catch (RejectedExecutionException e) { // the client was closed, which also closes all connections
+        } catch (RejectedExecutionException e) { // The client has been closed, which also closes all connections.
             return;
         }
     }

@@ -3,8 +3,8 @@ package tern.rpc.cluster;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Limits the rate of events such as new connections and log lines: a number of events at once, then a number per
- * second (token bucket). Thread-safe.
+ * Limits the rate of events such as new connections and log lines (token bucket). A given number of events may happen
+ * at once, and then a given number per second. Thread-safe.
  */
 final class Pace {
 

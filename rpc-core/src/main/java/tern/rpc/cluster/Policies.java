@@ -4,7 +4,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import tern.rpc.endpoint.Balancer;
 
-/** Tern's load balancing policies by name, as used in properties. */
+/** Tern's load balancing policies, by the names used in properties. */
 public final class Policies {
 
     /** Draws two providers at random and chooses the better one. This is the default. */
@@ -23,7 +23,7 @@ public final class Policies {
     }
 
     /**
-     * Returns the policy with this name.
+     * Returns the policy with the given name.
      *
      * @throws IllegalArgumentException if the name is unknown
      */

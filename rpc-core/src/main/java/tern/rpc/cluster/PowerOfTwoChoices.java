@@ -12,10 +12,10 @@ import tern.rpc.endpoint.Candidate;
  */
 final class PowerOfTwoChoices implements Balancer {
 
-    /** Number of pairs to draw before all providers are examined. */
+    /** The number of pairs to draw before all providers are examined. */
     private static final int PAIRS = 4;
 
-    /** The second provider of a pair is chosen only if its score is lower by at least this factor. */
+    /** The minimum factor by which the second provider of a pair must have a lower score to be chosen. */
     private static final double CLEARLY = 1.2;
 
     private final Target[] targets;

@@ -8,7 +8,7 @@ import tern.rpc.endpoint.Candidate;
 
 /**
  * Uses the providers in turn, in proportion to their weights (static stride scheduling). For example, a provider with
- * half of the largest weight is skipped in every second round. Unusable and avoided providers are skipped too.
+ * half of the largest weight is skipped in every second round. Unusable and avoided providers are also skipped.
  * Thread-safe.
  */
 final class RoundRobin implements Balancer {
@@ -16,11 +16,12 @@ final class RoundRobin implements Balancer {
     /** The scaled value of the largest weight. */
     private static final int FULL = 0xFFFF;
 
-    /** Number of turns to try before all providers are examined. */
+    /** The number of turns to try before all providers are examined. */
     private static final int MAX_TURNS = 64;
 
     private final Target[] targets;
-    private final int[] strides; // scaled weights, the largest being FULL, or empty if all weights are equal
+    // The scaled weights, of which the largest is FULL. The array is empty if all weights are equal.
+    private final int[] strides;
     private final AtomicInteger position = new AtomicInteger();
 
     RoundRobin(List<Candidate> candidates) {

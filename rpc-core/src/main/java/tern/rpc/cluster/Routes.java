@@ -13,9 +13,9 @@ import tern.rpc.endpoint.Rules;
 
 /**
  * The providers for the calls of a method, grouped by tag according to Dubbo's rules. A call with a tag goes to the
- * providers with this tag. If there are none, it goes to the providers without a tag. A call with the tag
- * {@code a|b|c} also tries {@code a|b} and then {@code a}. A call without a tag never goes to a provider with a tag.
- * Rules may exclude providers and give them tags. Thread-safe.
+ * providers with this tag or, if there are none, to the providers without a tag. A call with the tag {@code a|b|c} also
+ * tries {@code a|b} and then {@code a}. A call without a tag never goes to a provider with a tag. Rules may exclude
+ * providers and give them tags. Thread-safe.
  */
 final class Routes {
 
@@ -24,7 +24,7 @@ final class Routes {
     private final Rules rules;
     private final Map<String, Group> byTag;
     private final @Nullable Group untagged;
-    private final @Nullable Map<String, Routes> byMethod; // null if all methods have the same providers
+    private final @Nullable Map<String, Routes> byMethod; // This field is null if all methods have the same providers.
 
     Routes(List<Target> all, ClusterSettings settings) {
         this(all, settings, Rules.NONE);

@@ -8,7 +8,7 @@ import tern.rpc.endpoint.Attributes;
 import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Rules;
 
-/** Two combined sets of rules. If both set a value, the second set takes precedence. */
+/** A combination of two sets of rules. If both sets define a value, the second set takes precedence. */
 record RulesInOrder(Rules first, Rules later) implements Rules {
 
     static Rules of(Rules first, Rules later) {

@@ -22,27 +22,31 @@ import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Instance;
 
 /**
- * The endpoint sources of a client. References whose sources have equal keys share one source, which is closed with
- * the last of these references. Frequent changes are coalesced, and repeated lists are not passed on. Thread-safe.
+ * The endpoint sources of a client. References whose sources have equal keys share one source. It is closed when the
+ * last of these references is closed. Frequent changes are coalesced, and repeated lists are not passed on.
+ * Thread-safe.
  */
 final class SharedSources {
 
-    /** Maximum number of providers that are used from one source. Further providers are ignored. */
+    /** The maximum number of providers that are used from one source. Further providers are ignored. */
     static final int MAX_INSTANCES = 200_000;
 
-    /** The maximum number of addresses per source for which the log warns that they cannot be providers. */
+    /** The maximum number of invalid provider addresses per source that the log warns about. */
     static final int MAX_REFUSED = 100;
 
     private static final Logger LOG = LoggerFactory.getLogger(SharedSources.class);
 
-    /** The time until a list is passed on again to references that could not take it over, for example for lack of memory. */
+    /**
+     * The delay before a list is passed again to references that could not apply it, for example because memory was
+     * exhausted.
+     */
     private static final long RETRY_NANOS = 1_000_000_000;
 
     private final NanoClock clock;
     private final ScheduledExecutorService timer;
-    private final Map<Object, Shared> byKey = new HashMap<>(); // guarded by this
+    private final Map<Object, Shared> byKey = new HashMap<>(); // This object's lock guards this field.
 
-    /** @param timer runs the delayed notifications of references about changes */
+    /** @param timer runs the delayed notifications that inform references about changes */
     SharedSources(NanoClock clock, ScheduledExecutorService timer) {
         this.clock = clock;
         this.timer = timer;
@@ -50,15 +54,15 @@ final class SharedSources {
 
     /** The subscription of one reference to a source. */
     interface Subscription {
-        /** Tells the source to look up the providers again soon. */
+        /** Asks the source to look up the providers again soon. */
         void refresh();
 
         void close();
     }
 
     /**
-     * Passes the current snapshot and then every new one to the listener. The listener may run on any thread, but
-     * never on two at once.
+     * Passes the current snapshot, and then every new snapshot, to the listener. The listener may run on any thread,
+     * but never on two threads at once.
      *
      * @param service the reference's service, for messages
      */
@@ -96,7 +100,7 @@ final class SharedSources {
             }
             byKey.remove(shared.source.key());
         }
-        // The source is closed outside the lock, because one of its threads may be waiting for the lock.
+        // The source is closed without holding the lock, because one of its threads may be waiting for the lock.
         shared.source.close();
     }
 
@@ -109,15 +113,16 @@ final class SharedSources {
         private final EndpointSource source;
         private final List<Consumer<EndpointSnapshot>> listeners = new CopyOnWriteArrayList<>();
         private final ChangeLog log = new ChangeLog(LOG, clock, timer);
-        private final Coalescing coalescing = new Coalescing(); // this field and the next seven are guarded by this
-        private final List<String> services = new ArrayList<>(); // services of all references that use the source
+        // This object's lock guards this field and the next seven.
+        private final Coalescing coalescing = new Coalescing();
+        private final List<String> services = new ArrayList<>(); // The services of all references that use the source.
         private long stateSinceNanos = clock.nanoTime();
         private EndpointSnapshot told = EndpointSnapshot.unknown(Instant.now(), "");
         private EndpointSnapshot latest = told;
         private boolean waiting;
         private boolean namedAsTooLong;
-        private final Set<String> refused = new HashSet<>(); // addresses for which a warning was logged
-        private int users; // guarded by the enclosing SharedSources
+        private final Set<String> refused = new HashSet<>(); // The addresses for which a warning has been logged.
+        private int users; // The lock of the enclosing SharedSources guards this field.
 
         Shared(EndpointSource source) {
             this.source = source;
@@ -138,7 +143,7 @@ final class SharedSources {
             return services.isEmpty() ? "an unused service" : ChangeTexts.services(services);
         }
 
-        /** Logs a line if the state or its reason changed, except when the first list arrives normally. */
+        /** Logs a line if the state or its reason has changed, except when the first list arrives normally. */
         private void log(EndpointSnapshot before, EndpointSnapshot now) {
             boolean isNew = before.state() != now.state()
                     || (!now.why().isEmpty() && !before.why().equals(now.why()));
@@ -206,7 +211,7 @@ final class SharedSources {
                 }
             }
             if (failed) {
-                // A source tells only changes. Without another attempt, the reference would keep its old list.
+                // A source reports only changes. Without another attempt, the reference would keep its old list.
                 later(RETRY_NANOS, this::passAgain);
             }
         }

@@ -5,9 +5,9 @@ import java.util.List;
 import tern.rpc.endpoint.Instance;
 
 /**
- * Chooses the providers that a client connects to if there are many providers. Each client chooses the providers whose
- * rendezvous hashes of client and address are the smallest. Adding or removing a provider changes the subset by at most
- * one provider.
+ * Chooses the providers that a client connects to if there are many providers. These are the providers with the
+ * smallest rendezvous hashes of client and address. Adding or removing a provider changes the subset by at most one
+ * provider.
  */
 final class Subset {
 
@@ -31,7 +31,7 @@ final class Subset {
         if (size == 0 || instances.size() <= size) {
             return instances;
         }
-        long[] smallest = new long[size]; // max-heap of the smallest hashes so far
+        long[] smallest = new long[size]; // A max-heap of the smallest hashes found so far.
         int filled = 0;
         for (Instance instance : instances) {
             long hash = hash(instance);

@@ -8,9 +8,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Examines all providers of a cluster ten times per second while there are calls, on the thread of a call. It measures
- * the values that each choice needs, starts attempts to connect, and selects slow or failing providers for probes.
- * Thread-safe.
+ * Examines all providers of a cluster ten times per second while there are calls. The survey runs on the thread of a
+ * call. It measures the values that each choice needs, starts attempts to connect, and selects slow or failing
+ * providers for probes. Thread-safe.
  */
 final class Survey {
 
@@ -19,25 +19,25 @@ final class Survey {
     /** The time until the next survey if some connected servers have not sent anything. */
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** Minimum time between two probes of one provider. */
+    /** The minimum time between two probes of one provider. */
     private static final long PROBE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * If a copy of an idempotent call was sent as a probe within this time, no original call is sent to a slow
-     * provider as a trial.
+     * The time after a probe with a copied idempotent call during which no original call is sent to a slow provider as
+     * a trial.
      */
     private static final long COPIES_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    /** A provider is slow if its response time exceeds the median by this factor. */
+    /** The factor by which the response time of a slow provider exceeds the median. */
     private static final double SLOW = 3;
 
-    /** One out of this many calls is sent to a slow provider as a trial. */
+    /** The reciprocal of the share of calls that are sent to a slow provider as trials. */
     private static final int TRIAL_OF_SLOW = 200;
 
-    /** One out of this many calls is sent to a failing provider as a trial. */
+    /** The reciprocal of the share of calls that are sent to a failing provider as trials. */
     private static final int TRIAL_OF_FAILING = 8_000;
 
-    /** Maximum number of providers from which the median is computed. */
+    /** The maximum number of providers from which the median is computed. */
     private static final int SAMPLE = 101;
 
     private final String zone;
@@ -46,7 +46,7 @@ final class Survey {
     private final AtomicLong nextNanos;
     private final AtomicReference<@Nullable Target> suspect = new AtomicReference<>();
     private final AtomicReference<@Nullable Target> trial = new AtomicReference<>();
-    private int turn; // only one survey at a time uses this field and the next three
+    private int turn; // Only one survey at a time uses this field and the next three.
     private long lastTrialNanos;
     private long callsAtTrial;
     private volatile long lastCopyNanos;
@@ -61,8 +61,8 @@ final class Survey {
     }
 
     /**
-     * Returns whether a survey is due, which the calling thread must then run. Returns true to only one thread per
-     * period.
+     * Returns whether a survey is due. If so, the calling thread must run the survey. Returns true to only one thread
+     * per period.
      */
     boolean isDue(long now) {
         long next = nextNanos.get();
@@ -115,7 +115,7 @@ final class Survey {
         target.callsOfLastMinute(now);
     }
 
-    /** Starts attempts to connect to unreachable providers, at most one per provider every half second. */
+    /** Starts connecting to unreachable providers, with at most one attempt per provider every half second. */
     private void attempt(List<Target> targets, long now) {
         for (int i = 0; i < targets.size(); i++) {
             Target target = targets.get(Math.floorMod(turn, targets.size()));
@@ -123,7 +123,7 @@ final class Survey {
             boolean isLost = node.opened() != null && !node.isUsable() && !node.isConnecting();
             if (isLost && node.isAttemptDue(now)) {
                 if (!nodes.mayAttempt()) {
-                    return; // no further attempt may start now; the next survey continues with this provider
+                    return; // No further attempt may start now. The next survey continues with this provider.
                 }
                 node.attempted(now);
                 target.connection().connectSoon();
@@ -134,7 +134,7 @@ final class Survey {
 
     private void suspectOne(List<Target> targets, double median, long now) {
         Target worst = null;
-        Target due = null; // the worst provider that may be probed again
+        Target due = null; // The worst provider that may be probed again.
         long calls = 0;
         for (Target target : targets) {
             Node node = target.node();

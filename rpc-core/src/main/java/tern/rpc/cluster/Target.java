@@ -8,7 +8,7 @@ import tern.rpc.transport.ClientConnection;
 /** A provider of one cluster: the shared node, and the attributes that the cluster's source reports. Thread-safe. */
 public final class Target implements Candidate {
 
-    /** The share of its weight that a provider gets right after it became usable. */
+    /** The share of its weight that a provider gets immediately after it has become usable. */
     private static final double FIRST_SHARE = 0.1;
 
     private final Node node;
@@ -17,9 +17,9 @@ public final class Target implements Candidate {
     private final LastMinute lastMinute;
     private volatile Attributes attributes;
     private volatile boolean held;
-    private boolean drains; // used by only one change to the provider list at a time
-    private volatile long drainsSinceNanos; // meaningful only while the provider is draining
-    private volatile double relativeWeight = 1; // the provider's weight as a multiple of the mean weight
+    private boolean drains; // Only one change to the provider list at a time uses this field.
+    private volatile long drainsSinceNanos; // The value is meaningful only while the provider is draining.
+    private volatile double relativeWeight = 1; // The provider's weight as a multiple of the mean weight.
 
     Target(Node node, Figures figures, AttemptBudget retries, Attributes attributes, long now) {
         this.node = node;
@@ -38,12 +38,15 @@ public final class Target implements Candidate {
         return retries;
     }
 
-    /** Returns the number of calls and streams that the reference sent to this provider in about the last minute. */
+    /**
+     * Returns the number of calls and streams that the reference has sent to this provider in approximately the last
+     * minute.
+     */
     long callsOfLastMinute(long now) {
         return lastMinute.of(retries.calls(), now);
     }
 
-    /** Returns the connection, which is opened if necessary. */
+    /** Returns the connection. Opens it if necessary. */
     public ClientConnection connection() {
         return node.connection();
     }
@@ -72,7 +75,7 @@ public final class Target implements Candidate {
         return now - drainsSinceNanos;
     }
 
-    /** Returns whether the source no longer lists the provider although the provider still answers. */
+    /** Returns whether the provider still answers even though the source no longer lists it. */
     public boolean isHeld() {
         return held;
     }

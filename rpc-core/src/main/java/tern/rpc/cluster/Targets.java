@@ -15,12 +15,12 @@ final class Targets {
     }
 
     /**
-     * Searches all providers, from a random start, for a usable one. Prefers a provider that is not avoided and has a
-     * weight above 0. Needed only in the rare case that most providers are not usable.
+     * Searches all providers for a usable one, from a random start. Prefers a provider that is not avoided and has a
+     * weight above 0. The search is needed only in the rare case that most providers are unusable.
      */
     static @Nullable Target anyUsable(Target[] targets, @Nullable Candidate excluded, long now) {
         Target usable = null;
-        int rank = 0; // rank of the best usable provider so far: 1 if avoided, 2 if its weight is 0
+        int rank = 0; // The rank of the best usable provider so far: 1 if it is avoided, 2 if its weight is 0.
         int start = ThreadLocalRandom.current().nextInt(targets.length);
         for (int i = 0; i < targets.length; i++) {
             Target target = targets[start + i < targets.length ? start + i : start + i - targets.length];

@@ -10,7 +10,7 @@ import tern.rpc.endpoint.Candidate;
 final class WeightedChoice {
 
     private final int size;
-    private final int[] always; // threshold of each column, or empty if all weights are equal
+    private final int[] always; // The threshold of each column. The array is empty if all weights are equal.
     private final int[] other;
 
     WeightedChoice(List<? extends Candidate> candidates) {
@@ -75,7 +75,7 @@ final class WeightedChoice {
             int rest = large[--larges];
             set(rest, 1, rest);
         }
-        while (smalls > 0) { // rounding errors may leave some columns over; they need no alias
+        while (smalls > 0) { // Rounding errors may leave some columns over. These columns need no alias.
             int rest = small[--smalls];
             set(rest, 1, rest);
         }

@@ -6,8 +6,8 @@ import tern.rpc.Thrown;
 
 /**
  * A task that a timer repeats. A {@link java.util.concurrent.ScheduledExecutorService} silently stops repeating a task
- * that throws an exception once. A heartbeat or a lookup would then never run again, although the cause may pass, such
- * as memory that is exhausted for a moment. This class logs the exception instead. After a failure, it logs nothing
+ * as soon as the task throws an exception. A heartbeat or a lookup would then never run again, even if the cause is
+ * temporary, such as a brief lack of memory. This class logs the exception instead. After a failure, it logs nothing
  * more until a run has succeeded.
  */
 public final class PeriodicTask implements Runnable {
@@ -16,9 +16,10 @@ public final class PeriodicTask implements Runnable {
 
     private final String name;
     private final Runnable task;
-    private boolean failing; // a timer never runs the same task on two threads at once
+    // This field needs no lock, because a timer never runs the same task on two threads at once.
+    private boolean failing;
 
-    /** @param name what the task does, for the log, such as "The lookup of host names" */
+    /** @param name the name of the task in the log, such as "The lookup of host names" */
     public PeriodicTask(String name, Runnable task) {
         this.name = name;
         this.task = task;

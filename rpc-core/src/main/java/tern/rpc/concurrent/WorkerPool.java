@@ -20,8 +20,8 @@ import tern.rpc.Thrown;
  * A bounded number of threads with a bounded queue. At most one wake-up is in progress: a producer wakes one idle
  * worker, and no further worker is woken until this worker runs. A worker that takes a task and finds more tasks wakes
  * the next worker. Submitting a task under load therefore needs no system call. Threads are created on demand. Idle
- * threads are reused last-in first-out and end after the keep-alive time. With virtual threads and no keep-alive time,
- * the pool starts a new thread instead of waking an idle one. Thread-safe.
+ * threads are reused in last-in, first-out order, and end after the keep-alive time. With virtual threads and no
+ * keep-alive time, the pool starts a new thread instead of waking an idle one. Thread-safe.
  */
 public final class WorkerPool implements Executor, AutoCloseable {
 
@@ -33,12 +33,14 @@ public final class WorkerPool implements Executor, AutoCloseable {
     private final ThreadFactory threadFactory;
 
     private final ConcurrentLinkedQueue<Runnable> queue = new ConcurrentLinkedQueue<>();
-    private final AtomicInteger admitted = new AtomicInteger(); // number of queued and running tasks
+    private final AtomicInteger admitted = new AtomicInteger(); // The number of queued and running tasks.
     private final AtomicInteger threads = new AtomicInteger();
     private final Set<Thread> alive = ConcurrentHashMap.newKeySet();
-    private final AtomicBoolean waking = new AtomicBoolean(); // true from the wake-up of a worker until the worker runs
-    private final AtomicReference<@Nullable Idle> idle = new AtomicReference<>(); // top of the stack of idle workers
-    private volatile boolean failing; // true after an attempt to create a thread failed
+    // This is true from the wake-up of a worker until the worker runs.
+    private final AtomicBoolean waking = new AtomicBoolean();
+    // The top of the stack of idle workers.
+    private final AtomicReference<@Nullable Idle> idle = new AtomicReference<>();
+    private volatile boolean failing; // This is true after an attempt to create a thread has failed.
     private volatile boolean closed;
 
     /**
@@ -103,8 +105,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
 
     /**
      * Submits a task of an admitted call: a message of a stream, or its end. The task is never rejected, even if the
-     * queue is full or the pool is closed. The number of such tasks is limited by the calls in flight. Until the task
-     * has run, it uses capacity like a task accepted by {@link #offer}.
+     * queue is full or the pool is closed. The number of calls in flight limits the number of these tasks. Until the
+     * task has run, it uses capacity like a task accepted by {@link #offer}.
      */
     public void executeAdmitted(Runnable task) {
         admitted.incrementAndGet();
@@ -114,7 +116,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
     private void add(Runnable task) {
         try {
             queue.add(task);
-        } catch (Throwable e) { // the task could not be added to the queue, because memory is exhausted
+        } catch (Throwable e) { // The task could not be added to the queue, because memory is exhausted.
             admitted.decrementAndGet();
             throw e;
         }
@@ -135,8 +137,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
                 return;
             }
             waking.set(false);
-            // The loop is repeated because a worker that became idle or ended in the meantime may have seen the
-            // pending wake-up and therefore woken no other worker.
+            // The loop is repeated because another worker may have become idle or ended in the meantime. That worker
+            // may have seen the pending wake-up and therefore not have woken any other worker.
         } while (!queue.isEmpty() && (idle.get() != null || (threads.get() < maxThreads && !failing)));
     }
 
@@ -160,7 +162,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
         return false;
     }
 
-    /** Runs the loop of a worker. The new thread starts as the worker that is being woken. */
+    /** Runs a worker's loop. The new thread starts as the worker that is being woken. */
     private void work() {
         Thread self = Thread.currentThread();
         try {
@@ -219,7 +221,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
                 return false;
             }
             LockSupport.parkNanos(this, Math.max(1, left));
-            Thread.interrupted(); // clears a late interrupt for an earlier task, which would make this loop spin
+            // This call clears a late interrupt for an earlier task, which would make the loop spin.
+            Thread.interrupted();
         }
         return true;
     }
@@ -263,8 +266,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
     }
 
     /**
-     * Returns the number of waiting tasks. The method takes time proportional to this number, so use it only for
-     * gauges.
+     * Returns the number of waiting tasks. This method takes time proportional to the number, so it should be used only
+     * for gauges.
      */
     public int queued() {
         return queue.size();

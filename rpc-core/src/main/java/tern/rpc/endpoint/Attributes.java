@@ -4,12 +4,12 @@ import java.util.Map;
 
 /**
  * The properties of a provider that may change while it runs. A change does not affect the connection. Sources should
- * use one object for equal values, because even a large cluster has few different values.
+ * use one object for all equal values, because even a large cluster has few different values.
  *
  * @param weight the share of calls relative to other providers; a provider with weight 0 gets no calls while another
  *     one is available
  * @param zone the location of the provider, such as an availability zone, or empty if unknown
- * @param tags labels for routing by name, such as {@value #TAG}
+ * @param tags the labels for routing, by name, such as {@value #TAG}
  * @param revision identifies the services that the provider offers, or empty if unknown
  * @param startedAtMillis the start of the process in milliseconds since 1970, or 0 if unknown
  * @param draining whether the provider is about to stop and should get no new calls

@@ -4,8 +4,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses the provider of each attempt of a call. Many threads use it concurrently. It must not block. It should not
- * allocate memory, and its run time should not grow with the number of providers.
+ * Chooses a provider for each attempt of a call. Many threads use a balancer concurrently, and it must not block. It
+ * should not allocate memory, and its run time should not grow with the number of providers.
  */
 public interface Balancer {
 
@@ -15,7 +15,7 @@ public interface Balancer {
 
         /**
          * Creates the balancer. Called again whenever the set or the attributes change. A provider that remains in the
-         * set is the same object as before.
+         * set is represented by the same object as before.
          *
          * @param candidates the providers; not empty, in a stable order that is the same for all clients with the same
          *     list

@@ -5,7 +5,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Removes repeated endpoints from a list. The first occurrence is kept. */
+/** Removes repeated endpoints from a list. Keeps the first occurrence of each endpoint. */
 final class DistinctEndpoints {
 
     private DistinctEndpoints() {}

@@ -31,7 +31,7 @@ public final class DnsEndpoints implements EndpointSource {
     /** The default time between two lookups. */
     public static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(30);
 
-    /** The delay between {@link #refresh} and the lookup. Further calls within this time have no effect. */
+    /** The delay between a call of {@link #refresh} and the lookup. Further calls within this time have no effect. */
     private static final long REFRESH_PAUSE_MILLIS = 1_000;
 
     /** The maximum number of addresses for which a warning is logged. */
@@ -56,13 +56,18 @@ public final class DnsEndpoints implements EndpointSource {
     private final ScheduledExecutorService executor;
     private final Duration interval;
     private final AtomicBoolean refreshing = new AtomicBoolean();
-    private final List<List<Instance>> known = new ArrayList<>(); // the known addresses of each name; guarded by this
-    private final boolean[] unresolved; // for each name, true if its last lookup failed; guarded by this
+    // The known addresses of each name. This object's lock guards this field.
+    private final List<List<Instance>> known = new ArrayList<>();
+    // Each element is true if the last lookup of the name failed. This object's lock guards this field.
+    private final boolean[] unresolved;
 
-    private final Set<String> refused = new HashSet<>(); // addresses for which a warning was logged; guarded by this
-    private @Nullable EndpointSnapshot told; // the last snapshot passed to the listener; guarded by this
+    // The addresses for which a warning has been logged. This object's lock guards this field.
+    private final Set<String> refused = new HashSet<>();
+    // The last snapshot passed to the listener. This object's lock guards this field.
+    private @Nullable EndpointSnapshot told;
     private volatile @Nullable ScheduledFuture<?> task;
-    private volatile @Nullable Consumer<EndpointSnapshot> listener; // null before start() and after close()
+    // This field is null before start() and after close().
+    private volatile @Nullable Consumer<EndpointSnapshot> listener;
 
     /**
      * @param names the endpoints to look up, with the attributes of all their addresses
@@ -115,7 +120,7 @@ public final class DnsEndpoints implements EndpointSource {
                 if (failedFirst(i)) {
                     LOG.debug("Host {} cannot be resolved; addresses known before: {}", host, knownBefore(i));
                 }
-            } catch (RuntimeException e) { // the other names are still looked up
+            } catch (RuntimeException e) { // The other names are still looked up.
                 failed.add(host);
                 if (failedFirst(i)) {
                     LOG.error("The look-up of host {} failed; addresses known before: {}", host, knownBefore(i), e);

@@ -1,8 +1,8 @@
 package tern.rpc.endpoint;
 
 /**
- * The identity of a provider: its address and protocol. All other properties belong to its {@link Attributes} and may
- * change without a new connection.
+ * The identity of a provider: its address and protocol. All other properties belong to the provider's {@link
+ * Attributes} and may change without a new connection.
  *
  * @param host a name or an IP address; an IPv6 address has no brackets
  * @param name the name that the provider's certificate must contain: the name that was looked up, or the host itself
@@ -15,7 +15,7 @@ public record Endpoint(String host, int port, String name, String protocol) {
     /** The prefix of an IPv4 address in IPv6 notation. */
     private static final String MAPPED = "::ffff:";
 
-    /** The number of digits of the first group of an IPv6 multicast address, which begins with {@code ff}. */
+    /** The number of digits in the first group of an IPv6 multicast address, which begins with {@code ff}. */
     private static final int MULTICAST_GROUP_DIGITS = 4;
 
     private static final int MAX_OCTET_DIGITS = 3;
@@ -38,10 +38,10 @@ public record Endpoint(String host, int port, String name, String protocol) {
     }
 
     /**
-     * Returns whether the address may belong to one provider. Unspecified addresses such as {@code 0.0.0.0}, the other
-     * addresses of {@code 0.0.0.0/8}, multicast addresses and {@code 255.255.255.255} cannot belong to a provider. For
-     * example, connecting to {@code 0.0.0.0} reaches the client's own machine. Names are never looked up, and may
-     * belong to a provider.
+     * Returns whether the address may belong to a single provider. Unspecified addresses such as {@code 0.0.0.0}, the
+     * other addresses of {@code 0.0.0.0/8}, multicast addresses and {@code 255.255.255.255} cannot belong to a
+     * provider. For example, connecting to {@code 0.0.0.0} reaches the client's own machine. Names are never looked up,
+     * and may belong to a provider.
      */
     public boolean mayBeProvider() {
         if (!Character.isDigit(host.charAt(0)) && host.indexOf(':') < 0) {

@@ -5,7 +5,7 @@ import java.util.List;
 
 /**
  * A list of providers with its state. Immutable. The list contains each endpoint once. An unchanged instance should be
- * the same object as in the previous snapshot, because comparing identical objects is fastest.
+ * the same object as in the previous snapshot, because identical objects are the fastest to compare.
  *
  * @param since the time at which the list entered this state
  * @param why the reason for the state, such as {@code 10.0.0.9:2181 does not answer}; may be empty
@@ -15,7 +15,7 @@ public record EndpointSnapshot(State state, List<Instance> instances, Instant si
 
     /** The state of a list of providers. */
     public enum State {
-        /** The source has not reported anything. The list is empty. */
+        /** The source has not reported anything yet. The list is empty. */
         UNKNOWN,
         /** The list is current and contains at least one provider. */
         FRESH,

@@ -6,9 +6,9 @@ import java.util.function.Consumer;
  * Finds the providers of a service and watches for changes until it is closed. Static lists, DNS and registries
  * implement it.
  *
- * <p>References whose sources have equal {@linkplain #key() keys} share one source. The client starts the first of
- * these sources, and closes it when the last of these references is closed. The client never starts the other sources.
- * Therefore a source must not acquire resources before {@link #start}.
+ * <p>References whose sources have equal {@linkplain #key() keys} share one source. The client starts only the first of
+ * these sources, and closes it when the last of these references is closed. Therefore a source must not acquire
+ * resources before {@link #start}.
  *
  * <p>A source reports its list unchanged. The client coalesces frequent changes. If a source reports an empty or much
  * shorter list while the missing providers still answer, the client keeps the last good list.
@@ -16,19 +16,20 @@ import java.util.function.Consumer;
 public interface EndpointSource extends AutoCloseable {
 
     /**
-     * Starts to watch for changes. Called once. The source passes a complete snapshot to the listener at every change.
-     * The source may pass the first snapshot during this call, but only if it need not wait for the list. The source
-     * may call the listener on any thread, but must pass one snapshot at a time and in the order of the changes. The
-     * listener must return quickly. The client accepts repeated snapshots, but a source should avoid them.
+     * Starts watching for changes. Called once. The source passes a complete snapshot to the listener after every
+     * change. The source may pass the first snapshot during this call, but only if it does not have to wait for the
+     * list. The source may call the listener on any thread, but must pass one snapshot at a time and in the order of
+     * the changes. The listener must return quickly. The client accepts repeated snapshots, but a source should avoid
+     * them.
      *
-     * @throws RuntimeException if the settings are wrong. If the source is unreachable, this method does not throw; the
-     *     source reports {@link EndpointSnapshot.State#UNKNOWN} and tries again
+     * @throws RuntimeException if the settings are invalid. If the source is unreachable, this method does not throw;
+     *     the source reports {@link EndpointSnapshot.State#UNKNOWN} and tries again
      */
     void start(Consumer<EndpointSnapshot> listener);
 
     /**
-     * Requests a new lookup soon, because no endpoint answers. Any thread may call this, and often; the source limits
-     * the rate of its lookups. Does not block.
+     * Asks the source to repeat the lookup soon, because no endpoint answers. Any thread may call this method, even
+     * frequently, because the source limits the rate of its lookups. Does not block.
      */
     default void refresh() {}
 

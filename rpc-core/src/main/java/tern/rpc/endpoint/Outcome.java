@@ -1,6 +1,6 @@
 package tern.rpc.endpoint;
 
-/** The outcome of an attempt, as used to judge the provider. */
+/** The outcome of an attempt, which is used to judge the provider. */
 public enum Outcome {
     /** The provider answered with a result, an exception of the method, or an error caused by the caller. */
     ANSWERED,

@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rules that change the providers of a service, and how clients choose among them, while the clients run. A source
+ * Rules that change, while clients run, which providers a service has and how clients choose among them. A source
  * passes them in its snapshots. Implementations must be immutable, and two objects with the same rules must be equal.
  * Several threads call the methods, which must return quickly.
  */
@@ -21,15 +21,15 @@ public interface Rules {
 
     /**
      * Returns the attributes that apply to a provider: its own attributes if no rule changes them, or null if the
-     * provider must get no calls.
+     * provider must not get any calls.
      */
     default @Nullable Attributes attributes(Instance provider) {
         return provider.attributes();
     }
 
     /**
-     * Returns the tags of a provider: its own tag and the tags that rules give it. A list with only an empty string
-     * means that the provider has no tag.
+     * Returns the tags of a provider: its own tag and the tags that rules give it. A list that contains only an empty
+     * string means that the provider has no tag.
      */
     default List<String> tags(Instance provider) {
         return List.of(provider.attributes().tag());
@@ -68,7 +68,7 @@ public interface Rules {
         return "";
     }
 
-    /** Returns where the rules can be changed, for messages. */
+    /** Returns the place where the rules can be changed, for messages. */
     @Override
     String toString();
 }

@@ -19,7 +19,9 @@ public final class StaticEndpoints implements EndpointSource {
         this(() -> endpoints.stream().map(Instance::of).iterator());
     }
 
-    /** Creates a list of providers. If an endpoint occurs several times, its first attributes apply. */
+    /**
+     * Creates a list of providers. If an endpoint occurs several times, the attributes of its first occurrence apply.
+     */
     public static StaticEndpoints of(List<Instance> instances) {
         return new StaticEndpoints((Iterable<Instance>) instances);
     }

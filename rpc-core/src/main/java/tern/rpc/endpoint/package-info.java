@@ -1,4 +1,4 @@
-/** Endpoint sources, and the interfaces for choosing the provider of the next call. */
+/** Endpoint sources, and the interfaces for choosing the provider for the next call. */
 @NullMarked
 package tern.rpc.endpoint;
 

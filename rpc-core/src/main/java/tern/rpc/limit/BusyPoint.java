@@ -5,13 +5,13 @@ import tern.rpc.limit.Limit.Window;
 
 /**
  * Finds the number of admitted calls that keeps a server busy. Additional calls would only wait. A tenant floods the
- * server if it sends most of the calls ({@link FairShares}); it is then limited to this number of calls, because
- * otherwise the calls of other tenants would wait too. A window is one measurement period of the {@link Limiter}.
+ * server if it sends most of the calls ({@link FairShares}). It is then limited to this number of calls, because other
+ * tenants' calls would otherwise wait too. A window is one measurement period of the {@link Limiter}.
  *
  * <p>By Little's law, x * u calls are in progress if x calls end per second and each takes the time u without waiting.
  * A quarter more than x * u keeps the server busy while calls change threads. The throughput x is measured. The usual
- * time u was learned before the tenant began to flood the server and may no longer be right. If u is too short, too few
- * calls are admitted, the throughput x drops, and the product x * u drops further. If u is too long, calls wait for
+ * time u was learned before the tenant began flooding the server, and may no longer be right. If u is too short, too
+ * few calls are admitted, the throughput x drops, and the product x * u drops further. If u is too long, calls wait for
  * each other, and no shorter time is ever measured. Every eighth window therefore tries another number of admitted
  * calls, alternately twice and half the current number. If calls have become slower, the next window tries twice as
  * many at once:
@@ -30,17 +30,17 @@ final class BusyPoint {
     private static final double STEP = 2;
 
     /**
-     * The throughput has improved if doubling the admitted calls raises it by this factor. The factor is about halfway
-     * between 1 (no gain) and 2 (twice the throughput). Its distance from both values exceeds the measurement error of
-     * a window with a hundred calls.
+     * The factor by which the throughput must rise to show that doubling the admitted calls was right. The
+     * factor is about halfway between 1 (no gain) and 2 (twice the throughput). Its distance from both values exceeds
+     * the measurement error of a window with a hundred calls.
      */
     private static final double MORE_IS_DONE = 1.4;
 
     private static final double AS_MUCH_IS_DONE = 0.85;
 
     /**
-     * Calls have become slower if their mean time rises by this factor, which is four standard errors of the mean time
-     * in a window.
+     * The factor by which the mean time of calls must rise for them to count as slower. It corresponds to four standard
+     * errors of the mean time in a window.
      */
     private static final double LONGER = 1.5;
 
@@ -55,11 +55,11 @@ final class BusyPoint {
 
     private final int least;
     private double calls;
-    private Step step = Step.NONE; // the change to the call count that the current window tries
-    private @Nullable Window before; // the measurements before the current step, or null if there is no step
-    private Step last = Step.FEWER; // the last change to the call count that was tried
-    private int held; // number of consecutive windows without a step
-    private double heldNanos; // mean call duration in the first of these windows without a step, or 0 if unknown
+    private Step step = Step.NONE; // The change to the call count that the current window tries.
+    private @Nullable Window before; // The measurements before the current step, or null if there is no step.
+    private Step last = Step.FEWER; // The last change to the call count that was tried.
+    private int held; // The number of consecutive windows without a step.
+    private double heldNanos; // The mean call duration in the first of these windows without a step, or 0 if unknown.
 
     /** @param least the smallest number of calls to admit */
     BusyPoint(int least) {

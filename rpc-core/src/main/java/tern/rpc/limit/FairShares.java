@@ -10,39 +10,38 @@ import tern.rpc.NanoClock;
  * only calls that find few free permits.
  *
  * <p>A tenant floods the server if it sent more than two thirds of these calls in one measurement window of the
- * limiter. The calls of a flooding tenant must wait, unless it holds less than a sixteenth of all permits in use. The
- * calls of all other tenants are admitted, even beyond the limit. A majority vote in constant space finds the flooding
- * tenant (R. Boyer, J Moore, 1981).
+ * limiter. A flooding tenant's calls must wait, unless the tenant holds less than a sixteenth of all permits in use.
+ * The calls of all other tenants are admitted, even beyond the limit. A majority vote in constant space finds the
+ * flooding tenant (R. Boyer, J Moore, 1981).
  *
  * <p>If no tenant floods, the tenant that holds the most permits must wait. Some permits are reserved for tenants with
- * fewer calls as long as such tenants send calls. Their calls are admitted even beyond the limit while another tenant
- * holds more than twice as many permits, so that the larger tenant shrinks. If many tenants hold one or two permits
- * each, no call is admitted beyond the limit. The largest tenant is found without sorting: a tenant that holds more
- * permits than the largest known tenant replaces it.
+ * fewer calls, for as long as these tenants send calls. The calls of these tenants are admitted even beyond the limit
+ * while another tenant holds more than twice as many permits, so that the larger tenant loses permits. If many tenants
+ * hold one or two permits each, no call is admitted beyond the limit. The largest tenant is found without sorting: a
+ * tenant that holds more permits than the largest known tenant replaces it.
  *
- * <p>If there is only one tenant, no permit is reserved. Thread-safe. A race may cause a single call to be admitted or
- * refused wrongly.
+ * <p>If there is only one tenant, no permit is reserved. Thread-safe. A race may cause a single call to be wrongly
+ * admitted or refused.
  */
 final class FairShares {
 
-    /** Permits are reserved for this time after the last call of another tenant. */
+    /** The time for which permits remain reserved after the last call of another tenant. */
     private static final long OTHERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * A tenant floods if its votes exceed the votes against it by more than the number of calls divided by this number.
-     * The value 3 corresponds to more than two thirds of the calls.
+     * The divisor that defines flooding: a tenant floods if its votes exceed the votes against it by more than the
+     * number of calls divided by this value. The value 3 corresponds to more than two thirds of the calls.
      */
     private static final int CALLS_FOR_A_VOTE = 3;
 
     /**
-     * A flooding tenant need not wait if its admitted calls are fewer than all admitted calls divided by this
-     * number.
+     * The reciprocal of the share of all admitted calls below which a flooding tenant need not wait.
      */
     private static final int MUCH = 16;
 
     private volatile @Nullable Share largest;
 
-    private volatile @Nullable Share other; // the last tenant that did not have to yield to other tenants
+    private volatile @Nullable Share other; // The last tenant that did not have to yield to other tenants.
     private volatile long othersUntil;
 
     private volatile @Nullable Share flooding;
@@ -54,7 +53,7 @@ final class FairShares {
         this.othersUntil = clock.nanoTime();
     }
 
-    /** Counts a call that found few free permits as a vote for its tenant in the majority vote. */
+    /** Counts a call that found few free permits. In the majority vote, the call is a vote for its tenant. */
     void vote(@Nullable Share share) {
         calls.incrementAndGet();
         if (share == candidate) {
@@ -86,7 +85,7 @@ final class FairShares {
     }
 
     /**
-     * Returns whether a call that finds few free permits must be refused in favour of other tenants.
+     * Returns whether a call that finds few free permits must be refused for the benefit of other tenants.
      *
      * @param inside the number of admitted calls of all tenants
      */

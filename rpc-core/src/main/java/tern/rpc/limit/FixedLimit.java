@@ -1,6 +1,6 @@
 package tern.rpc.limit;
 
-/** A constant limit that is configured. Immutable. */
+/** A constant, configured limit. Immutable. */
 public final class FixedLimit implements Limit {
 
     private final int limit;

@@ -9,29 +9,29 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>By Little's law (J. Little, 1961), n concurrent calls that each take the time r give a throughput of n / r. While
  * calls do not wait for each other, more calls raise the throughput and leave r unchanged. If they share an exhausted
- * resource, such as processors or a pool, the throughput stays the same and r grows with n: more calls only wait. The
- * gradient between two windows with different n distinguishes these cases:
+ * resource, such as processors or a pool, the throughput stays the same and r grows with n. Additional calls then only
+ * wait. The gradient between two windows with different n distinguishes these cases:
  * <pre>
  * gradient = (r' / r - 1) / (n' / n - 1)      0: calls are independent      1: calls only wait for each other
  * </pre>
  *
- * <p>The gradient is computed in two ways and averaged. Both use the mean time t of calls as r. One computes n from
- * the throughput, the other uses the highest number of concurrent calls. While the load grows, the first gradient lags
- * behind for calls that wait for each other, and the second for independent calls.
+ * <p>The gradient is computed in two ways and averaged. Both use the mean time t of calls as r. The first computes n
+ * from the throughput. The second uses the highest number of concurrent calls. While the load grows, the first gradient
+ * lags behind for calls that wait for each other, and the second lags behind for independent calls.
  *
  * <p>The limit changes once per measurement window of the {@link Limiter}:
  * <ul>
- * <li>There is no queue: the limit restricts no call. The mean time t is learned as the usual time u, and the limit
- * doubles.
+ * <li>There is no queue: no call is restricted by the limit. The mean time t is learned as the usual time u, and the
+ * limit doubles.
  * <li>There is a queue, and t is at most s = 2u + 25 ms: the limit grows by a fifth, or doubles if t is at most 1.25
  * u.
- * <li>There is a queue, and t is more than s: the limit shrinks to 0.75 n * s / t, but by at least 30 % and at most 50
- * %, or at most 80 % if the previous step down was right. The next window shows whether this step was right. A
- * gradient below 0.5 means that calls became slow for another reason, such as a slow dependency or a new kind of call.
- * The limit then returns to its previous value. After three such results the measured t becomes the usual time.
+ * <li>There is a queue, and t is more than s: the limit shrinks to 0.75 n * s / t, but by no less than 30 % and no more
+ * than 50 % (80 % if the previous step down was right). The next window shows whether this step was right. A gradient
+ * below 0.5 means that calls became slow for another reason, such as a slow dependency or a new kind of call. The limit
+ * then returns to its previous value. After three of these results, the measured t becomes the usual time.
  * <li>After a step down that was right, and at its minimum, the limit stays, because more calls would only wait. To
- * measure the gradient, the limit is doubled for one window when t has changed by half, up or down, and every
- * twentieth window. The doubled limit is kept if the gradient is below 0.25.
+ * measure the gradient, the limit is doubled for one window in every twentieth window, and whenever t has risen or
+ * fallen by half. The doubled limit is kept if the gradient is below 0.25.
  * <li>Calls hang: earlier results are no longer valid, and the limit starts again at its maximum.
  * </ul>
  *
@@ -40,10 +40,10 @@ import org.jspecify.annotations.Nullable;
  * down.
  *
  * <p>Therefore the limit shrinks only if there is a queue and calls take longer than before, and it stays low only if
- * this cost no throughput. Comparing two levels of concurrency, instead of trusting the shortest time ever measured,
- * is the hill climbing of thread pools (Hellerstein, Morrison, Eilebrecht: Applying Control Theory in the Real World,
- * 2010). Shrinking by the ratio of times is the method of TCP Vegas and of limits derived from it. The constants are
- * explained in docs/decisions/0016.
+ * this costs no throughput. Comparing two levels of concurrency, instead of trusting the shortest time ever measured,
+ * is known from thread pools as hill climbing (Hellerstein, Morrison, Eilebrecht: Applying Control Theory in the Real
+ * World, 2010). Shrinking by the ratio of times is the method of TCP Vegas and the limits derived from it. The
+ * constants are explained in docs/decisions/0016.
  *
  * <p>Used by one thread at a time.
  */
@@ -51,12 +51,12 @@ public final class GradientLimit implements Limit {
 
     /**
      * The acceptable duration of calls at the limit, as a multiple of the usual time. With the value 2, a call may wait
-     * for as long as its processing takes.
+     * for as long as it takes to process.
      */
     private static final double TOLERANCE = 2;
 
     /**
-     * The additional time that calls may always take. Hundreds of concurrent fast calls do not overload the server
+     * The additional time that calls may take in any case. Hundreds of concurrent fast calls do not overload the server
      * while each of them is served within milliseconds. The value is half of the longest wait in the queue.
      */
     private static final double BEARABLE_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
@@ -65,7 +65,7 @@ public final class GradientLimit implements Limit {
     private static final double DEPENDENT = 0.5;
 
     /**
-     * Below this gradient, a trial with a doubled limit shows that more calls raise the throughput. The results of
+     * The gradient below which a trial with a doubled limit shows that more calls raise the throughput. The results of
      * these trials vary less than those of a step down.
      */
     private static final double DEPENDENT_FROM_LEAST = 0.25;
@@ -78,12 +78,14 @@ public final class GradientLimit implements Limit {
 
     private static final double MAX_STEP_DOWN = 0.5;
 
-    /** After a step down that was right, the next step down multiplies the limit by at least this factor. */
+    /**
+     * The minimum factor by which a step down multiplies the limit if the previous step down was right.
+     */
     private static final double MAX_KNOWN_STEP_DOWN = 0.2;
 
     /**
-     * A step down multiplies the limit by at most this factor. The effect of a smaller step could not be
-     * distinguished from noise in the next window.
+     * The maximum factor by which a step down multiplies the limit. The effect of a smaller step could not
+     * be distinguished from noise in the next window.
      */
     private static final double MIN_STEP_DOWN = 0.7;
 
@@ -95,22 +97,23 @@ public final class GradientLimit implements Limit {
     private static final double FOLLOW_UP = 0.05;
 
     /**
-     * The mean time of calls has changed if it differs by this factor, which is four standard errors of the mean time
-     * in a window.
+     * The factor by which the mean time of calls must differ to count as changed. It corresponds to four standard
+     * errors of the mean time in a window.
      */
     private static final double CHANGED = 1.5;
 
     /**
-     * The minimum number of calls to admit while a tenant floods the server is the lowest limit divided by this number.
+     * The number by which the lowest limit is divided to get the minimum number of calls to admit while a tenant floods
+     * the server.
      */
     private static final int MIN_ENOUGH = 4;
 
-    /** The limit is not raised if the calls use less than this fraction of the limit. */
+    /** The fraction of the limit that calls must use for the limit to be raised. */
     private static final double REACHED = 0.5;
 
     /**
-     * While one tenant floods the server with calls, the limit is at least this multiple of the number of calls
-     * that keeps the server busy.
+     * The minimum ratio, while one tenant floods the server, between the limit and the number of calls that keeps the
+     * server busy.
      */
     private static final int OTHERS_TOO = 2;
 
@@ -126,10 +129,10 @@ public final class GradientLimit implements Limit {
     private double limit;
     private double usualNanos; // 0 if unknown
     private @Nullable Trial trial;
-    private boolean dependent; // true if the last step down showed that calls wait for each other
-    private int independent; // number of consecutive trials that showed independent calls
-    private int held; // number of windows for which the limit has been held constant
-    private double heldNanos; // mean call duration in the first window with the constant limit, or 0 if unknown
+    private boolean dependent; // This is true if the last step down showed that calls wait for each other.
+    private int independent; // The number of consecutive trials that showed independent calls.
+    private int held; // The number of windows for which the limit has been held constant.
+    private double heldNanos; // The mean call duration in the first window with the constant limit, or 0 if unknown.
 
     /**
      * @param least the lowest limit; calls are never refused below this number
@@ -220,8 +223,8 @@ public final class GradientLimit implements Limit {
     }
 
     /**
-     * Keeps the limit. A lower limit would not help, and with a higher limit more calls would only wait. A higher
-     * limit is tried when the mean time of calls changes, or after twenty windows.
+     * Keeps the limit. A lower limit would not help, and with a higher limit, the additional calls would only wait. A
+     * higher limit is tried when the mean time of calls changes, or after twenty windows.
      */
     private void hold(Window seen, double inside) {
         double known = heldNanos;

@@ -2,7 +2,7 @@ package tern.rpc.limit;
 
 /**
  * The maximum number of concurrent calls, which a {@link Limiter} enforces. An implementation computes the number from
- * the limiter's measurements, without its own clock or thread. Used by one thread at a time.
+ * the limiter's measurements. It has no clock or thread of its own. Used by one thread at a time.
  */
 public interface Limit {
 
@@ -17,24 +17,25 @@ public interface Limit {
     int next(Window seen);
 
     /**
-     * Returns the number of calls that keeps the server busy; the limit if this number is unknown. A flooding tenant
+     * Returns the number of calls that keeps the server busy, or the limit if this number is unknown. A flooding tenant
      * gets at most this number of permits while other tenants send calls.
      */
     int enough();
 
-    /** Describes the limit for refusals, as in {@code adaptive, 4 to 600}. */
+    /** Returns a description of the limit for refusals, as in {@code adaptive, 4 to 600}. */
     String describe();
 
     /**
-     * A measurement window: what the limiter measured while the limit was constant.
+     * A measurement window: the values that the limiter measured while the limit was constant.
      *
      * @param ended the number of calls that were admitted and ended in this window, or 0 if calls were refused for a
-     *     long time and no call ended
+     *     long time while no call ended
      * @param meanNanos the mean time from the admission to the end of these calls, including the wait for a worker
      * @param perSecond the rate of all calls that ended, including those that were admitted before the window
-     * @param inside the highest number of concurrent calls, at most the limit
-     * @param queue whether more calls arrived than could be served, during the whole window
-     * @param flooded whether one tenant sent most calls and was limited, although the other tenants left permits free
+     * @param inside the highest number of concurrent calls, which does not exceed the limit
+     * @param queue whether more calls arrived during the whole window than could be served
+     * @param flooded whether one tenant sent most calls and was limited, even though the other tenants left permits
+     *     free
      */
     record Window(int ended, double meanNanos, double perSecond, int inside, boolean queue, boolean flooded) {}
 }

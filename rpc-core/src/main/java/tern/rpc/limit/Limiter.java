@@ -13,15 +13,15 @@ import tern.rpc.NanoClock;
  *
  * <p>A measurement window begins when most calls that entered under an earlier limit have left, because an immediate
  * measurement would favour short calls. The window then ends after 100 ms and a hundred calls, or after 1.5 s and
- * twenty calls, whichever comes first. It lasts at least as long as a call takes on average, because calls that came
+ * twenty calls, whichever comes first. It lasts for at least the mean duration of a call, because calls that arrive
  * together leave together.
  *
- * <p>Calls queue if two conditions hold. First, the calls that found no free permit are at least a tenth of the calls
- * served. Second, they are at least ten times as many as the calls that found less than a quarter of the permits in
- * use. A burst on an idle server therefore does not count as a queue. While calls queue, tenants that flood or hold the
- * most permits make room for others ({@link FairShares}). The calls of other tenants are admitted beyond the limit, up
- * to twice the limit. A flooding tenant gets the number of permits that keeps the server busy ({@link Limit#enough}),
- * minus the permits that other tenants hold.
+ * <p>Calls are considered to queue if two conditions hold. First, the number of calls that found no free permit is at
+ * least a tenth of the number of calls served. Second, it is at least ten times the number of calls that found less
+ * than a quarter of the permits in use. A burst on an idle server therefore does not count as a queue. While calls
+ * queue, tenants that flood the server or hold the most permits make room for others ({@link FairShares}). The calls of
+ * other tenants are admitted beyond the limit, up to twice the limit. A flooding tenant gets the number of permits that
+ * keeps the server busy ({@link Limit#enough}), minus the permits that other tenants hold.
  *
  * <p>Calls that continue without a thread keep their permits, but other calls need not wait for them.
  *
@@ -37,22 +37,25 @@ public final class Limiter {
     private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * A window begins when at most one out of this many calls admitted under an earlier limit is still running. The
-     * remaining calls hardly influence the window.
+     * The reciprocal of the maximum share of calls admitted under an earlier limit that may still be running when a
+     * window begins. These calls hardly influence the window.
      */
     private static final int MAX_HAVE_LEFT = 8;
 
-    /** Calls hang if no call ends for this multiple of their mean duration, and for at least one second. */
+    /**
+     * The multiple of the mean call duration after which calls are considered hanging if no call has ended. The time is
+     * at least one second.
+     */
     private static final int HANGING = 8;
 
     private static final long MAX_HANGING_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** While calls queue, one out of this many permits is reserved for tenants with few calls. */
+    /** The reciprocal of the share of permits that is reserved for tenants with few calls while calls queue. */
     private static final int KEPT = 16;
 
     /**
-     * The minimum number of reserved permits, but at most half of all permits. A smaller number would often be in use
-     * by chance.
+     * The minimum number of reserved permits, which is itself limited to half of all permits. A smaller number of
+     * permits would often be in use by chance.
      */
     private static final int MIN_KEPT = 12;
 
@@ -60,26 +63,27 @@ public final class Limiter {
     private final int servedAtOnce;
     private final FairShares shares;
     private final AtomicInteger inside = new AtomicInteger();
-    private final AtomicInteger elsewhere = new AtomicInteger(); // number of admitted calls that have no thread
+    private final AtomicInteger elsewhere = new AtomicInteger(); // The number of admitted calls that have no thread.
     private volatile int current;
     private volatile int kept;
     private volatile int crowdedFrom;
-    // If at least this many calls are admitted, the admission of a new call depends on its tenant's share.
+    // The number of admitted calls from which the admission of a new call depends on its tenant's share.
     private volatile int askedFrom;
-    private volatile int beyond; // calls of tenants with few calls are admitted up to this total number of calls
+    private volatile int beyond; // The total number of calls up to which tenants with few calls are admitted.
     private volatile int sparseBelow;
-    private volatile boolean overloaded; // true if calls queued in the last window
+    private volatile boolean overloaded; // This is true if calls queued in the last window.
 
     // The current window. Because of races between its end and leaving calls, a few calls may be miscounted.
-    private final AtomicBoolean turning = new AtomicBoolean(); // true while a thread changes the limit or ends a phase
+    // This is true while a thread changes the limit or ends a phase.
+    private final AtomicBoolean turning = new AtomicBoolean();
 
-    // Number of calls from earlier windows that have not left.
+    // The number of calls from earlier windows that have not left.
     private final AtomicInteger before = new AtomicInteger();
     private final AtomicInteger ended = new AtomicInteger();
     private final AtomicInteger endedOfBefore = new AtomicInteger();
     private final AtomicLong nanos = new AtomicLong();
-    private final AtomicInteger crowded = new AtomicInteger(); // number of calls that found no free permit
-    private final AtomicInteger sparse = new AtomicInteger(); // number of calls that found few permits in use
+    private final AtomicInteger crowded = new AtomicInteger(); // The number of calls that found no free permit.
+    private final AtomicInteger sparse = new AtomicInteger(); // The number of calls that found few permits in use.
     private volatile long begun;
     private volatile int fewBefore;
     private volatile boolean measuring;
@@ -89,7 +93,7 @@ public final class Limiter {
     private volatile long hangingAfterNanos = LONG_NANOS;
 
     /**
-     * @param limit not shared with other limiters
+     * @param limit the limit; it must not be shared with other limiters
      * @param servedAtOnce the number of threads that serve calls; further calls wait unless they need no thread
      */
     public Limiter(Limit limit, int servedAtOnce, NanoClock clock) {
@@ -121,7 +125,7 @@ public final class Limiter {
         return current;
     }
 
-    /** Describes the limit for messages, as in {@code adaptive, 4 to 600}. */
+    /** Returns a description of the limit for messages, as in {@code adaptive, 4 to 600}. */
     public String describe() {
         return limit.describe();
     }
@@ -171,7 +175,7 @@ public final class Limiter {
             return Refusal.SHARE;
         }
         // Calls from earlier windows are not counted here, because they may exceed a reduced limit. If they were
-        // counted, new calls would have to wait until those calls have left.
+        // counted, new calls would have to wait until the earlier calls have left.
         boolean full = met >= current && !(met - Math.max(0, before.get()) < beyond && shares.isBehind(share, met));
         return full ? Refusal.LIMIT : null;
     }
@@ -193,7 +197,7 @@ public final class Limiter {
                 turn(true, now);
             }
         } else if (before.get() <= fewBefore || now - phaseBegun >= hangingAfterNanos) {
-            // The entry times are compared, because a call that entered when a window ended may have been counted in
+            // The entry times are compared, because a call that entered just as a window ended may have been counted in
             // the earlier window.
             turn(false, now);
         }
@@ -214,7 +218,7 @@ public final class Limiter {
         }
     }
 
-    /** Reverts a call of {@link #threadLeaves}. */
+    /** Reverts the effect of {@link #threadLeaves}. */
     public void threadStays(@Nullable Share share) {
         elsewhere.decrementAndGet();
         if (share != null) {
@@ -232,12 +236,13 @@ public final class Limiter {
 
     private void free(@Nullable Share share) {
         if (share != null) {
-            share.left(); // runs first, so that no tenant seems to have more calls than all tenants together
+            // The share is updated first, so that no tenant seems to have more calls than all tenants together.
+            share.left();
         }
         inside.decrementAndGet();
     }
 
-    /** Ends the current phase of the window, unless another thread has already ended it. */
+    /** Ends the current phase of the window if no other thread has ended it. */
     private void turn(boolean measured, long now) {
         if (!turning.compareAndSet(false, true)) {
             return;

@@ -7,12 +7,12 @@ public enum Refusal {
     /** The number of admitted calls has reached the limit. */
     LIMIT("limit"),
     /**
-     * The limit is nearly reached, and the call's tenant, such as its connection, has the most admitted calls.
+     * The limit is nearly reached, and the tenant of the call, such as its connection, has the most admitted calls.
      */
     SHARE("share"),
     /** All workers are busy, and the queue is full. */
     QUEUE("queue"),
-    /** No worker became free before the longest allowed wait ended. */
+    /** No worker became free within the longest allowed wait. */
     WAIT("wait"),
     /** The deadline of the call passed while the call waited for a worker. */
     DEADLINE("deadline"),
@@ -20,7 +20,7 @@ public enum Refusal {
     METHOD("method"),
     /** The number of unanswered calls of the connection has reached the connection's limit. */
     CONNECTION("connection"),
-    /** Too many bytes of answers wait because the client does not read them. */
+    /** Too many bytes of answers are waiting because the client does not read them. */
     UNREAD("unread");
 
     private final String key;

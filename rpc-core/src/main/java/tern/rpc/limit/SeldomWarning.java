@@ -10,7 +10,7 @@ import tern.rpc.NanoClock;
 import tern.rpc.Thrown;
 
 /**
- * Logs a repeated warning at a limited rate. The next logged line contains the number of suppressed warnings. A
+ * Logs a repeated warning at a limited rate. Each logged line contains the number of warnings suppressed before it. A
  * suppressed warning costs one atomic operation. Thread-safe.
  */
 public final class SeldomWarning {

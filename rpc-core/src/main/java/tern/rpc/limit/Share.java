@@ -21,9 +21,9 @@ public final class Share {
 
     private final Object tenant;
     private final @Nullable Share whole;
-    private volatile int held; // changed only through HELD
-    private volatile int elsewhere; // changed only through ELSEWHERE
-    private volatile int streaming; // changed only through STREAMING
+    private volatile int held; // This field is changed only through HELD.
+    private volatile int elsewhere; // This field is changed only through ELSEWHERE.
+    private volatile int streaming; // This field is changed only through STREAMING.
 
     /** @param tenant identifies the tenant; its {@code toString} names the tenant in refusals, logs and meters */
     public Share(Object tenant) {
@@ -31,8 +31,8 @@ public final class Share {
     }
 
     /**
-     * @param whole the larger tenant of which this tenant is a part, such as the address of a connection. It counts
-     *     the calls of all its parts. May be null
+     * @param whole the larger tenant of which this tenant is a part, such as the address of a connection. The larger
+     *     tenant counts the calls of all its parts. May be null
      */
     public Share(Object tenant, @Nullable Share whole) {
         this.tenant = tenant;
@@ -44,7 +44,7 @@ public final class Share {
         return PeerText.name(tenant.toString());
     }
 
-    /** Returns whether the tenant is a part of another tenant. For example, a connection is a part of its address. */
+    /** Returns whether the tenant is part of another tenant. For example, a connection is part of its address. */
     public boolean isPart() {
         return whole != null;
     }
@@ -64,14 +64,14 @@ public final class Share {
         return streaming;
     }
 
-    /** Counts a stream task of the tenant, which is about to be passed to a thread. */
+    /** Counts a stream task of the tenant that is about to be passed to a thread. */
     public void streamBegins() {
         for (Share each = this; each != null; each = each.whole) {
             STREAMING.incrementAndGet(each);
         }
     }
 
-    /** Reverts a call of {@link #streamBegins}. */
+    /** Reverts the effect of {@link #streamBegins}. */
     public void streamEnds() {
         for (Share each = this; each != null; each = each.whole) {
             STREAMING.decrementAndGet(each);

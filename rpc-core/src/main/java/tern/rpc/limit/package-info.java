@@ -1,4 +1,4 @@
-/** Limits for the number of concurrent calls and for the rate of log lines. */
+/** Limits on the number of concurrent calls and on the rate of log lines. */
 @NullMarked
 package tern.rpc.limit;
 

@@ -1,8 +1,8 @@
 package tern.rpc.metrics;
 
 /**
- * The buckets of a histogram in microseconds. The first 2^{@code bits} buckets are linear. After that, each doubling
- * of the time has 2^{@code bits} buckets, so the relative error is the same everywhere.
+ * The buckets of a histogram, in microseconds. The first 2^{@code bits} buckets are linear. After that, each doubling
+ * of the time has 2^{@code bits} buckets, so the relative error is constant.
  */
 final class Buckets {
 

@@ -14,7 +14,7 @@ import tern.rpc.ServiceKey;
 import tern.rpc.limit.SeldomWarning;
 
 /**
- * The timers of one method, on the client or on the server, for one protocol. Each timer is looked up only once.
+ * The timers for one method and one protocol, on the client or on the server. Each timer is looked up only once.
  * Thread-safe.
  */
 public final class CallMeters {
@@ -52,7 +52,7 @@ public final class CallMeters {
     }
 
     /**
-     * Counts a completed call. Streams are not compared with the latency target, because the application chooses how
+     * Counts a completed call. Streams are not compared with the latency target, because the application determines how
      * long they last.
      *
      * @param failure the call's failure, or null for a result

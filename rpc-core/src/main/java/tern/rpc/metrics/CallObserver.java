@@ -3,7 +3,7 @@ package tern.rpc.metrics;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 
-/** Is notified when a served unary call that has a ledger has ended. */
+/** An observer of served unary calls that have a ledger. It is notified at the end of each call. */
 @FunctionalInterface
 public interface CallObserver {
 

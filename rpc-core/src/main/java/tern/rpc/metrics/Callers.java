@@ -18,10 +18,10 @@ import tern.rpc.PeerText;
 import tern.rpc.ServerContext;
 
 /**
- * The number of served calls by caller: by the principal that an authorizer returned, otherwise by the certificate or,
- * without a certificate, by the IP address. At most {@value #MAX_CALLERS} callers are counted individually. All others
- * share one count. When a new caller exceeds this limit, callers that have made no call for ten minutes are removed. A
- * call costs one lookup and one counter, and allocates nothing. Thread-safe.
+ * The number of served calls by caller. A caller is identified by the principal that an authorizer returned, otherwise
+ * by its certificate or, if it has none, by its IP address. At most {@value #MAX_CALLERS} callers are counted
+ * individually. All others share one count. When a new caller exceeds this limit, callers that have made no call for
+ * ten minutes are removed. A call costs one lookup and one counter, and allocates nothing. Thread-safe.
  */
 public final class Callers {
 
@@ -76,7 +76,7 @@ public final class Callers {
                 failed.increment();
             }
             if (now - lastNanos > TICK_NANOS) {
-                lastNanos = now; // written at most once per second, because all processors share this field
+                lastNanos = now; // this field is written at most once per second, because all processors share it
             }
         }
     }

@@ -13,8 +13,8 @@ import tern.rpc.NanoClock;
  * The response times of the last minute, with one slot per second, and a summary of each second of the last 15 minutes.
  * Recording is lock-free and allocates memory once per second. Values are accurate to 3 %. Thread-safe.
  *
- * <p>The call that replaces a slot after a minute also stores the slot's summary, so no separate thread is needed. The
- * summaries take at most about 60 KB.
+ * <p>No separate thread is needed, because the call that replaces a slot after a minute also stores the slot's summary.
+ * The summaries take at most about 60 KB.
  */
 public final class LatencyWindow {
 
@@ -23,7 +23,7 @@ public final class LatencyWindow {
     /** The number of seconds whose summaries are kept. */
     private static final int HISTORY_SECONDS = 15 * 60;
 
-    /** The number of seconds that each point of {@link #series} covers if it is older than a minute. */
+    /** The number of seconds covered by each point of {@link #series} that is older than a minute. */
     private static final int COARSE_SECONDS = 10;
 
     /** The binary logarithm of the number of buckets per doubling: 2^5 = 32. */
@@ -54,15 +54,14 @@ public final class LatencyWindow {
         final AtomicLong failed = new AtomicLong();
         final AtomicLong maxNanos = new AtomicLong();
 
-        private volatile @Nullable Point point; // set once the second is over
+        private volatile @Nullable Point point; // null until the second is over
 
         Slot(long second) {
             this.second = second;
         }
 
         /**
-         * Returns the summary of a past second. A call that is added to the slot after the summary was created is
-         * missing from it.
+         * Returns the summary of a past second. The summary does not include calls added to the slot later.
          */
         Point point() {
             Point known = point;
@@ -198,7 +197,7 @@ public final class LatencyWindow {
                 total == 0 ? 0 : (double) failed / total);
     }
 
-    /** Returns the current second on the clock that times the calls, for comparison with {@link Point#second}. */
+    /** Returns the current second on the clock that times the calls. It can be compared with {@link Point#second}. */
     public long second() {
         return TimeUnit.NANOSECONDS.toSeconds(clock.nanoTime());
     }
@@ -254,8 +253,7 @@ public final class LatencyWindow {
     }
 
     /**
-     * Returns the percentile in milliseconds. It is at most the longest time, which the upper bound of a bucket may
-     * exceed.
+     * Returns the percentile in milliseconds: the upper bound of a bucket, but no more than the longest time.
      */
     private static double percentile(long[] counts, long total, double share, long maxNanos) {
         return Math.min(Buckets.percentile(counts, total, share, PRECISION_BITS) / 1_000.0, maxNanos / 1e6);

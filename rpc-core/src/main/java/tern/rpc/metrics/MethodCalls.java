@@ -12,11 +12,9 @@ import tern.rpc.StatusCode;
 
 /**
  * Counts and times of the calls of one method, on the client or on the server, since the start, over all protocols
- * and outcomes. Streams are
- * omitted, because the application chooses how long they last. The difference of two snapshots covers the time
- * between them. A call
- * increments six counters at most. The data of the last minute takes about 8 KB, which is allocated at the first
- * call. Thread-safe.
+ * and outcomes. Streams are not counted, because the application chooses how long they last. The difference between two
+ * snapshots covers the time between them. A call increments at most six counters. The data of the last minute takes
+ * about 8 KB, which is allocated on the first call. Thread-safe.
  */
 public final class MethodCalls {
 
@@ -87,7 +85,7 @@ public final class MethodCalls {
         return timeout;
     }
 
-    /** Returns the maximum number of attempts for a call that may already have run. */
+    /** Returns the maximum number of attempts for a call if an earlier attempt may have run. */
     public int attempts() {
         return attempts;
     }

@@ -10,8 +10,8 @@ import tern.rpc.Phase;
 import tern.rpc.ServiceKey;
 
 /**
- * The totals of all ledgers of one method: the time of its calls by phase, and the number of operations. The meter
- * registry reads them when needed, so a call only increments counters. Thread-safe.
+ * The totals over one method's ledgers: the time of its calls by phase, and the number of operations. The meter
+ * registry reads them on demand, so a call only increments counters. Thread-safe.
  */
 public final class PhaseMeters {
 
@@ -41,7 +41,7 @@ public final class PhaseMeters {
     }
 
     /**
-     * Adds the times and counts in the ledger of a completed unary call to the totals, and notifies the observer.
+     * Adds the times and counts from a completed unary call's ledger to the totals, and notifies the observer.
      *
      * @param now the current time on the ledger's clock
      * @param tookNanos the time since the call was received
@@ -61,7 +61,7 @@ public final class PhaseMeters {
     }
 
     /**
-     * Adds the times and counts in the ledger of a completed call to the totals, and ends the ledger.
+     * Adds the times and counts from a completed call's ledger to the totals, and ends the ledger.
      *
      * @param now the current time on the ledger's clock
      */
@@ -81,7 +81,7 @@ public final class PhaseMeters {
                 }
             }
         }
-        calls.increment(); // incremented last, so that a reader that sees this call sees its times too
+        calls.increment(); // this counter is incremented last, so that readers that see the call also see its times
     }
 
     private void register(int i) {
@@ -104,7 +104,7 @@ public final class PhaseMeters {
         return calls.sum();
     }
 
-    /** Returns the number of completed calls that spent time in the given phase or made operations of its kind. */
+    /** Returns the number of completed calls that spent time in the given phase or performed its operations. */
     public long callsWith(Phase phase) {
         return callsWith[phase.ordinal()].sum();
     }

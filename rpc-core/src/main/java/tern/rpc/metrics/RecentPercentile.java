@@ -6,17 +6,17 @@ import tern.rpc.NanoClock;
 
 /**
  * A percentile of the durations recorded in the last {@value #WINDOW_SECONDS} to 20 s. Adding is lock-free, and
- * reading is cheap. Thread-safe; a value that is added while a window ends may be lost.
+ * reading is cheap. Thread-safe, but a value added while a window ends may be lost.
  */
 public final class RecentPercentile {
 
     private static final int WINDOW_SECONDS = 10;
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(WINDOW_SECONDS);
 
-    /** The percentile is recomputed at most once in this time. */
+    /** The minimum interval between two computations of the percentile. */
     private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
-    /** The percentile is unknown if there are fewer values than this. */
+    /** The minimum number of values from which the percentile is computed. */
     private static final int MIN_TIMES = 20;
 
     private static final int PRECISION_BITS = 3;

@@ -27,8 +27,8 @@ import tern.rpc.ServiceKey;
 import tern.rpc.Thrown;
 
 /**
- * The meters of a client or a server. The histograms of response times have additional buckets around the latency
- * target, so that the share of calls above this target can be computed. Thread-safe.
+ * The meters of a client or a server. The response time histograms have additional buckets around the latency target,
+ * so that the share of calls above this target can be computed. Thread-safe.
  */
 public final class RpcMeters {
 
@@ -78,7 +78,7 @@ public final class RpcMeters {
     /**
      * Sets the observer of served calls that have a ledger.
      *
-     * @param told the observer; may be null
+     * @param told the observer, or null for none
      */
     public void observe(@Nullable CallObserver told) {
         observer = told;
@@ -110,8 +110,8 @@ public final class RpcMeters {
 
     /**
      * Returns the number of served calls that failed since the start, by the name of their status code; {@code
-     * EXCEPTION} for exceptions without a status code. Exceptions that the method declares and calls that were refused
-     * before their method was known are not counted.
+     * EXCEPTION} for exceptions without a status code. Exceptions declared by the method are not counted, nor are calls
+     * refused before their method was known.
      */
     public Map<String, Long> failures() {
         Map<String, Long> counts = new LinkedHashMap<>();
@@ -124,7 +124,7 @@ public final class RpcMeters {
         return counts;
     }
 
-    /** Records the response time of a call that was refused before its method was known. */
+    /** Records the response time of a call refused before its method was known. */
     public void refused(long nanos) {
         server.record(nanos, true);
     }
@@ -147,7 +147,7 @@ public final class RpcMeters {
      *
      * @param service the reference's service
      * @param timeout the timeout of a call, including all attempts; may be null
-     * @param attempts the maximum number of attempts for a call that may already have run
+     * @param attempts the maximum number of attempts for a call if an earlier attempt may have run
      */
     public CallMeters client(
             ServiceKey service, MethodDescriptor method, String protocol, @Nullable Duration timeout, int attempts) {
@@ -158,7 +158,7 @@ public final class RpcMeters {
         return new CallMeters(this, RpcMeter.CLIENT_REQUESTS, service, method, protocol, null, client, calls);
     }
 
-    /** Returns the counts of all methods that were served so far. */
+    /** Returns the counts of all methods served so far. */
     public List<MethodCalls> servedMethods() {
         return List.copyOf(servedMethods.values());
     }
@@ -173,7 +173,7 @@ public final class RpcMeters {
         return phases.computeIfAbsent(methodTags(service, method), tags -> new PhaseMeters(this, service, method));
     }
 
-    /** Returns the totals of all methods that have been served so far, one object for each method. */
+    /** Returns the totals of all methods served so far, one object for each method. */
     public List<PhaseMeters> phases() {
         return List.copyOf(phases.values());
     }
@@ -226,8 +226,8 @@ public final class RpcMeters {
     }
 
     /**
-     * Returns the timer for waits in the queue, or null if the meter registry throws an exception. Calls are then
-     * served without this timer.
+     * Returns the timer for waits in the queue, or null if the meter registry throws an exception. Calls are served
+     * even without this timer.
      */
     private @Nullable Timer queueTimer(ServiceKey service, MethodDescriptor method) {
         try {

@@ -3,7 +3,7 @@ package tern.rpc.metrics;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A part of the report, available under {@code /actuator/rpc/} followed by its name. All beans of this type are
+ * A part of the report. Its path is {@code /actuator/rpc/} followed by its name. All beans of this type are
  * included.
  */
 public interface RpcReportPart {

@@ -17,10 +17,9 @@ import tern.rpc.Phase;
 import tern.rpc.ServerContext;
 
 /**
- * The last {@value #PLACES} served unary calls that missed the latency target. Keeps at most {@value
- * #MAX_PER_SECOND} calls per second, so that an overloaded server spends little time on recording, and the kept
- * calls are not all from the same second. The length of all strings is limited, so the calls take at most about 400
- * KB. Thread-safe.
+ * The last {@value #PLACES} served unary calls that missed the latency target. Keeps at most {@value #MAX_PER_SECOND}
+ * calls per second, so that an overloaded server spends little time on recording and the kept calls are not all from
+ * the same second. The length of all strings is limited, so the ring takes at most about 400 KB. Thread-safe.
  */
 public final class SlowCallRing {
 
@@ -47,7 +46,7 @@ public final class SlowCallRing {
      * @param method the method name, as in {@code OrderService.place}
      * @param code the name of the status code; {@code OK} for a result, {@code EXCEPTION} for another exception
      * @param phases the phases in which the call spent time, in the order of {@link Phase}
-     * @param operations the call's operations that were recorded with a name
+     * @param operations the operations of the call that were recorded with a name
      * @param trace the call's trace id, or empty if the request has none
      * @param caller the name of the caller, see {@link Callers}
      */
@@ -120,7 +119,7 @@ public final class SlowCallRing {
         return ofSecond.get() < MAX_PER_SECOND && ofSecond.getAndIncrement() < MAX_PER_SECOND;
     }
 
-    /** Returns the trace id from the W3C or B3 headers, or empty if there is none. */
+    /** Returns the trace id from the W3C or B3 headers, or an empty string if there is none. */
     private static String trace(Metadata headers) {
         String w3c = headers.get("traceparent");
         if (w3c != null) {
@@ -135,7 +134,9 @@ public final class SlowCallRing {
         return many == null ? "" : bounded(many);
     }
 
-    /** Returns the id, or empty if it is too long or contains characters that are not allowed in trace ids. */
+    /**
+     * Returns the id, or an empty string if it is too long or contains characters that are not allowed in trace ids.
+     */
     private static String bounded(String id) {
         return id.length() <= MAX_TRACE && id.chars().allMatch(c -> Character.digit(c, 16) >= 0) ? id : "";
     }

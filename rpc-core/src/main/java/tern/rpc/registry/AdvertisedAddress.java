@@ -10,11 +10,11 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.settings.InvalidPropertyException;
 
 /**
- * The address that a provider publishes. The address is the first available one of the following: the configured host,
- * an address of this machine in the configured network, the single address on which the server listens, and the source
- * address of the route to the registry.
+ * The address that a provider publishes. It is the first available of the following: the configured host, an address of
+ * this machine in the configured network, the single address on which the server listens, and the source address of the
+ * route to the registry.
  *
- * @param reason where the host comes from, for the log
+ * @param reason the source of the host, for the log
  */
 public record AdvertisedAddress(String host, int port, String reason) {
 
@@ -45,7 +45,7 @@ public record AdvertisedAddress(String host, int port, String reason) {
     /** The network access of this machine. Tests replace it. */
     public interface Machine {
 
-        /** Returns the source address of packets that are sent to the given remote address. */
+        /** Returns the source address of packets sent to the given remote address. */
         InetAddress routeTo(InetSocketAddress remote) throws IOException;
 
         /** Returns the addresses of all network interfaces that are up. */

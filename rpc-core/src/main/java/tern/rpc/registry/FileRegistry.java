@@ -28,7 +28,7 @@ import tern.rpc.concurrent.PeriodicTask;
 /**
  * A registry that is a file: {@code file:///etc/providers.json} or {@code file:///etc/providers.properties}. It reads
  * the file every second. Providers can register in a JSON file, but are not removed when their process crashes.
- * Intended for tests, a single machine, and lists that another tool writes. Thread-safe.
+ * Intended for tests, for a single machine, and for lists written by another tool. Thread-safe.
  */
 public final class FileRegistry implements Registry {
 
@@ -144,7 +144,7 @@ public final class FileRegistry implements Registry {
         }
     }
 
-    /** Changes the file while holding a lock that other processes respect. */
+    /** Changes the file while holding a lock that all processes share. */
     CompletableFuture<ProviderFile> change(UnaryOperator<ProviderFile> change) {
         CompletableFuture<ProviderFile> result = new CompletableFuture<>();
         execute(() -> change(change, result, 1));

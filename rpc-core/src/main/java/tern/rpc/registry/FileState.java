@@ -18,7 +18,10 @@ record FileState(String text, ProviderFile content, boolean heard, String proble
 
     static final FileState UNKNOWN = new FileState("", new ProviderFile(Map.of()), false, "");
 
-    /** Reads the file again. The texts are compared, because two changes may have the same timestamp. */
+    /**
+     * Reads the file again. Changes are detected by comparing the texts, because two changes may have the same
+     * timestamp.
+     */
     FileState next(Path file, boolean json) {
         try {
             long size = Files.size(file);

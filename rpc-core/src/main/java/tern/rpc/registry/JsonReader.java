@@ -8,8 +8,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads one JSON text of a registry. Objects become maps, arrays become lists, and numbers become {@link Long} or
- * {@link BigDecimal}. The text cannot determine which classes are created. Not thread-safe.
+ * Reads one JSON text from a registry. Objects become maps, arrays become lists, and numbers become {@link Long} or
+ * {@link BigDecimal}. The text cannot choose the classes of the objects created. Not thread-safe.
  */
 public final class JsonReader {
 
@@ -239,7 +239,7 @@ public final class JsonReader {
         }
     }
 
-    /** Creates an exception whose message contains no part of the text, because the text may be malicious. */
+    /** Creates an exception. Its message contains no part of the text, which may be malicious. */
     private IllegalArgumentException invalid(String what) {
         return new IllegalArgumentException("not valid JSON at character " + position + ": " + what);
     }

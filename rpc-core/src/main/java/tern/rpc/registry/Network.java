@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.settings.InvalidPropertyException;
 
 /**
- * A network from a property: an address with the length of its prefix, or the name of a network interface.
+ * A network specified by a property: an address with a prefix length, or the name of a network interface.
  *
  * @param prefix the network's address, or null if the property names a network interface
  */

@@ -24,7 +24,7 @@ import tern.rpc.endpoint.Instance;
  */
 record ProviderFile(Map<String, List<Provider>> services) {
 
-    /** Maximum size of a file in bytes. */
+    /** The maximum size of a file in bytes. */
     static final int MAX_BYTES = 16 * 1024 * 1024;
 
     private static final int MAX_MEMBERS = 1_000_000;
@@ -38,7 +38,7 @@ record ProviderFile(Map<String, List<Provider>> services) {
     /**
      * One provider of a service.
      *
-     * @param protocol the protocol for which the entry applies, or empty if the entry applies for every protocol
+     * @param protocol the protocol to which the entry applies, or empty if it applies to every protocol
      */
     record Provider(String protocol, Instance instance) {}
 
@@ -50,7 +50,7 @@ record ProviderFile(Map<String, List<Provider>> services) {
      * Parses a file.
      *
      * @param json whether the file is JSON; otherwise it is a properties file
-     * @throws IllegalArgumentException if the file is invalid; the message names the service and the wrong part
+     * @throws IllegalArgumentException if the file is invalid; the message names the service and the invalid part
      */
     static ProviderFile parse(String text, boolean json) {
         return json ? parseJson(text) : parseProperties(text);
@@ -157,7 +157,7 @@ record ProviderFile(Map<String, List<Provider>> services) {
         return new ProviderFile(changed);
     }
 
-    /** Returns this content without the entries that have the address of a registration. */
+    /** Returns this content without the entries for a registration's address. */
     ProviderFile without(Registration registration) {
         Endpoint own = new Endpoint(registration.host(), registration.port());
         Map<String, List<Provider>> changed = new TreeMap<>();
@@ -172,7 +172,7 @@ record ProviderFile(Map<String, List<Provider>> services) {
         return new ProviderFile(changed);
     }
 
-    /** Returns whether this content contains exactly the services of a registration for its address. */
+    /** Returns whether this content lists exactly a registration's services under the registration's address. */
     boolean has(Registration registration) {
         return with(registration).equals(this);
     }

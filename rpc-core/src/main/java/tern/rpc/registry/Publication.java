@@ -3,8 +3,8 @@ package tern.rpc.registry;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A registration in one registry. The registry keeps it published until it is withdrawn, and publishes it again after
- * the connection was lost. Thread-safe. No method blocks.
+ * A registration in one registry. The registry keeps it published until it is withdrawn, and publishes it again after a
+ * lost connection. Thread-safe. No method blocks.
  */
 public interface Publication {
 
@@ -12,7 +12,7 @@ public interface Publication {
     CompletableFuture<Void> seen();
 
     /**
-     * Returns the reason why at least one entry is not published at the moment, or empty if all entries are published.
+     * Returns why an entry is currently not published, or an empty string if all entries are published.
      */
     String problem();
 

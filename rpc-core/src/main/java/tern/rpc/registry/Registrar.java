@@ -28,10 +28,10 @@ public final class Registrar implements AutoCloseable {
     /** The interval at which a process verifies its own entries. */
     public static final Duration VERIFY_EVERY = Duration.ofSeconds(30);
 
-    /** Maximum duration of a withdrawal. */
+    /** The maximum duration of a withdrawal. */
     static final Duration MAX_WITHDRAWAL = Duration.ofSeconds(3);
 
-    /** The time that consumers get to notice that the entries were removed. */
+    /** The time allowed for consumers to notice that the entries were removed. */
     static final Duration AFTER_GONE = Duration.ofSeconds(1);
 
     private static final Logger LOG = LoggerFactory.getLogger(Registrar.class);
@@ -81,9 +81,9 @@ public final class Registrar implements AutoCloseable {
     }
 
     /**
-     * Starts to publish the registration. Does not block. Does nothing if a registration is already published.
+     * Starts publishing the registration. Does not block. Does nothing if a registration is already published.
      *
-     * @return a future that completes when the entries were read back from every registry
+     * @return a future that completes when the entries have been read back from every registry
      */
     public synchronized CompletableFuture<Void> register(Registration registration) {
         if (publications.isEmpty()) {
@@ -100,8 +100,8 @@ public final class Registrar implements AutoCloseable {
     }
 
     /**
-     * Returns a future that completes when the entries were read back from every registry. Without a registration it
-     * never completes.
+     * Returns a future that completes when the entries have been read back from every registry. It never completes if
+     * there is no registration.
      */
     public synchronized CompletableFuture<Void> seen() {
         if (publications.isEmpty()) {
@@ -112,7 +112,7 @@ public final class Registrar implements AutoCloseable {
     }
 
     /**
-     * For each registry, the reason why at least one entry is not published; an empty string if all entries are
+     * Returns, for each registry, why an entry is currently not published, or an empty string if all entries are
      * published.
      */
     public synchronized Map<String, String> problems() {
@@ -141,7 +141,7 @@ public final class Registrar implements AutoCloseable {
 
     /**
      * Removes the registration. Blocks until the entries are removed and consumers have had one second to notice it,
-     * but for at most three seconds. Does nothing without a registration.
+     * but no longer than three seconds. Does nothing if there is no registration.
      */
     public void withdraw() {
         List<CompletableFuture<Void>> gone = new ArrayList<>();

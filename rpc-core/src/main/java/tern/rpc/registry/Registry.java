@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.EndpointSource;
 
 /**
- * A registry of providers. It connects lazily: when the first registration is published or the first source is
- * started. If the registry is unreachable, it keeps trying until it is closed. Thread-safe.
+ * A registry of providers. It connects lazily, when the first registration is published or the first source is started.
+ * If the registry is unreachable, it keeps trying until it is closed. Thread-safe.
  */
 public interface Registry extends AutoCloseable {
 
@@ -16,20 +16,20 @@ public interface Registry extends AutoCloseable {
         /** Returns whether this factory opens registries whose addresses have this scheme. */
         boolean accepts(String scheme);
 
-        /** @throws IllegalArgumentException if a part of the address is wrong or missing */
+        /** @throws IllegalArgumentException if a part of the address is invalid or missing */
         Registry open(RegistryUrl url);
     }
 
     RegistryUrl url();
 
     /**
-     * Returns an address of the registry, by which this process finds its route to the registry, or null for a registry
-     * that needs no network, such as a file.
+     * Returns an address of the registry, or null for a registry that needs no network, such as a file. This process
+     * uses the address to find its route to the registry.
      */
     @Nullable
     InetSocketAddress remoteAddress();
 
-    /** Starts to publish a provider. Does not block. */
+    /** Starts publishing a provider. Does not block. */
     Publication publish(Registration registration);
 
     /** Returns a source of the providers of a service. Sources with equal subscriptions have equal keys. */

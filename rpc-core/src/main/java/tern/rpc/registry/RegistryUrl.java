@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The address of a registry, such as {@code zookeeper://user:secret@10.0.0.9:2181,10.0.0.10:2181/chroot?group=shop} or
- * {@code file:///etc/providers.json}. Its {@link #toString} never returns the credentials.
+ * {@code file:///etc/providers.json}. The result of {@link #toString} never contains the credentials.
  *
  * @param scheme the kind of registry, in lower case
  * @param user the user name; may be empty
@@ -91,7 +91,7 @@ public record RegistryUrl(
         return !user.isEmpty() || !password.isEmpty();
     }
 
-    /** Returns the address without user, password and parameter values that may be secret. */
+    /** Returns the address without the user, the password and any parameter values that may be secret. */
     @Override
     public String toString() {
         StringBuilder shown = new StringBuilder(scheme).append("://");

@@ -27,8 +27,9 @@ import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Instance;
 
 /**
- * Keeps the last good list of another source in a file. It reports this list until the other source reports one, so an
- * application can start without its registry. Only the file's owner can read the file, which contains no secrets.
+ * Stores the last good list from another source in a file. It reports this list until the wrapped source reports one,
+ * so that an application can start without its registry. Only the file's owner can read the file, which contains no
+ * secrets.
  */
 public final class RememberedSource implements EndpointSource {
 
@@ -42,7 +43,7 @@ public final class RememberedSource implements EndpointSource {
     private final EndpointSource source;
     private final Subscription subscription;
     private final Path file;
-    private @Nullable List<Instance> written; // used only by the wrapped source's listener, in one call at a time
+    private @Nullable List<Instance> written; // used only by the source's listener, by one thread at a time
     private boolean heard; // used only by the wrapped source's listener
 
     private RememberedSource(EndpointSource source, Subscription subscription, Path file) {

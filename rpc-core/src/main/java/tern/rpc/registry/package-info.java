@@ -1,4 +1,4 @@
-/** Registries: publish the address of a provider, and find the providers of a service. */
+/** Registries, which publish providers' addresses and find the providers of a service. */
 @NullMarked
 package tern.rpc.registry;
 

@@ -1,6 +1,6 @@
 package tern.rpc.serialization;
 
-/** A reader, a writer and the arrays that they use. Used by one thread at a time. */
+/** A reader, a writer and the arrays that they use. Not thread-safe. */
 public final class Coder {
 
     private static final int INITIAL_BYTES = 512;
@@ -28,12 +28,12 @@ public final class Coder {
         return output;
     }
 
-    /** Releases the objects of the message that was decoded last. */
+    /** Releases the objects of the last decoded message. */
     void forget() {
         reader.start(input, 0, 0);
     }
 
-    /** Returns an array of at least the given size for a message to be decoded. Its content is not cleared. */
+    /** Returns an array of at least the given size for a message to be decoded. The array is not cleared. */
     public byte[] input(int bytes) {
         if (bytes > MAX_KEPT_BYTES) {
             return new byte[bytes];

@@ -22,7 +22,7 @@ public final class CoderPool {
     }
 
     /**
-     * Returns a coder to the pool after it was used successfully. A coder that threw an exception must be dropped
+     * Returns a coder to the pool after it has been used successfully. A coder that threw an exception must be dropped
      * instead.
      */
     public void giveBack(Coder coder) {

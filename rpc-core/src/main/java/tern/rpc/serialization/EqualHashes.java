@@ -8,24 +8,23 @@ import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits the number of keys with equal hashes that a hash table of the JDK would search linearly. The table stores
- * such keys in a tree, but it can order them only if they have the same class and this class implements
- * {@link Comparable} of itself. The table searches keys of different classes linearly. It also searches times such as
- * {@code LocalDateTime} linearly, because they implement {@link Comparable} of a supertype.
+ * Limits the number of keys with equal hashes that a JDK hash table would search linearly. The table stores keys with
+ * equal hashes in a tree, but it can order them only if they all have the same class and this class implements {@link
+ * Comparable} of itself. Keys of different classes are searched linearly. So are times such as {@code LocalDateTime},
+ * because they implement {@link Comparable} of a supertype.
  *
- * <p>Keys are counted by their hashes in a limited number of slots, so two hashes may share a slot. A container whose
- * keys all have one class that can be ordered, which is the usual case, is not counted and needs no memory. Not
- * thread-safe.
+ * <p>Keys are counted by hash in a limited number of slots, so two hashes may share a slot. In the usual case, all keys
+ * of a container have one class that can be ordered. Such keys are not counted and need no memory. Not thread-safe.
  */
 public final class EqualHashes {
 
     /**
-     * The state of a container that has fewer than 64 keys, if the keys have several classes or a class that cannot
-     * be ordered.
+     * The state of a container with fewer than 64 keys if the keys have several classes or a class that cannot be
+     * ordered.
      */
     private static final Object MIXED = new Object();
 
-    /** The minimum number of keys in a container whose keys are counted. */
+    /** Keys are counted only in containers with at least this many keys. */
     private static final int FEW = 64;
 
     private static final int KEYS_PER_PLACE = 16;
@@ -109,8 +108,8 @@ public final class EqualHashes {
     }
 
     /**
-     * Returns whether the key is null, which can occur only once, or an enum constant, whose hash the sender cannot
-     * choose.
+     * Returns whether the key is harmless: null can occur only once, and the sender cannot choose the hash of an enum
+     * constant.
      */
     private static boolean isHarmless(@Nullable Object key) {
         return key == null || key instanceof Enum;

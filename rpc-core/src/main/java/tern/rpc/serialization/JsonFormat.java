@@ -13,8 +13,8 @@ public interface JsonFormat {
     JsonMethod method(MethodDescriptor method);
 
     /**
-     * Decodes the error in the body of an answer. Returns null if the body has none of the error formats of Tern,
-     * Dubbo and Connect.
+     * Decodes the error in an answer's body. Returns null if the body is not in an error format of Tern, Dubbo or
+     * Connect.
      */
     @Nullable
     JsonError error(byte[] json, int offset, int length);

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The JSON codec for the arguments and the result of one method (docs/wire-protocol.md 4.2). Thread-safe. All types
- * are resolved in advance, not per call. A request message of a stream is encoded like a single argument, a response
- * message like the result.
+ * are resolved in advance, not per call. A stream's request messages are encoded like a single argument, and its
+ * response messages like the result.
  *
  * <p>A method that fails to decode a message throws {@link SerializationException}. The exception's message
  * contains the parameter, the path inside the parameter and the expected type, but never a value. A method that
@@ -23,11 +23,11 @@ public interface JsonMethod {
     List<String> warnings();
 
     /**
-     * Decodes the arguments from a body. For a method without parameters, the body is ignored. For a method with one
-     * parameter, the body is the value; or an array with only this value, unless the type is itself an array; or, for
-     * a scalar type, an object whose only member has the name of the parameter. For a method with several parameters,
-     * the body is an array of all values, or an object with the values by name, in which missing values are null. An
-     * empty body is an error; if the request has a query, use {@link #readQuery} instead.
+     * Decodes the arguments from a body. If the method has no parameters, the body is ignored. If it has one parameter,
+     * the body is the value itself. It may also be an array with only this value, unless the parameter's type is an
+     * array. For a scalar type, it may also be an object whose only member has the parameter's name. If the method has
+     * several parameters, the body is an array of all values, or an object with the values by name, in which missing
+     * values are null. An empty body is an error. If the request has a query, use {@link #readQuery} instead.
      *
      * @param strict whether the body must be the value of the only parameter, as in Connect
      */
@@ -36,8 +36,8 @@ public interface JsonMethod {
 
     /**
      * Decodes the arguments from query parameters or form fields, by name. Several values with the same name become a
-     * list. A bean or a map is passed as JSON text under the name of its parameter. Without such a text, it consists of
-     * all query parameters that are not names of arguments. Missing arguments are null.
+     * list. A bean or a map is passed as JSON text under the name of its parameter. If there is no such text, it
+     * consists of all query parameters whose names are not those of arguments. Missing arguments are null.
      *
      * @param parameters the decoded parameters, each with its values in order
      */
@@ -52,15 +52,15 @@ public interface JsonMethod {
     void writeArguments(@Nullable Object[] arguments, OutputBuffer out);
 
     /**
-     * Decodes a result, or one message of a stream of answers. For a {@code void} method, returns null and ignores the
+     * Decodes a result, or one message of a response stream. For a {@code void} method, returns null and ignores the
      * body.
      */
     @Nullable
     Object readResult(byte[] json, int offset, int length);
 
     /**
-     * Encodes a result, or one message of a stream of answers. The result of a {@code void} method and null are
-     * encoded as {@code null}.
+     * Encodes a result, or one message of a response stream. Null and the result of a {@code void} method are encoded
+     * as {@code null}.
      */
     void writeResult(@Nullable Object value, OutputBuffer out);
 }

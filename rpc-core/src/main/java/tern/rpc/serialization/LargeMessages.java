@@ -14,7 +14,7 @@ import tern.rpc.StatusCode;
  */
 final class LargeMessages {
 
-    /** An array up to this size needs no permit. A waiting thread already holds an array of this size. */
+    /** The maximum size of an array that needs no permit. A waiting thread already holds an array of this size. */
     static final int LARGE_BYTES = 256 << 10;
 
     private static final int THREADS_PER_PROCESSOR = 2;

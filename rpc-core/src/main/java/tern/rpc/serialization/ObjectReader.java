@@ -6,15 +6,15 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ValueType;
 
 /**
- * Decodes one message, value by value, from a part of an array. Not thread-safe. A reader can be reused by calling
- * {@link #start} again. Every method throws {@link SerializationException} if the bytes do not contain the requested
- * value. After an exception, the reader must be started again or dropped.
+ * Decodes one message, value by value, from a part of an array. A reader can be reused by calling {@link #start} again.
+ * Every method throws {@link SerializationException} if the bytes do not contain the requested value. After an
+ * exception, the reader must be started again or dropped. Not thread-safe.
  */
 public interface ObjectReader {
 
     /**
-     * Starts to decode a message. All tables of the previous message are cleared. The array must not change while the
-     * message is decoded.
+     * Starts decoding a message. All tables of the previous message are cleared. The array must not change while the
+     * message is being decoded.
      */
     void start(byte[] array, int offset, int length);
 
@@ -43,7 +43,7 @@ public interface ObjectReader {
     @Nullable
     Object readScalar();
 
-    /** Skips a value of any kind, without creating an object or loading a class. Does not require {@link #trust}. */
+    /** Skips a value of any kind without creating an object or loading a class. Does not require {@link #trust}. */
     void skip();
 
     /**
@@ -59,6 +59,6 @@ public interface ObjectReader {
      */
     void readMetadata(Metadata into);
 
-    /** Returns the number of remaining bytes of the message. */
+    /** Returns the number of bytes remaining in the message. */
     int remaining();
 }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  */
 public interface ObjectWriter {
 
-    /** Starts to encode a message at the buffer's position. All tables of the previous message are cleared. */
+    /** Starts encoding a message at the buffer's position. All tables of the previous message are cleared. */
     void start(OutputBuffer out);
 
     void writeString(@Nullable String value);
@@ -32,7 +32,7 @@ public interface ObjectWriter {
 
     void writeBytes(byte[] value);
 
-    /** Writes bytes that a writer of the same format has encoded before, from strings and numbers only. */
+    /** Writes bytes that a writer of the same format has previously encoded, from strings and numbers only. */
     void writeEncoded(byte[] encoded);
 
     /** Completes the message. The buffer then contains all of its bytes. */

@@ -40,7 +40,7 @@ public final class OutputBuffer {
      *
      * @param messageBytes the maximum size of the message
      * @param prefix the number of bytes before the message, which do not count towards the limit
-     * @param sort the kind of message, which determines the property that an error message names
+     * @param sort the kind of message; its property is named in error messages
      */
     public void reset(int messageBytes, int prefix, MessageKind sort) {
         empty((int) Math.min(Integer.MAX_VALUE, (long) messageBytes + prefix), prefix, sort);
@@ -107,7 +107,10 @@ public final class OutputBuffer {
         return limit;
     }
 
-    /** Returns the property that sets the limit, as a text for error messages, or empty if no property sets it. */
+    /**
+     * Returns a text for error messages about the property that sets the limit, or an empty string if no property sets
+     * it.
+     */
     public String setBy() {
         return MessageKind.setBy(kind);
     }
@@ -122,7 +125,7 @@ public final class OutputBuffer {
         position = earlier;
     }
 
-    /** Releases an array larger than 1 MiB, and the permit that was taken to fill it. */
+    /** Releases an array larger than 1 MiB, and the permit taken to fill it. */
     public void release() {
         if (array.length > MAX_KEPT_BYTES) {
             array = new byte[INITIAL_BYTES];

@@ -3,9 +3,9 @@ package tern.rpc.serialization;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Decodes the fields of one protobuf message one by one, without classes of the protobuf library. The message is a
- * part of an array (protobuf, "Encoding"). Every method throws {@link SerializationException} if the bytes are
- * invalid. Not thread-safe.
+ * Decodes the fields of one protobuf message one by one, without using the protobuf library. The message is a part of
+ * an array (protobuf, "Encoding"). Every method throws {@link SerializationException} if the bytes are invalid. Not
+ * thread-safe.
  */
 public final class ProtoReader {
 

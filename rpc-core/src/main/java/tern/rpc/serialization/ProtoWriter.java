@@ -24,7 +24,7 @@ public final class ProtoWriter {
         }
     }
 
-    /** Writes a field of bytes, even if it is empty. */
+    /** Writes a bytes field, even if it is empty. */
     public static void bytes(OutputBuffer out, int field, byte[] value) {
         out.write(field << 3 | BYTES);
         varint(out, value.length);
@@ -32,7 +32,7 @@ public final class ProtoWriter {
     }
 
     /**
-     * Starts a field of bytes whose length is not known in advance.
+     * Starts a bytes field whose length is not known in advance.
      *
      * @return the argument for {@link #end}
      */
@@ -41,7 +41,9 @@ public final class ProtoWriter {
         return out.claim(1);
     }
 
-    /** Ends the field and writes its length. If the length needs more than one byte, the value is moved. */
+    /**
+     * Ends the field and writes its length. If the length takes more than one byte, the value is moved to make room.
+     */
     public static void end(OutputBuffer out, int begun) {
         int content = begun + 1;
         int length = out.position() - content;

@@ -1,8 +1,8 @@
 package tern.rpc.serialization;
 
 /**
- * Thrown if bytes contain no valid value, a class is not allowed, or a value cannot be encoded. The message contains
- * the details.
+ * Thrown if bytes do not contain a valid value, a class is not allowed, or a value cannot be encoded. The message
+ * contains the details.
  */
 public class SerializationException extends RuntimeException {
 

@@ -4,9 +4,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a limited number of expensive objects for reuse by any thread. Thread-safe. An object that is returned when no
- * slot is free is dropped. The pool is striped by thread, not thread-local, because otherwise ten thousand virtual
- * threads would own ten thousand buffers.
+ * Keeps a limited number of expensive objects for reuse by any thread. An object returned when no slot is free is
+ * dropped. The pool is striped by thread rather than thread-local, because ten thousand virtual threads would otherwise
+ * own ten thousand buffers. Thread-safe.
  */
 public final class StripedPool<T> {
 

@@ -22,7 +22,9 @@ final class CallGate {
 
     private static final Logger LOG = LoggerFactory.getLogger(CallGate.class);
 
-    /** Minimum time between two warnings, because a faulty authorizer fails for every call. */
+    /**
+     * The minimum interval between two warnings. The rate is limited because a faulty authorizer fails for every call.
+     */
     private static final Duration BETWEEN_WARNINGS = Duration.ofMillis(250);
 
     private final AcceptedTokens tokens;
@@ -89,7 +91,7 @@ final class CallGate {
         }
     }
 
-    /** Records which authorizer currently checks a call. Other threads read it to explain a timeout. */
+    /** Records which authorizer is currently checking a call. Other threads read this record to explain a timeout. */
     static final class Question {
 
         private final CallHead call;
@@ -107,7 +109,7 @@ final class CallGate {
             return call.deadline().isExpired(now);
         }
 
-        /** Returns the failure of a call whose deadline passed before an authorizer returned. */
+        /** Creates the failure of a call whose deadline passed before an authorizer returned. */
         RpcException late() {
             RpcAuthorizer current = asked;
             return RpcException.refusal(
@@ -142,8 +144,8 @@ final class CallGate {
     }
 
     /**
-     * Logs that an authorizer failed, and returns the failure for the caller. This failure contains no reason, because
-     * a reason might reveal internals.
+     * Logs that an authorizer failed, and returns the failure for the caller. The failure does not include the reason,
+     * which might reveal internals.
      */
     private RpcException failed(RpcAuthorizer authorizer, CallHead call, Throwable cause) {
         failing.warn(

@@ -11,7 +11,7 @@ import tern.rpc.metrics.SlowCallRing;
 import tern.rpc.metrics.SlowCalls;
 
 /**
- * Creates the ledger of each call, keeps track of the running calls, and adds up the ledgers of completed calls.
+ * Creates each call's ledger, keeps track of the running calls, and adds up the ledgers of completed calls.
  * Thread-safe.
  */
 final class CallLedgers {
@@ -34,7 +34,7 @@ final class CallLedgers {
         this.lastSlow = new SlowCallRing(target.latency().toNanos());
     }
 
-    /** Creates the ledger of a call that a worker has taken from the queue and will decode next. */
+    /** Creates the ledger of a call that a worker has taken from the queue and is about to decode. */
     CallLedger begin(long started, long queuedNanos) {
         return kept ? CallLedger.ofReceived(clock, started, queuedNanos) : CallLedger.none();
     }
@@ -48,13 +48,13 @@ final class CallLedgers {
         return kept ? running.add(call) : RunningCalls.NOWHERE;
     }
 
-    /** Removes a call from the table of running calls after it was answered and its worker has finished. */
+    /** Removes a call from the table of running calls after it has been answered and its worker has finished. */
     void stopped(int place, ServedCall call) {
         running.remove(place, call);
     }
 
     /**
-     * Adds an answered call's ledger to the totals of its method, and logs or keeps the call if it was slow.
+     * Adds an answered call's ledger to the totals of its method, and logs or records the call if it was slow.
      * Streams are never logged as slow, because the application chooses their duration.
      */
     void ended(MethodHandler method, ServerContext call, long tookNanos, long now, @Nullable Throwable failure) {

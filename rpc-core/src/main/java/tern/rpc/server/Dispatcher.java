@@ -51,7 +51,7 @@ final class Dispatcher implements CallHandler {
     private final Callers callers;
 
     /**
-     * @param limiter admits calls to the workers
+     * @param limiter limits the number of admitted calls
      * @param reserve runs the calls of critical services
      * @param streams run stream callbacks
      * @param streamWaits limits how long stream threads wait for slow readers
@@ -103,7 +103,7 @@ final class Dispatcher implements CallHandler {
         Refusal busy;
         try {
             busy = critical ? (reserve.offer(served) ? null : Refusal.QUEUE) : workers.offer(served, share);
-        } catch (Throwable e) { // for example an OutOfMemoryError
+        } catch (Throwable e) { // this may be an OutOfMemoryError, for example
             served.withdraw();
             throw e;
         }
@@ -129,7 +129,7 @@ final class Dispatcher implements CallHandler {
         refusals.count(reason);
     }
 
-    /** Releases the permit of an admitted call that was answered and whose worker has finished. */
+    /** Releases an admitted call's permit once the call has been answered and its worker has finished. */
     void leave(ServerCall call) {
         limiter.leave(call.share(), call.receivedNanos(), clock.nanoTime());
     }
@@ -140,8 +140,7 @@ final class Dispatcher implements CallHandler {
     }
 
     /**
-     * Reverts {@link #workerLeaves}, because the call is about to end, or ended while its worker was about to
-     * leave.
+     * Reverts {@link #workerLeaves}, because the call is about to end or has ended in the meantime.
      */
     void workerStays(ServerCall call) {
         limiter.threadStays(call.share());
@@ -159,15 +158,14 @@ final class Dispatcher implements CallHandler {
             noteTenant(call.share(), reason);
             meters.refused(clock.nanoTime() - call.receivedNanos());
         } catch (Throwable e) {
-            // For example, the meter registry has thrown an exception. The caller must still get an answer.
+            // The meter registry may have thrown an exception, for example. The caller must still get an answer.
             Thrown.log(e, shown -> LOG.error("A refused call could not be counted", shown));
         }
         call.fail(failure(call, reason), pushBack(reason));
     }
 
     /**
-     * Returns the metadata that tells the client when to send the next attempt: not before a worker is likely to be
-     * free.
+     * Returns the metadata that tells the client not to send its next attempt before a worker is likely to be free.
      */
     private Metadata pushBack(Refusal reason) {
         return reason == Refusal.DEADLINE
@@ -189,7 +187,7 @@ final class Dispatcher implements CallHandler {
     }
 
     /**
-     * Describes the tenants with the most admitted calls. Returns an empty string if callers are authenticated,
+     * Describes the tenants with the most admitted calls. If callers are authenticated, returns an empty string,
      * because a refusal is sent before authentication and must not reveal other callers.
      */
     private String holders() {
@@ -291,8 +289,8 @@ final class Dispatcher implements CallHandler {
     }
 
     /**
-     * Returns whether calls wait because all threads are busy. If calls waited although a thread was idle, the process
-     * was probably paused.
+     * Returns whether calls wait because all threads are busy. If calls waited even though a thread was idle, the
+     * process was probably paused.
      *
      * @param forSpare true for the spare threads, false for the regular ones
      */

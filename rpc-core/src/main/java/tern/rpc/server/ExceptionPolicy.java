@@ -11,9 +11,9 @@ import tern.rpc.Thrown;
 import tern.rpc.transport.RemoteFailures;
 
 /**
- * Decides which exceptions of a method are sent with their type: declared exceptions, exceptions in the interface's
- * package, and standard exceptions of Java, because callers have these classes. For all other exceptions the caller
- * gets only the class name. A violation that Bean Validation reports becomes INVALID_ARGUMENT.
+ * Decides which exceptions of a method are sent with their type: declared exceptions, exceptions from the interface's
+ * package, and Java's standard exceptions, because callers have these classes. For any other exception, the caller gets
+ * only the class name. Violations reported by Bean Validation become INVALID_ARGUMENT.
  */
 final class ExceptionPolicy {
 
@@ -23,7 +23,8 @@ final class ExceptionPolicy {
     private static final String CONSTRAINT_VIOLATION = "jakarta.validation.ConstraintViolationException";
 
     /**
-     * Maximum number of wrappers that are removed. Each stage adds one wrapper, so a longer chain must be circular.
+     * The maximum number of wrappers to remove. A longer chain is probably circular, because each stage adds only one
+     * wrapper.
      */
     private static final int MAX_WRAPPERS = 64;
 

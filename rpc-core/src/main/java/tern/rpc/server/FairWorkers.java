@@ -8,31 +8,29 @@ import tern.rpc.limit.Refusal;
 import tern.rpc.limit.Share;
 
 /**
- * Shares the threads that run methods among tenants, so that a tenant with slow methods does not block the other
- * tenants.
+ * Divides the threads that run methods among tenants, so that a tenant with slow methods does not block other tenants.
  *
- * <p>While some threads are idle, the calls of every tenant get one. When all threads are busy, a call gets one of a
+ * <p>While some threads are idle, every call gets one. When all threads are busy, a call gets one of a
  * few spare threads only if its tenant has at most as many running and waiting calls as there are free spare threads.
- * A tenant that holds many threads therefore gets no spare thread. Some spare threads always stay free, and a new
- * tenant gets one before tenants that hold several threads. This rule is the dynamic threshold of shared-memory
+ * A tenant that holds many threads therefore gets no spare threads. Some spare threads always stay free, and a new
+ * tenant takes precedence over tenants that hold several threads. This rule is the dynamic threshold of shared-memory
  * switches (A. Choudhury, E. Hahne: Dynamic Queue Length Thresholds for Shared-Memory Packet Switches, 1998).
  *
- * <p>If, in addition, calls have waited for a thread until their deadline, waiting does not help. A tenant that
- * holds more than twice as many threads as are free then gets refusals until it holds fewer, and other tenants get
- * the threads that it returns. This state ends when, for one second, no call has waited until its deadline or no
- * call has needed a spare thread.
+ * <p>If calls have also waited for a thread until their deadline, waiting does not help. A tenant is then refused while
+ * it holds more than twice as many threads as are free, and other tenants get the threads that it returns. This state
+ * ends when, for one second, no call has waited until its deadline or no call has needed a spare thread.
  *
- * <p>Thread-safe. A race may cause a single call to be accepted or refused wrongly. While threads are idle, a call
- * costs two reads.
+ * <p>Thread-safe. A race may cause a single call to be wrongly accepted or refused. While threads are idle, the check
+ * costs two reads per call.
  */
 final class FairWorkers {
 
-    /** There is one spare thread for this number of regular threads. */
+    /** The number of regular threads for each spare thread. */
     private static final int SPARE_PART = 4;
 
     /**
-     * All connections from one address together get at most half of the spare threads, so that another address finds a
-     * free one.
+     * The connections from one address may together hold at most half of the spare threads, so that other addresses
+     * find a free one.
      */
     private static final int FOR_ALL_PARTS = 2;
 
@@ -40,15 +38,15 @@ final class FairWorkers {
     private static final int MIN_SPARE = 4;
 
     /**
-     * A tenant with at most this number of calls is not refused: its calls may wait for a spare thread, and then for a
-     * regular one. Even a tenant that makes one call at a time may have several calls counted, because a thread leaves
-     * a call shortly after its answer.
+     * A tenant with at most this many calls is not refused: its calls may wait for a spare thread, and then for a
+     * regular one. Several calls may be counted even for a tenant that makes one call at a time, because a thread
+     * leaves a call shortly after the answer is sent.
      */
     private static final int FEW = 4;
 
     /**
-     * After calls have waited for a thread until their deadline, a tenant may hold at most this multiple of the
-     * number of free threads.
+     * The maximum number of threads that a tenant may hold, as a multiple of the free threads. This limit applies while
+     * calls wait for a thread until their deadlines.
      */
     private static final int PRESSED_PART = 2;
 
@@ -57,7 +55,7 @@ final class FairWorkers {
     private final WorkerPool workers;
     private final @Nullable WorkerPool spare;
     private final NanoClock clock;
-    // True while calls wait for threads until their deadlines, so that tenants with many threads must return some.
+    // True while calls wait for threads until their deadlines. Tenants with many threads must then return some.
     private volatile boolean pressed;
     private volatile long neededUntil;
     private volatile long vainUntil;
@@ -128,7 +126,7 @@ final class FairWorkers {
     /**
      * Returns whether a tenant may use one more spare thread.
      *
-     * @param held the number of regular and spare threads that the tenant holds, including the requested one
+     * @param held the number of regular and spare threads that the tenant would hold, including the requested one
      */
     static boolean maySpare(WorkerPool spare, Share share, int held) {
         int used = spare.admitted();
@@ -174,7 +172,7 @@ final class FairWorkers {
     }
 
     /**
-     * Returns whether calls wait because all threads are busy. If calls have waited although a thread is idle, the
+     * Returns whether calls wait because all threads are busy. If calls have waited even though a thread is idle, the
      * process was paused, and a thread will run the calls soon.
      *
      * @param forSpare true for the spare threads, false for the regular ones

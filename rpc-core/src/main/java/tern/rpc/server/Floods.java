@@ -18,7 +18,7 @@ import tern.rpc.metrics.RpcMeters;
 
 /**
  * Finds the tenants with the most admitted calls, for refusals, logs and meters. It sees only refused calls and
- * remembers up to eight tenants. Thread-safe. A race may cause a tenant to be forgotten until its next call.
+ * remembers up to eight tenants. Thread-safe, but a race may cause a tenant to be forgotten until its next call.
  */
 final class Floods {
 
@@ -27,20 +27,19 @@ final class Floods {
     /** The maximum number of remembered tenants. */
     private static final int REMEMBERED = 8;
 
-    /** Maximum number of tenants that one message names. */
+    /** The maximum number of tenants named in one message. */
     private static final int NAMED = 3;
 
     /**
-     * A message names a tenant only if the tenant's admitted calls are at least all admitted calls divided by this
-     * number.
+     * A message names a tenant only if the tenant has at least one in this many of all admitted calls.
      */
     private static final int NAMED_PART = 20;
 
     private static final int MIN_NAMED = 2;
 
     /**
-     * Maximum number of tenants with their own meter. Without this limit, the addresses of attackers would fill the
-     * meter registry.
+     * The maximum number of tenants with their own meter. Without this limit, attackers' addresses would fill the meter
+     * registry.
      */
     private static final int METERS = 32;
 

@@ -31,17 +31,17 @@ import tern.rpc.serialization.KeyLimits;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Converts beans to maps for generic callers, and maps to beans. Only the declared type determines the class to which
- * a map is converted; an entry {@code class} is ignored (docs/wire-protocol.md 1.9). Each call uses its own instance.
- * Not thread-safe.
+ * Converts beans to maps for generic callers, and maps to beans. Only the declared type determines the class to which a
+ * map is converted; an entry named {@code class} is ignored (docs/wire-protocol.md 1.9). Each call uses its own
+ * instance. Not thread-safe.
  */
 final class GenericValues {
 
     private static final String CLASS_ENTRY = "class";
 
     /**
-     * Maximum number of values in one call. A value that is referenced several times is copied each time, so without a
-     * limit a small message could expand to any size.
+     * The maximum number of values in one call. A value that is referenced several times is copied each time, so a
+     * small message could otherwise expand to any size.
      */
     private static final int MAX_VALUES = 1 << 20;
 

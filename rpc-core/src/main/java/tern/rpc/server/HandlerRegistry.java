@@ -24,7 +24,7 @@ import tern.rpc.metrics.RpcMeters;
 import tern.rpc.transport.BuiltInMethods;
 import tern.rpc.transport.ServiceLookup;
 
-/** Finds the handler of a call by the names of its service and method. Filled at startup, then immutable. */
+/** Finds the handler of a call by its service and method names. Filled at startup, then immutable. */
 final class HandlerRegistry implements ServiceLookup {
 
     /** The exports of one interface, which differ in their groups or versions. */
@@ -156,7 +156,7 @@ final class HandlerRegistry implements ServiceLookup {
                 + " is not exported here without group and version; exported are " + allKeys());
     }
 
-    /** Returns the limiter that all methods with this name share, or null if they have no limit. */
+    /** Returns the limiter shared by all methods with this name, or null if they have no limit. */
     @Nullable
     Limiter limiter(MethodDescriptor method) {
         return limits.of(method);
@@ -190,7 +190,7 @@ final class HandlerRegistry implements ServiceLookup {
 
     private static @Nullable Export export(Exports exports, ServiceKey key) {
         List<Export> all = exports.all;
-        for (int i = 0; i < all.size(); i++) { // a loop by index allocates no iterator; this code runs for each call
+        for (int i = 0; i < all.size(); i++) { // an indexed loop allocates no iterator; this code runs for each call
             if (all.get(i).key().equals(key)) {
                 return all.get(i);
             }

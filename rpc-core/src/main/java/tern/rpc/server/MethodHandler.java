@@ -25,14 +25,14 @@ import tern.rpc.metrics.PhaseMeters;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.transport.RemoteFailures;
 
-/** The settings and the code for calls of one method of one export, prepared at startup. */
+/** The settings and code for calls to one exported method, prepared at startup. */
 final class MethodHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(MethodHandler.class);
 
     /**
-     * Minimum time between two logged stack traces. Logging a stack trace costs more than most calls, so logging each
-     * one would overload a failing server.
+     * The minimum interval between two logged stack traces. Logging a stack trace costs more than most calls, so
+     * logging every one would overload a failing server.
      */
     private static final Duration BETWEEN_WARNINGS = Duration.ofMillis(250);
 
@@ -94,7 +94,7 @@ final class MethodHandler {
         return filtered;
     }
 
-    /** Returns this method's limiter, or null if the method has no separate limit. */
+    /** Returns this method's limiter, or null if the method has no limit of its own. */
     @Nullable
     Limiter limiter() {
         return limiter;
@@ -130,8 +130,8 @@ final class MethodHandler {
     }
 
     /**
-     * Returns the message of the failure as one line for the log. It is escaped, because exception messages often
-     * contain an argument that the caller chose.
+     * Returns the message of the failure as one line for the log. The line is escaped, because exception messages often
+     * contain an argument chosen by the caller.
      */
     private static String textOf(Throwable failure) {
         return PeerText.text(String.valueOf(Thrown.message(failure)));

@@ -22,8 +22,8 @@ final class MethodInvoker implements Invoker {
     private final boolean builtIn;
 
     /**
-     * @param builtIn whether the method is one of Tern's built-in methods. The failure of a built-in method states
-     *     whether the method that it called ran
+     * @param builtIn whether the method is one of Tern's built-in methods. The failure of a built-in method already
+     *     states whether the method that it called ran
      */
     MethodInvoker(MethodBody body, MethodDescriptor method, boolean builtIn) {
         this.body = body;
@@ -52,9 +52,8 @@ final class MethodInvoker implements Invoker {
     }
 
     /**
-     * Marks a failure as executed. A method may fail with the exception of its own call to another service, and
-     * this exception may state that the other service's method did not run. The caller must learn that this method
-     * did run.
+     * Marks a failure as executed. If a method calls another service and rethrows that call's exception, the exception
+     * may state that the other service's method did not run. The caller must learn that this method did run.
      */
     Throwable ran(Throwable failure) {
         if (builtIn) {

@@ -13,8 +13,8 @@ import tern.rpc.limit.Limit;
 import tern.rpc.limit.Limiter;
 
 /**
- * The limiters of methods that have their own limit. All overloads in all exports of an interface share one limiter.
- * Immutable.
+ * The limiters of methods that have their own limit. All overloads of a method, in all exports of an interface, share
+ * one limiter. Immutable.
  */
 final class MethodLimits {
 
@@ -36,7 +36,7 @@ final class MethodLimits {
                 Executed.NO);
     }
 
-    /** @param servedAtOnce the number of calls that the server can run concurrently, of all methods together */
+    /** @param servedAtOnce the number of calls that the server can run concurrently, over all methods */
     MethodLimits(Map<Key, Supplier<Limit>> limits, int servedAtOnce, NanoClock clock) {
         limits.forEach((key, limit) -> limiters.put(key, new Limiter(limit.get(), servedAtOnce, clock)));
     }

@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import tern.rpc.limit.Limiter;
 
 /**
- * The permit that a call holds from the limiter of its method. The call holds it until the call has ended and its
- * worker has finished. Thread-safe.
+ * A permit that a call has taken from its method's limiter. The call holds the permit until it has ended and its worker
+ * has finished. Thread-safe.
  */
 final class MethodPlace {
 
@@ -18,14 +18,14 @@ final class MethodPlace {
         this.enteredNanos = enteredNanos;
     }
 
-    /** Releases the permit. Further calls of this method have no effect. */
+    /** Releases the permit. Only the first call to this method has an effect. */
     void leave(long now) {
         if (left.compareAndSet(false, true)) {
             limiter.leave(null, enteredNanos, now);
         }
     }
 
-    /** Releases the permit of a call whose method was not started. Further calls of this method have no effect. */
+    /** Releases the permit of a call whose method was not started. Only the first call to this method has an effect. */
     void leaveUnserved() {
         if (left.compareAndSet(false, true)) {
             limiter.leaveUnserved(null, enteredNanos);

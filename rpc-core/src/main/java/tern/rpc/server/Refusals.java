@@ -7,10 +7,10 @@ import tern.rpc.limit.Refusal;
 import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
 
-/** Counts the calls that were refused before their method ran, by reason. Thread-safe. */
+/** Counts, by reason, the calls refused before their method ran. Thread-safe. */
 final class Refusals {
 
-    // Filled by the constructor and only read afterwards.
+    // This map is filled by the constructor and only read afterwards.
     private final Map<Refusal, LongAdder> counts = new EnumMap<>(Refusal.class);
 
     Refusals() {

@@ -42,12 +42,12 @@ public final class RpcServer implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(RpcServer.class);
 
-    /** Draining ends if no call is in flight and none has arrived for this time. */
+    /** Draining ends when no call is in flight and none has arrived for this long. */
     private static final Duration QUIET = Duration.ofSeconds(2);
 
     /**
-     * For each group of this number of workers, one additional worker with a short queue is reserved for critical
-     * services (docs/limits.md).
+     * For every group of this many workers, one additional worker with a short queue is reserved for critical services
+     * (docs/limits.md).
      */
     private static final int KEPT_FOR_CRITICAL = 20;
 
@@ -56,14 +56,14 @@ public final class RpcServer implements AutoCloseable {
     private static final Duration LOOK_EVERY = Duration.ofMillis(20);
 
     /**
-     * The minimum of the adaptive limit is ten calls plus one call per processor. With fewer calls, a processor could
-     * be idle by chance, or calls of other connections could be refused.
+     * The adaptive limit is at least ten calls plus one call per processor. With a lower limit, a processor could be
+     * idle by chance, or calls of other connections could be refused.
      */
     public static final int MIN_CALLS = Runtime.getRuntime().availableProcessors() + 10;
 
     /**
-     * The maximum of the adaptive limit, unless the sum of threads and queue is larger. It is large because an
-     * asynchronous call that waits needs memory but no thread. It equals the default maximum number of connections
+     * The maximum of the adaptive limit, unless the sum of threads and queue capacity is larger. It is large because a
+     * waiting asynchronous call needs memory but no thread. It equals the default maximum number of connections
      * (docs/limits.md).
      */
     public static final int MAX_CALLS = 8_192;
@@ -170,7 +170,7 @@ public final class RpcServer implements AutoCloseable {
     }
 
     /**
-     * Starts to accept calls.
+     * Starts accepting calls.
      *
      * @throws java.io.UncheckedIOException if the port cannot be bound
      */
@@ -185,9 +185,8 @@ public final class RpcServer implements AutoCloseable {
     /**
      * Serves the calls of an additional transport. This takes effect immediately, even before {@link #start}. The
      * server closes the
-     * transport when it is closed. Draining waits for the calls of this transport but does not refuse new ones,
-     * because in-memory calls are made by calls that are being served. Does nothing if the transport is already
-     * served.
+     * transport when it is closed. Draining waits for this transport's calls but does not refuse new ones, because
+     * calls that are still being served may make in-memory calls. Does nothing if the transport is already served.
      *
      * @throws IllegalStateException if the server was closed
      */
@@ -216,13 +215,13 @@ public final class RpcServer implements AutoCloseable {
         return workers;
     }
 
-    /** Returns the running calls with their current phases, or empty if calls have no ledgers. */
+    /** Returns the running calls with their current phases, or an empty list if calls have no ledgers. */
     public List<RunningCall> runningCalls() {
         return dispatcher.ledgers().running();
     }
 
     /**
-     * Returns the number of calls that were refused before their method ran, since the start, by {@link Refusal#key()}.
+     * Returns the number of calls refused since the start before their method ran, by {@link Refusal#key()}.
      */
     public Map<String, Long> refusals() {
         Map<String, Long> counts = new LinkedHashMap<>();
@@ -232,12 +231,14 @@ public final class RpcServer implements AutoCloseable {
         return counts;
     }
 
-    /** Returns the last calls that missed the latency target, newest first, or empty if calls have no ledgers. */
+    /**
+     * Returns the last calls that missed the latency target, newest first, or an empty list if calls have no ledgers.
+     */
     public List<SlowCallRing.SlowCall> slowCalls() {
         return dispatcher.ledgers().lastSlow().newestFirst();
     }
 
-    /** Returns the callers and their numbers of calls, in descending order. */
+    /** Returns the callers and their numbers of calls, in descending order of the number. */
     public List<Callers.Caller> callers() {
         return dispatcher.callers().mostCallsFirst(clock.nanoTime());
     }
@@ -254,7 +255,7 @@ public final class RpcServer implements AutoCloseable {
 
     /**
      * Stops accepting connections and tells clients to use another server. Blocks until all connections are closed, or
-     * until no call is in flight and none has arrived for two seconds. Calls that arrive before that are served.
+     * until no call is in flight and none has arrived for two seconds. Calls that arrive in the meantime are served.
      *
      * @param atMost the maximum time to block
      */
@@ -339,22 +340,22 @@ public final class RpcServer implements AutoCloseable {
             return this;
         }
 
-        /** Returns the services that were added so far. */
+        /** Returns the services added so far. */
         public List<ServiceExport> exports() {
             return List.copyOf(exports);
         }
 
-        /** Adds a filter. It runs inside all filters that were added before. */
+        /** Adds a filter. It runs inside all filters added earlier. */
         public Builder filter(ServerFilter filter) {
             filters.add(filter);
             return this;
         }
 
         /**
-         * Sets the number of calls that run concurrently, and the number of calls that may wait. While all threads are
+         * Sets how many calls run concurrently and how many may wait. While all threads are
          * busy, spare threads serve tenants that hold few threads. There is one spare thread for every four threads,
-         * but at least four, and none if there is only one thread. The same number of further threads, created when
-         * needed, run stream callbacks.
+         * but at least four, and none if there is only one thread. Stream callbacks run on a separate pool of the same
+         * size, whose threads are created when needed.
          *
          * @param threads the number of threads; 200 by default
          * @param queueCapacity the number of calls that may wait; 400 by default
@@ -366,8 +367,8 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Limits the number of admitted calls. These are the calls that have a worker, wait for a worker, or continue
-         * without a worker until an asynchronous method completes them. The default is an adaptive limit between {@link
+         * Limits the number of admitted calls. An admitted call has a worker, waits for a worker, or continues without
+         * a worker until an asynchronous method completes it. The default is an adaptive limit between {@link
          * #MIN_CALLS} and {@link #MAX_CALLS}.
          *
          * @param chosen creates the limit; called once
@@ -387,7 +388,7 @@ public final class RpcServer implements AutoCloseable {
 
         /**
          * Limits the number of running calls of one method, for all overloads and exports together. By default there
-         * is no limit. A call counts until it has its answer and its worker has finished.
+         * is no limit. A call counts until it has been answered and its worker has finished.
          *
          * @param service the interface name; {@link #build} throws an exception if it is not exported or has no
          *     such method
@@ -426,9 +427,9 @@ public final class RpcServer implements AutoCloseable {
 
         /**
          * Limits the time that a worker blocks in {@code onNext} because the reader of a stream is slow. The default
-         * is 1 s. The limit applies to all waits of a stream together, and starts again each time the caller has read
-         * another 32 KiB. After the limit, the transport buffers a limited number of bytes and then ends the stream
-         * with RESOURCE_EXHAUSTED. Application threads may block until the call ends.
+         * is 1 s. The limit applies to the total of a stream's waits, which restarts each time the caller has read
+         * another 32 KiB. Once the limit is reached, the transport buffers a limited number of bytes and then ends the
+         * stream with RESOURCE_EXHAUSTED. Application threads may block until the call ends.
          *
          * @param wait zero or more
          */
@@ -453,7 +454,7 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Accepts callers that send this token, in addition to the tokens that were added before. Calls to the health
+         * Accepts callers that send this token, in addition to the tokens added earlier. Calls to the health
          * service need no token. If no token is added, every caller is accepted.
          */
         public Builder token(Token accepted) {
@@ -461,16 +462,16 @@ public final class RpcServer implements AutoCloseable {
             return this;
         }
 
-        /** Adds an authorizer. It is called after the authorizers that were added before. */
+        /** Adds an authorizer. It is called after the authorizers added earlier. */
         public Builder authorizer(RpcAuthorizer authorizer) {
             authorizers.add(authorizer);
             return this;
         }
 
         /**
-         * Adds an action that clears state which a call may leave on a thread of the server, such as a security
-         * context in a {@link ThreadLocal}. The action runs before and after each call and each callback of a stream,
-         * on the same thread, and must be fast. SLF4J's MDC is always cleared.
+         * Adds an action that clears any state a call may leave on a server thread, such as a security context in a
+         * {@link ThreadLocal}. The action runs before and after each call and each stream callback, on the same thread,
+         * and must be fast. SLF4J's MDC is always cleared.
          */
         public Builder clearThreads(Runnable clear) {
             clears.add(clear);

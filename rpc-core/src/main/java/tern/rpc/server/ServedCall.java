@@ -42,7 +42,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     private static final int QUEUED = 0;
     private static final int RUNNING = 1;
     private static final int LEFT = 2; // the worker has finished; another thread will complete the call
-    private static final int ENDED = 3; // the call ended while it waited, or before its worker finished
+    private static final int ENDED = 3; // the call ended while it was waiting, or before its worker finished
     private static final int ENDED_LAST = 4; // the call ended after its worker had finished
 
     private static final VarHandle STATE;
@@ -68,13 +68,12 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     private volatile @Nullable ServedStream stream;
     private int place = RunningCalls.NOWHERE; // set by the worker, read after the worker has finished
 
-    // The permit of the method's limiter. Set by the worker and read after the worker has finished. Null if the
+    // The permit from the method's limiter. Set by the worker and read after the worker has finished. Null if the
     // method has no limit.
     private @Nullable MethodPlace methodPlace;
     private boolean served; // true if the method has started; used only by the worker
 
-    // Whether the call is counted as a call without a thread. Set by the worker and read after the worker has
-    // finished.
+    // True if the call is counted as a call without a thread. Set by the worker and read after the worker has finished.
     private boolean returned;
     private boolean admitted; // used only by the worker
     private @Nullable Principal caller;
@@ -86,7 +85,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         this.critical = critical;
     }
 
-    /** Runs the call on a worker thread. This method shows all steps of a served call in their order. */
+    /** Runs the call on a worker thread. This method contains all steps of a served call in order. */
     @Override
     public void run() {
         if (!STATE.compareAndSet(this, QUEUED, RUNNING)) {
@@ -197,7 +196,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     /**
-     * Takes a permit of the method's limiter before the request is decoded, if the transport already knows the method.
+     * Takes a permit from the method's limiter before the request is decoded, if the transport already knows the
+     * method.
      */
     private void enterNamedMethod(long now) {
         MethodDescriptor named = call.namedMethod();
@@ -242,8 +242,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     /**
-     * Verifies that the transport has admitted the call. A transport that forgets the check must not open the server
-     * to all callers.
+     * Verifies that the transport has performed the admission check. A transport that forgets the check must not open
+     * the server to all callers.
      */
     private void checkAdmitted(Invocation invocation) {
         if (isOpen()) {
@@ -336,8 +336,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     /**
      * Counts the call as returned before its answer is sent, because the caller may send its next call before the
-     * thread has finished this one. A call whose answer is about to be sent must not count when spare threads are
-     * shared.
+     * thread has finished this one. From then on, the call must not count when spare threads are shared.
      */
     private void returned() {
         if (spare && !returned) {
@@ -362,8 +361,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     /**
-     * Ends a call whose method is known: answers the call and then updates the meters. Has an effect only once per
-     * call.
+     * Ends a call whose method is known: answers the call and then updates the meters. Only the first invocation has an
+     * effect.
      */
     private void end(@Nullable Response response, @Nullable Throwable failure) {
         if (!endRunning()) {
@@ -434,7 +433,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         return outgoing;
     }
 
-    /** Converts a failure. A filter's failure after the method has run is marked as executed. */
+    /** Converts a failure for the caller. A failure of a filter after the method has run is marked as executed. */
     private Throwable afterMethod(MethodHandler found, Throwable cause) {
         ServerContext serving = context;
         return serving != null && serving.hasMethodBegun() ? found.last().ran(cause) : cause;
@@ -473,7 +472,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
-    /** Answers the caller while an authorizer still decides. The authorizer keeps its worker until it returns. */
+    /** Answers the caller while an authorizer is still deciding. The authorizer keeps its worker until it returns. */
     private void endUndecided() {
         CallGate.Question asked = question;
         if (asked != null && asked.isLate(dispatcher.clock().nanoTime()) && STATE.compareAndSet(this, RUNNING, ENDED)) {
@@ -522,7 +521,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
-    /** @param cause the original failure before it was converted for the caller */
+    /** @param cause the original failure, before conversion for the caller */
     private void count(MethodHandler found, @Nullable Throwable failure, @Nullable Throwable cause) {
         try {
             record(found, failure, cause == null ? failure : cause);
@@ -551,8 +550,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     /**
-     * Releases the permits of a call that was answered and whose worker has finished. Runs once, after the later of
-     * these two events.
+     * Releases the call's permits once the call has been answered and its worker has finished. Runs once, after the
+     * later of these two events.
      */
     private void stopped(boolean workerLeftBefore) {
         dispatcher.ledgers().stopped(place, this);

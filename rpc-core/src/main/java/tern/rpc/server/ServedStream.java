@@ -31,8 +31,8 @@ import tern.rpc.transport.ServerCall;
 
 /**
  * Connects the message stream of one served call with the parameters and the result of the service's method.
- * Application code runs on the serial executor with the call's context, one step after another. The exception is a
- * method with a publisher parameter, because it may block until its requests arrive.
+ * Application code runs on the serial executor with the call's context, one step after another. Only a method with a
+ * publisher parameter runs outside the executor, because it may block until its requests arrive.
  */
 final class ServedStream implements MessageStream.Receiver, MessageSink, InboundPublisher.Source {
 
@@ -214,8 +214,8 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     }
 
     /**
-     * Ends the call's streams for the given reason, because the call has ended or its caller has disconnected.
-     * Any thread may call this, even several times.
+     * Ends the call's streams for the given reason, because the call has ended or its caller has disconnected. Any
+     * thread may call this method, even repeatedly.
      */
     void over(RpcException reason) {
         if (over != null) {
@@ -281,7 +281,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         fail(cause);
     }
 
-    // The following methods send the answers of the method.
+    // The following methods send the answers of the service's method.
 
     @Override
     public void send(@Nullable Object value) {

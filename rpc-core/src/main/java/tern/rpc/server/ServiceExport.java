@@ -10,13 +10,13 @@ import tern.rpc.ServiceKey;
 import tern.rpc.endpoint.Attributes;
 
 /**
- * A service that is offered to callers.
+ * A service offered to callers.
  *
  * @param bodies returns the code of each method; called once, at startup
  * @param weight the requested share of calls; advertised to callers
  * @param critical whether reserved workers serve its calls even if the server is overloaded. A critical service must
- *     have few methods, all of them fast. This works on HTTP, where the service is known before a call is decoded, but
- *     not on the dubbo protocol
+ *     have few methods, all of them fast. This setting works on HTTP, where the service is known before a call is
+ *     decoded, but not on the dubbo protocol
  */
 public record ServiceExport(
         ServiceDescriptor service,

@@ -8,8 +8,8 @@ import tern.rpc.concurrent.WorkerPool;
 final class StreamWaits {
 
     /**
-     * A stream may use the full waiting time again after the caller has read this many bytes. A stream is ready while
-     * it has fewer unsent bytes than this.
+     * The number of bytes that the caller must read before the stream may use the full waiting time again. A stream is
+     * ready while it has fewer unsent bytes than this.
      */
     static final long RENEWAL_BYTES = 32 << 10;
 
@@ -40,7 +40,7 @@ final class StreamWaits {
     final class Patience {
 
         private long waitedNanos; // guarded by this
-        private long takenBytes; // number of bytes that the caller had read at the last renewal; guarded by this
+        private long takenBytes; // number of bytes read by the caller at the last renewal; guarded by this
 
         /**
          * Returns how long the calling thread may wait, in nanoseconds, or {@link Long#MAX_VALUE} if it is not a

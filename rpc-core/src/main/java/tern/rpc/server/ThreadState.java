@@ -7,7 +7,7 @@ import org.slf4j.MDC;
 import tern.rpc.Thrown;
 
 /**
- * Clears state that application code may leave on its thread, before and after each call. This includes an
+ * Clears, before and after each call, the state that application code may leave on its thread. This includes an
  * interrupt that arrived during the call. Thread-safe.
  */
 final class ThreadState {
@@ -46,7 +46,7 @@ final class ThreadState {
         }
     }
 
-    /** Wraps a task so that its thread's state is cleared before and after it. */
+    /** Wraps a task so that the thread's state is cleared before and after it runs. */
     Runnable around(Runnable task) {
         return () -> {
             clear();

@@ -1,4 +1,7 @@
-/** Serves calls: from the transport through a worker to the service's method and back. */
+/**
+ * Serves calls: passes each call from the transport to a worker, which runs the service's method, and sends the answer
+ * back.
+ */
 @NullMarked
 package tern.rpc.server;
 

@@ -2,7 +2,7 @@ package tern.rpc.settings;
 
 import java.time.Duration;
 
-/** Rejects values out of range. The message contains the property, its value and the range. */
+/** Rejects values that are out of range. The message contains the property, its value and the valid range. */
 public final class PropertyCheck {
 
     private PropertyCheck() {}

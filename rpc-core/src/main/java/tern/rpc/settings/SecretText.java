@@ -3,7 +3,7 @@ package tern.rpc.settings;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Finds the values of secret properties, by their names, in command lines and in JSON documents. Thread-safe. */
+/** Finds the values of secret properties in command lines and JSON documents by the properties' names. Thread-safe. */
 public final class SecretText {
 
     public static final String HIDDEN = "******";
@@ -16,8 +16,8 @@ public final class SecretText {
 
     /**
      * @param keys a regular expression for the secret keys, in any notation
-     * @param boundedKeys the same expression with bounded repetitions, so that the time stays linear in
-     *     the text length
+     * @param boundedKeys the same expression with bounded repetitions, so that the matching time is linear in the text
+     *     length
      */
     public SecretText(String keys, String boundedKeys) {
         this.key = Pattern.compile("(?i)" + keys);
@@ -32,7 +32,7 @@ public final class SecretText {
         return key.matcher(name).matches();
     }
 
-    /** Returns the text with its secrets replaced by {@link #HIDDEN}. If it contains none, returns the same object. */
+    /** Returns the text with its secrets replaced by {@link #HIDDEN}, or the same object if it contains no secrets. */
     public String hide(String text) {
         if (isSecretJson(text)) {
             return HIDDEN;
@@ -44,8 +44,8 @@ public final class SecretText {
     }
 
     /**
-     * Returns whether the text is JSON that contains secrets. The whole text is then hidden, because it is not clear
-     * which part of it belongs to a token.
+     * Returns whether the text is JSON that contains secrets. The whole text is then hidden, because it is not certain
+     * where the secret ends.
      */
     private static boolean isSecretJson(String text) {
         if (!text.stripLeading().startsWith("{")) {

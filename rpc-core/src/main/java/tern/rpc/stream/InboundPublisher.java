@@ -18,10 +18,10 @@ import tern.rpc.transport.Message;
 import tern.rpc.transport.MessageStream;
 
 /**
- * Publishes the messages that a call has received to one subscriber. The stream's serial executor decodes
- * messages and delivers at most the requested number. The publisher requests a limited number of messages from the
- * transport in advance, so that one task can deliver messages that arrive together. Messages are discarded if the
- * subscriber no longer wants them. Thread-safe.
+ * Publishes a call's received messages to one subscriber. The stream's serial executor decodes the messages and
+ * delivers no more than the requested number. The publisher requests a limited number of messages from the transport in
+ * advance, so that one task can deliver messages that arrive together. Messages are discarded if the subscriber no
+ * longer wants them. Thread-safe.
  */
 public final class InboundPublisher implements Flow.Publisher<Object> {
 
@@ -31,8 +31,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         /**
          * Requests more messages.
          *
-         * @param messages the number of additional messages; the value 0 only renews the number of bytes that the
-         *     transport may deliver
+         * @param messages the number of additional messages; 0 only renews the transport's byte allowance
          */
         void request(int messages);
 
@@ -40,8 +39,8 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         void cancel();
 
         /**
-         * Called when a message could not be decoded or the subscriber threw an exception. No further messages are
-         * needed.
+         * Called when no further messages are needed, because a message could not be decoded or the subscriber threw an
+         * exception.
          */
         void failed(Throwable cause);
     }
@@ -55,13 +54,13 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private static final int MAX_AHEAD = 256;
 
     /**
-     * The transport's allowance is renewed after this many bytes, which is half of the allowance. Therefore a
-     * large message need not wait for the next request of the subscriber.
+     * The number of delivered bytes after which the transport's allowance is renewed. It is half of the allowance, so
+     * that a large message need not wait for the subscriber's next request.
      */
     private static final int RENEWAL_BYTES = MessageStream.ALLOWED_BYTES / 2;
 
     /**
-     * Maximum number of messages that one task delivers. The serial executor runs 32 tasks before other streams get
+     * The maximum number of messages that one task delivers. The serial executor runs 32 tasks before other streams get
      * the thread.
      */
     private static final int MESSAGES_PER_TASK = 8;
@@ -75,8 +74,8 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private final AtomicInteger unhandled =
             new AtomicInteger(); // number of queued events; the thread that increments it to 1 starts their delivery
 
-    private long wanted; // number of wanted messages that were not requested from the source; guarded by this
-    private int onTheirWay; // number of messages requested from the source but not delivered; guarded by this
+    private long wanted; // number of wanted messages not yet requested from the source; guarded by this
+    private int onTheirWay; // number of messages requested from the source but not yet delivered; guarded by this
     private int ahead = MIN_AHEAD; // guarded by this
     private int unrenewedBytes; // number of bytes delivered since the last request to the source; guarded by this
 
@@ -134,12 +133,12 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         }
     }
 
-    /** Queues the end of the messages. Any thread may call this. */
+    /** Queues the end of the message stream. Any thread may call this. */
     public void complete() {
         add(new End(null));
     }
 
-    /** Queues the failure with which the messages ended. Any thread may call this. */
+    /** Queues the failure that ended the message stream. Any thread may call this. */
     public void fail(Throwable reason) {
         add(new End(reason));
     }
@@ -260,7 +259,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private void askForMore() {
         int more = 0;
         synchronized (this) {
-            if (onTheirWay <= ahead / 2) { // many messages are requested at once instead of each message separately
+            if (onTheirWay <= ahead / 2) { // messages are requested in batches rather than one by one
                 more = (int) Math.min(wanted, ahead - onTheirWay);
             }
             if (more == 0 && (unrenewedBytes < RENEWAL_BYTES || onTheirWay == 0)) {
@@ -276,7 +275,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     }
 
     /**
-     * The last event in the queue: the end of the messages.
+     * The last event in the queue: the end of the message stream.
      *
      * @param reason the failure, or null if the messages ended normally
      */

@@ -21,22 +21,22 @@ public interface MessageSink {
     boolean isReady();
 
     /**
-     * Returns how long the calling thread may wait for the sink to become ready, in nanoseconds. After this time it
-     * sends the value anyway, and the sink limits the number of buffered bytes. {@link Long#MAX_VALUE} allows a wait
-     * until the end of the call.
+     * Returns how long the calling thread may wait for the sink to become ready, in nanoseconds. After this time, the
+     * thread sends the value anyway, and the sink limits the number of buffered bytes. {@link Long#MAX_VALUE} means
+     * that the thread may wait until the end of the call.
      */
     default long mayWaitNanos() {
         return Long.MAX_VALUE;
     }
 
-    /** Subtracts a wait from the time that the calling thread may wait, if this time is limited. */
+    /** Subtracts a wait from the calling thread's remaining waiting time, if this time is limited. */
     default void hasWaited(long nanos) {}
 
     /** Returns the reason why no more values can be sent, or null while the call is running. */
     @Nullable
     RpcException over();
 
-    /** Ends the stream of values. Only the first call of this method or {@link #fail} has an effect. */
+    /** Ends the stream of values. Only the first call to this method or {@link #fail} has an effect. */
     void end();
 
     /** Ends the call because the sender threw an exception. */

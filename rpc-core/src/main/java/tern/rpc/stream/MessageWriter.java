@@ -9,7 +9,7 @@ public interface MessageWriter {
     /** Called when the sink has become ready or the call has ended. A waiting sender then checks the sink again. */
     void wake();
 
-    /** Returns whether a value waits until the sink is ready. The result may be out of date. */
+    /** Returns whether a value is waiting for the sink to become ready. The result may be out of date. */
     boolean isWaiting();
 
     /** Called when the call has ended. */

@@ -3,7 +3,7 @@ package tern.rpc.stream;
 import java.util.concurrent.Flow;
 import tern.rpc.StreamObserver;
 
-/** Subscribes an observer to all messages. The observer gets one message at a time, and may get null. */
+/** Subscribes an observer to all messages. The observer gets one message at a time, and a message may be null. */
 final class ObserverFeed implements Flow.Subscriber<Object> {
 
     private final StreamObserver<Object> observer;
@@ -27,7 +27,7 @@ final class ObserverFeed implements Flow.Subscriber<Object> {
         }
     }
 
-    /** Passes an exception that the observer threw to its own {@code onError}, at most once. */
+    /** Passes an exception thrown by the observer to the observer's own {@code onError}, at most once. */
     private void tellOwnFailure(Throwable failure) {
         try {
             observer.onError(failure);

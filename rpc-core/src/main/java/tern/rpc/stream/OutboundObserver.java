@@ -12,8 +12,8 @@ import tern.rpc.StreamObserver;
 import tern.rpc.transport.EventLoopThread;
 
 /**
- * The observer with which the application sends values. {@link #onNext} blocks while the peer is slow, until the call
- * ends or the sink's time limit has passed. Then it passes the value to the sink, which may reject it.
+ * The observer with which the application sends values. While the peer is slow, {@link #onNext} blocks until the call
+ * ends or the sink's time limit has passed. It then passes the value to the sink, which may reject it.
  */
 public final class OutboundObserver implements StreamObserver<Object>, MessageWriter {
 
@@ -50,7 +50,7 @@ public final class OutboundObserver implements StreamObserver<Object>, MessageWr
         awaitReady();
         try {
             sink.send(value);
-        } catch (Throwable e) { // for example an exception that a getter of the sent value threw
+        } catch (Throwable e) { // a getter of the sent value may have thrown an exception, for example
             ended = true;
             sink.fail(e);
             throw e;

@@ -12,9 +12,8 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.Thrown;
 
 /**
- * Sends the values that the application's publisher publishes. It requests one value at a time, and only while the
- * sink is
- * ready, so that no value waits in memory.
+ * Sends the values from the application's publisher. It requests one value at a time, and only while the sink is ready,
+ * so that no values wait in memory.
  */
 public final class OutboundSubscriber implements Flow.Subscriber<Object>, MessageWriter {
 
@@ -25,14 +24,14 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     private final AtomicReference<Flow.@Nullable Subscription> subscription = new AtomicReference<>();
     private final AtomicBoolean waiting = new AtomicBoolean(); // true while the next value has not been requested
     private final AtomicInteger asking =
-            new AtomicInteger(); // number of requested checks, all of which one thread makes
+            new AtomicInteger(); // number of pending checks of the sink; one thread performs them all
     private final Runnable ask;
     private final Runnable cancel;
     private volatile boolean done;
 
     /**
      * @param serial runs steps that must not run on event loops
-     * @param around wraps every call of the publisher's subscription
+     * @param around wraps every call to the publisher's subscription
      */
     public OutboundSubscriber(MessageSink sink, SerialExecutor serial, UnaryOperator<Runnable> around) {
         this.sink = sink;
@@ -57,8 +56,8 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     public void onNext(Object value) {
         Objects.requireNonNull(value, "value");
         if (done) {
-            // A publisher that sends all values in one request learns only from this cancellation that the call has
-            // ended.
+            // If the publisher sends all values in response to one request, it learns only from this cancellation that
+            // the call has ended.
             cancel.run();
             return;
         }

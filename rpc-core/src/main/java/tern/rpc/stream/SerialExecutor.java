@@ -53,8 +53,8 @@ public final class SerialExecutor implements Executor {
     }
 
     /**
-     * Returns whether the calling thread is running a task of this executor. All other tasks then wait for the calling
-     * thread.
+     * Returns whether the calling thread is running a task of this executor. If so, all other tasks wait for the
+     * calling thread.
      */
     public boolean isRunningHere() {
         return running == Thread.currentThread();
@@ -78,7 +78,7 @@ public final class SerialExecutor implements Executor {
         } catch (RejectedExecutionException e) {
             return !turn.claim();
         } catch (RuntimeException | Error e) {
-            // The thread pool rejected the task, or no thread could be created (OutOfMemoryError).
+            // The thread pool has rejected the task, or no thread could be created (OutOfMemoryError).
             Thrown.log(
                     e,
                     shown -> LOG.error(

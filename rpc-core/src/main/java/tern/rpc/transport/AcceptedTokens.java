@@ -13,8 +13,8 @@ import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
 
 /**
- * The tokens that a server accepts. There may be several, so that all callers can get a new token before the old one
- * is removed. Thread-safe. No method blocks.
+ * The tokens that a server accepts. There may be several, so that every caller can switch to a new token before the old
+ * one is removed. Thread-safe. No method blocks.
  */
 public final class AcceptedTokens {
 
@@ -29,7 +29,7 @@ public final class AcceptedTokens {
 
     private static final ServiceKey OPEN_KEY = new ServiceKey(OPEN_SERVICE, "", "");
 
-    /** The attachment or header that contains only the token, as Dubbo sends it. */
+    /** The attachment or header whose entire value is the token, as sent by Dubbo. */
     public static final String ATTACHMENT = "token";
 
     private static final String BINARY = "-bin"; // suffix of binary header names
@@ -61,7 +61,7 @@ public final class AcceptedTokens {
         return tokens.isEmpty();
     }
 
-    /** Returns the number of calls that were refused since the start because of their token. */
+    /** Returns the number of calls refused since the start because of a missing or wrong token. */
     public long refused() {
         return refused.sum();
     }
@@ -78,7 +78,7 @@ public final class AcceptedTokens {
     }
 
     /**
-     * Admits or refuses a call that is not {@linkplain #isOpen a health probe}.
+     * Admits or refuses a call other than {@linkplain #isOpen a health probe}.
      *
      * @param call service and method as the caller wrote them
      * @param attachment the value of {@link #ATTACHMENT}; may be null
@@ -100,8 +100,8 @@ public final class AcceptedTokens {
     }
 
     /**
-     * Returns the refusal of a call that has the same credential header more than once. A proxy in front of the server
-     * may have checked another one of these headers.
+     * Returns the failure of a call that has the same credential header more than once. A proxy in front of the server
+     * may have checked a different one of these headers.
      *
      * @param call service and method as the caller wrote them
      * @param name {@link #ATTACHMENT} or {@link #AUTHORIZATION}
@@ -117,8 +117,8 @@ public final class AcceptedTokens {
     }
 
     /**
-     * Removes accepted tokens from the metadata, because a service could pass them on. Also removes credentials in
-     * binary form, which were never checked.
+     * Removes accepted tokens from the metadata, because a service could pass them on. Also removes binary credentials,
+     * which were never checked.
      */
     public void conceal(Metadata metadata) {
         metadata.remove(ATTACHMENT + BINARY);

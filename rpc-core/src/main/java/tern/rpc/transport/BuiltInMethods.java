@@ -12,7 +12,9 @@ public interface BuiltInMethods {
 
     String ECHO = "$echo";
 
-    /** Returns whether the method is generic: it calls another method, whose name is its first argument. */
+    /**
+     * Returns whether the method is generic. A generic method calls another method, whose name is its first argument.
+     */
     static boolean isGeneric(MethodDescriptor method) {
         return method.service() == DESCRIPTOR && !method.name().equals(ECHO);
     }

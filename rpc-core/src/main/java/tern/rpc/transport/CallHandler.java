@@ -11,10 +11,10 @@ public interface CallHandler {
     /** Counts a call that the transport itself has refused and answered. Runs on an event loop. */
     void refused(Refusal reason);
 
-    /** Returns the exported services. Transports that must know the method before the message has arrived use them. */
+    /** Returns the exported services, for transports that must know the method before the message has arrived. */
     ServiceLookup services();
 
-    /** Returns whether callers need a token or the permission of an authorizer. */
+    /** Returns whether callers need a token or an authorizer's permission. */
     boolean asksWhoCalls();
 
     /**
@@ -25,8 +25,8 @@ public interface CallHandler {
     boolean asksAuthorizers();
 
     /**
-     * Returns the accepted tokens. Transports that know the token of a call before its body need not wait for the body
-     * of an unauthorized caller.
+     * Returns the accepted tokens. A transport that receives the token before the body need not wait for an
+     * unauthorized caller's body.
      */
     AcceptedTokens tokens();
 }

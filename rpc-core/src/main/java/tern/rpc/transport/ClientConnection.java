@@ -17,15 +17,15 @@ public interface ClientConnection extends AutoCloseable {
     boolean isConnecting();
 
     /**
-     * Returns the reason why the last attempt to connect failed or the connection was lost, or empty if neither
-     * happened.
+     * Returns the reason why the last attempt to connect failed or the connection was lost, or an empty string if
+     * neither has happened.
      */
     String lastFailure();
 
     /** Returns the number of calls that have not been answered. */
     int inFlight();
 
-    /** Returns the number of request bytes that wait to be written to sockets. */
+    /** Returns the number of request bytes waiting to be written to sockets. */
     long queuedBytes();
 
     /** Returns the number of answers since the start that arrived after their calls had ended. */
@@ -33,17 +33,17 @@ public interface ClientConnection extends AutoCloseable {
 
     /**
      * Encodes the request on the calling thread and queues it. If the caller blocks in {@link PendingCall#await}, its
-     * thread may send the request itself. The pending call always completes exactly once: with an answer, at its
-     * deadline, or with a failure.
+     * thread may send the request itself. The pending call completes exactly once: with an answer, at its deadline, or
+     * with a failure.
      */
     void send(PendingCall call);
 
     /**
      * Starts a streaming call. If the method takes a single request, the arguments of the call are sent as this
-     * request; otherwise the caller sends the requests. The pending call completes at the end of the call: after the
-     * last message with an answer that has no value, or with a failure. If the caller fails the pending call, the
-     * stream also ends at the server, even before this method returns. Messages and the end are delivered in order on
-     * the event loop. The completion runs on the executor of the pending call.
+     * request; otherwise the caller sends the requests. The pending call completes at the end of the call. It completes
+     * with a failure or, after the last message, with an answer that has no value. If the caller fails the pending
+     * call, the stream also ends at the server, even before this method returns. Messages and the end are delivered in
+     * order on the event loop. The completion runs on the executor of the pending call.
      *
      * @throws tern.rpc.RpcException if the stream cannot be opened; the pending call then does not complete.
      *     UNIMPLEMENTED if the protocol has no streams
@@ -51,8 +51,8 @@ public interface ClientConnection extends AutoCloseable {
     ClientStream open(PendingCall call, ClientStream.Receiver receiver);
 
     /**
-     * Returns whether the server has sent anything on this connection. A process that only accepts connections may be
-     * frozen. Returns true if this is unknown.
+     * Returns whether the server has sent anything on this connection, or true if this is unknown. A server that has
+     * accepted the connection but has sent nothing may be frozen.
      */
     default boolean wasHeard() {
         return true;
@@ -75,13 +75,13 @@ public interface ClientConnection extends AutoCloseable {
     default void probe() {}
 
     /**
-     * Starts an attempt to connect if there is no connection and no attempt is in progress. The connection limits the
-     * rate of these attempts, so this method may be called often. Calls do not wait for the attempt.
+     * Starts an attempt to connect if there is no connection and no attempt is in progress. The rate of these attempts
+     * is limited, so this method may be called often. Calls do not wait for the attempt.
      */
     default void connectSoon() {}
 
     /**
-     * Returns the time until the connection next tries to connect on its own.
+     * Returns the time until the connection's next automatic attempt to connect.
      *
      * @return the time in nanoseconds, or a negative number if no attempt is planned or the time is unknown
      */

@@ -8,7 +8,7 @@ import tern.rpc.Metadata;
  */
 public interface ClientStream extends MessageStream {
 
-    /** Not used on the client, where {@link ClientConnection#open} sets the receiver. */
+    /** This method is not used on the client, where {@link ClientConnection#open} sets the receiver. */
     @Override
     default void start(MessageStream.Receiver receiver) {
         throw new IllegalStateException("the receiver of a client's stream is named when it is opened");
@@ -23,7 +23,7 @@ public interface ClientStream extends MessageStream {
     /** Ends the stream of requests. */
     void end();
 
-    /** A receiver that also gets the response headers, before the first message. */
+    /** A receiver that also receives the response headers, before the first message. */
     interface Receiver extends MessageStream.Receiver {
         void headers(Metadata headers);
     }

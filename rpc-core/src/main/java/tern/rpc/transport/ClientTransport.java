@@ -8,7 +8,7 @@ import tern.rpc.endpoint.Endpoint;
 /** Creates connections of one protocol. Thread-safe. */
 public interface ClientTransport extends AutoCloseable {
 
-    /** Returns the protocol name, as in addresses: {@code dubbo}. */
+    /** Returns the protocol name as used in addresses, such as {@code dubbo}. */
     String protocol();
 
     /**
@@ -19,15 +19,15 @@ public interface ClientTransport extends AutoCloseable {
     void prepare(ServiceDescriptor service);
 
     /**
-     * Starts to connect. Does not block.
+     * Starts connecting. Does not block.
      *
      * @param connections the number of sockets to keep open; 1 or more
-     * @param tls supplies keys and trusted certificates for every new socket, or null to use the transport's, which may
-     *     use no TLS
+     * @param tls supplies keys and trusted certificates for every new socket, or null to use the transport's own TLS
+     *     settings, which may disable TLS
      */
     ClientConnection connect(Endpoint endpoint, int connections, @Nullable Supplier<Tls> tls);
 
-    /** Returns the token as the protocol sends it. */
+    /** Returns the token in the form in which the protocol sends it. */
     default CallToken carry(Token token) {
         return CallToken.attachment(token);
     }

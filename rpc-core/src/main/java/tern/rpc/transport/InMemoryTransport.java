@@ -24,10 +24,10 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.Serializer;
 
 /**
- * Connects a client and a server in one process without sockets, for tests, and to warm up a call path before the
- * first real call. The serializer encodes and decodes arguments and results as on a socket. Pass the same object to a
- * client and to a server, either as the server's transport or with {@link tern.rpc.server.RpcServer#serve}.
- * Thread-safe.
+ * Connects a client and a server in one process without sockets. It is used in tests, and to warm up a call path before
+ * the first real call. The serializer encodes and decodes arguments and results as on a socket. Pass the same object to
+ * the client and to the server, where it is either the server's main transport or added with {@link
+ * tern.rpc.server.RpcServer#serve}. Thread-safe.
  */
 public final class InMemoryTransport implements ClientTransport, ServerTransport {
 
@@ -89,7 +89,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
     }
 
     /**
-     * Creates a transport with a clock that a test controls. Calls whose deadline has passed end when the test calls
+     * Creates a transport whose clock is controlled by a test. Calls whose deadline has passed end when the test calls
      * {@link #sweep()}.
      */
     public InMemoryTransport(Serializer serializer, NanoClock clock) {
@@ -287,9 +287,10 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         }
 
         /**
-         * Adds a received call to the calls that are ended when the transport is closed.
+         * Registers a received call, so that it is ended when the transport is closed.
          *
-         * @throws RpcException if the transport was closed in the meantime, because nothing else would end the call
+         * @throws RpcException if the transport has been closed in the meantime, because nothing else would end the
+         *     call
          */
         private void received(MemoryCall call, PendingCall pending) {
             calls.add(call);

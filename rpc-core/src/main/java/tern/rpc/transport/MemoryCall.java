@@ -161,14 +161,14 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         }
     }
 
-    /** Returns the called method's name. For a generic call, the name is the first argument. */
+    /** Returns the name of the called method. For a generic call, the name is the first argument. */
     private String nameOf(MethodDescriptor sent) {
         return BuiltInMethods.isGeneric(sent) ? codec.firstText(arguments) : sent.name();
     }
 
     /**
-     * Finds the server's method by its name, as a server on a socket does, because client and server may use
-     * different interfaces.
+     * Finds the server's method by name, like a server on a socket, because the client and the server may use different
+     * interfaces.
      */
     private static MethodDescriptor methodOf(ServiceDescriptor service, MethodDescriptor sent) {
         if (sent.service() == service || sent.service() == BuiltInMethods.DESCRIPTOR) {
@@ -246,7 +246,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
                     // Socket transports do not send the cause of a failure.
                     rpc.getCause() == null && trailers.isEmpty();
             answer(new Bytes(NO_BYTES, asItIs ? rpc : copy(rpc, trailers), trailers));
-        } else if (serverEnd != null) { // like socket transports, a stream sends only a status and no exception
+        } else if (serverEnd != null) { // as on socket transports, a stream sends only a status and no exception
             Status status = new Status(StatusCode.UNKNOWN, failure.toString());
             answer(new Bytes(NO_BYTES, new RpcException(status, Executed.YES, trailers), trailers));
         } else {
@@ -351,7 +351,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         }
     }
 
-    /** Ends the call as a lost connection would. */
+    /** Ends the call as if the connection had been lost. */
     void disconnect() {
         hangUp();
         pending.fail(

@@ -17,17 +17,17 @@ import tern.rpc.serialization.SerializationException;
 
 /**
  * One end of an in-memory stream. Messages from the peer wait in this object until they are requested. The receiver
- * gets one callback at a time, on the thread of the sender. Thread-safe.
+ * gets one callback at a time, on the sender's thread. Thread-safe.
  */
 final class MemoryStream implements ClientStream {
 
-    /** The number of waiting bytes at the peer from which this end is no longer ready. Triple uses the same limit. */
+    /** This end is ready while fewer than this many bytes wait at the peer. Triple uses the same limit. */
     private static final long READY_BYTES = 32 << 10;
 
     /** The maximum number of bytes that may wait at the peer. Sending a message beyond this limit fails. */
     private static final long MAX_BYTES = 64 << 20;
 
-    /** The number of bytes that are added to the size of each message, so that empty messages also count. */
+    /** The number of bytes added to the size of each message, so that empty messages also count. */
     private static final int BYTES_PER_MESSAGE = 32;
 
     private final MemoryCodec codec;
@@ -35,7 +35,7 @@ final class MemoryStream implements ClientStream {
     private final MethodDescriptor method;
     private final ValueType type;
     private final AtomicLong unread;
-    // The queue of events that are delivered even if no message was requested.
+    // The queue of events that are delivered even if no messages have been requested.
     private final Queue<Runnable> signals = new ConcurrentLinkedQueue<>();
     private final Queue<Object> items =
             // Each element is a message (Bytes) or an action (Runnable). An action runs after all earlier messages have

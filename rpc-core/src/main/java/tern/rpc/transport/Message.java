@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  */
 public interface Message {
 
-    /** The encoded size of the message in bytes. */
+    /** Returns the encoded size of the message in bytes. */
     int bytes();
 
     /**
@@ -22,6 +22,6 @@ public interface Message {
     /** Releases a message that is no longer needed. */
     void discard();
 
-    /** Whether the message was compressed. */
+    /** Returns whether the message was compressed. */
     boolean isCompressed();
 }

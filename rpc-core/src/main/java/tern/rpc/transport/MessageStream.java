@@ -9,10 +9,9 @@ import org.jspecify.annotations.Nullable;
 public interface MessageStream {
 
     /**
-     * The maximum total size, in bytes, of the messages that the receiver gets between two calls of {@link #request}.
-     * Without this limit, large
-     * messages would fill the memory, however few were requested. The message that reaches this limit is still
-     * delivered.
+     * The maximum total size, in bytes, of the messages delivered to the receiver between two calls to {@link
+     * #request}. Without this limit, even a few requested messages could fill the memory if they are large. The message
+     * that reaches the limit is still delivered.
      */
     int ALLOWED_BYTES = 256 << 10;
 
@@ -28,20 +27,20 @@ public interface MessageStream {
 
     /**
      * Encodes the value on the calling thread and queues it. Never blocks. After the end of the call, the value is
-     * dropped. If the sender waits for {@link #isReady} before each value, few bytes are buffered. If it does not
-     * wait, this method throws an exception once a fixed limit of buffered bytes is reached.
+     * dropped. Few bytes are buffered if the sender waits for {@link #isReady} before each value. Otherwise this method
+     * throws an exception once a fixed limit of buffered bytes is reached.
      *
      * @throws tern.rpc.RpcException INTERNAL if the value cannot be encoded; RESOURCE_EXHAUSTED if the message is too
-     *     large, or if too many bytes wait to be sent
+     *     large, or if too many bytes are waiting to be sent
      */
     void send(@Nullable Object value);
 
-    /** Whether the sender may send another message. False if too many bytes are waiting to be sent. */
+    /** Returns whether the sender may send another message. Returns false if too many bytes are waiting to be sent. */
     boolean isReady();
 
     /**
-     * The number of bytes that the peer or its socket has accepted so far; 0 if the transport does not count them. Any
-     * thread may call this.
+     * Returns the number of bytes that the peer or its socket has accepted so far, or 0 if the transport does not count
+     * them. Any thread may call this.
      */
     default long takenBytes() {
         return 0;
@@ -54,15 +53,18 @@ public interface MessageStream {
         void message(Message message);
 
         /**
-         * Called when the peer has ended its messages. Not called on the client, because there the completion of the
-         * call reports the end.
+         * Called when the peer has ended its messages. Not called on the client, where the completion of the call
+         * reports the end.
          */
         void ended();
 
         /** Called when {@link #isReady()} has become true. */
         void ready();
 
-        /** Whether a value waits for {@link #ready}. The result may be out of date. Any thread may call this. */
+        /**
+         * Returns whether a value is waiting for {@link #ready}. The result may be out of date. Any thread may call
+         * this method.
+         */
         default boolean isWaitingToSend() {
             return false;
         }

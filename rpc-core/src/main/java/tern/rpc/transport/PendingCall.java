@@ -53,8 +53,8 @@ public final class PendingCall implements Runnable {
         default void awaited(PendingCall call) {}
 
         /**
-         * Whether this connection has stopped accepting calls, so that the next attempt must use another connection.
-         * Any thread may call this.
+         * Returns whether this connection has stopped accepting calls, so that the next attempt must use another
+         * connection. Any thread may call this.
          */
         default boolean isGone() {
             return false;
@@ -74,7 +74,7 @@ public final class PendingCall implements Runnable {
     private volatile long id; // the connection sets the id before it registers the call
 
     /**
-     * @param oneWay whether the call ends as soon as its bytes have been passed to the socket
+     * @param oneWay whether the call ends once its bytes have been passed to the socket
      * @param completion runs on the call's executor; null if the caller blocks in {@link #await()}
      */
     public PendingCall(Invocation call, boolean oneWay, long startedNanos, @Nullable Completion completion) {
@@ -88,7 +88,7 @@ public final class PendingCall implements Runnable {
         return call;
     }
 
-    /** Whether the caller blocks in {@link #await()} instead of using a {@link Completion}. */
+    /** Returns whether the caller blocks in {@link #await()} instead of using a {@link Completion}. */
     public boolean isAwaited() {
         return completion == null;
     }
@@ -97,12 +97,12 @@ public final class PendingCall implements Runnable {
         return oneWay;
     }
 
-    /** The time at which the attempt started. */
+    /** Returns the time at which the attempt started. */
     public long startedNanos() {
         return startedNanos;
     }
 
-    /** The request id that identifies the call on its connection. */
+    /** Returns the request id that identifies the call on its connection. */
     public long id() {
         return id;
     }
@@ -116,18 +116,20 @@ public final class PendingCall implements Runnable {
         this.carrier = connection;
     }
 
-    /** Whether the attempt's connection has stopped accepting calls; false if the attempt has no connection. */
+    /**
+     * Returns whether the attempt's connection has stopped accepting calls, or false if the attempt has no connection.
+     */
     public boolean isCarrierGone() {
         Carrier current = carrier;
         return current != null && current.isGone();
     }
 
-    /** Records that the request is being passed to the socket, so that the server may run it. */
+    /** Records that the request is being passed to the socket. The server may run the call from then on. */
     public void sent() {
         sent = true;
     }
 
-    /** Whether the server may have received the request. */
+    /** Returns whether the server may have received the request. */
     public boolean wasSent() {
         return sent;
     }
@@ -136,14 +138,14 @@ public final class PendingCall implements Runnable {
         return outcome != null;
     }
 
-    /** Whether the call has ended without an answer. */
+    /** Returns whether the call has ended without an answer. */
     public boolean hasFailed() {
         return outcome instanceof RpcException;
     }
 
     /**
-     * Records that all bytes of the answer have arrived, even if some messages have not been delivered. If the
-     * connection is lost after that, the call does not fail. Runs on an event loop.
+     * Records that all bytes of the answer have arrived, even if some messages have not been delivered. The call then
+     * no longer fails if the connection is lost. Runs on an event loop.
      */
     public void answerIsHere() {
         answerHere = true;
@@ -243,8 +245,8 @@ public final class PendingCall implements Runnable {
     }
 
     /**
-     * Throws an exception if the result is null but its type is primitive. The provider may have been compiled against
-     * another version of the interface, in which the result has a wrapper class.
+     * Throws an exception if the result is null but its type is primitive. This happens if the provider was compiled
+     * against a version of the interface in which the result type is a wrapper class.
      */
     private void checkMayBeNull() {
         Class<?> declared = call.method().result().raw();

@@ -12,8 +12,8 @@ import tern.rpc.endpoint.Endpoint;
 
 /**
  * Creates exceptions for failures that a server returned. Each stack trace has one frame for the server, followed by
- * the frames of the caller's code. It does not contain the frames that decoded the answer. An
- * {@link Error} of the server and an exception whose class exists only on the server become an {@link RpcException}.
+ * the frames of the caller's code. It omits the frames that decoded the answer. Errors, and exceptions whose classes
+ * exist only on the server, become an {@link RpcException}.
  */
 public final class RemoteFailures {
 
@@ -32,16 +32,16 @@ public final class RemoteFailures {
     private RemoteFailures() {}
 
     /**
-     * Whether the text of an UNIMPLEMENTED failure means that only the method is missing, and not the service, group
-     * or version.
+     * Returns whether the text of an UNIMPLEMENTED failure means that the service, group and version exist and only the
+     * method is missing.
      */
     public static boolean isMissingMethod(String text) {
         return MISSING_METHOD.matcher(text).find();
     }
 
     /**
-     * Returns the message of the plain {@link RuntimeException} that replaces an exception whose class callers do not
-     * have. Tern clients recognize this format, and Dubbo clients can read the exception.
+     * Returns the message of the plain {@link RuntimeException} that is sent instead of an exception whose class
+     * callers do not have. Tern clients recognize this format, and Dubbo clients can read the exception.
      *
      * @param what the class name, with the message if the message may be sent
      * @param id the id in the server's log
@@ -50,7 +50,7 @@ public final class RemoteFailures {
         return what + LOGGED + String.format("%08x", id) + ")";
     }
 
-    /** Whether the failure replaces an exception whose class callers do not have. */
+    /** Returns whether the failure replaces an exception whose class callers do not have. */
     public static boolean isForeign(Throwable failure) {
         if (failure.getClass() != RuntimeException.class) {
             return false;
@@ -63,7 +63,7 @@ public final class RemoteFailures {
         return FOREIGN.matcher(text).matches();
     }
 
-    /** Returns the exception to throw for an exception that was decoded from an answer. */
+    /** Returns the exception to throw in place of an exception decoded from an answer. */
     public static Throwable thrown(Invocation call, Endpoint endpoint, Throwable read) {
         String where = call + " at " + endpoint;
         Throwable told = read;
@@ -115,8 +115,8 @@ public final class RemoteFailures {
     }
 
     /**
-     * Returns the stack frames that the server sent. The result is empty unless the server has the setting {@code
-     * rpc.server.exception-frames}.
+     * Returns the stack frames that the server sent. The result is empty unless {@code rpc.server.exception-frames} is
+     * set on the server.
      */
     private static StackTraceElement[] remoteFrames(Throwable read) {
         return Thrown.trace(read);
@@ -135,8 +135,8 @@ public final class RemoteFailures {
     }
 
     /**
-     * Returns the index of the first frame after the service's proxy. Returns the number of frames if the
-     * stack of this thread contains no proxy, as for asynchronous calls.
+     * Returns the index of the first frame after the service's proxy, or the number of frames if this thread's stack
+     * contains no proxy, as for asynchronous calls.
      */
     private static int firstOfCaller(StackTraceElement[] frames) {
         for (int i = 0; i < frames.length; i++) {

@@ -12,29 +12,29 @@ import tern.rpc.ServerContext;
 import tern.rpc.limit.Share;
 
 /**
- * One call that a transport has received. It is answered exactly once: only the first call of {@link #reply} or
- * {@link #fail} has an effect. Thread-safe.
+ * One call that a transport has received. It is answered exactly once: only the first call to {@link #reply} or {@link
+ * #fail} has an effect. Thread-safe.
  */
 public interface ServerCall extends ServerContext.Exchange {
 
-    /** The time at which the last byte of the request was read, on the clock of {@link System#nanoTime()}. */
+    /** Returns the time at which the last byte of the request was read, on the clock of {@link System#nanoTime()}. */
     long receivedNanos();
 
-    /** The service name; null if the transport does not know it before the request is decoded. */
+    /** Returns the service name, or null if the transport does not know it before the request is decoded. */
     default @Nullable String service() {
         return null;
     }
 
     /**
-     * A method with the same name as the called method, possibly another overload; null if the transport does not know
-     * it before the request is decoded.
+     * Returns a method with the same name as the called method, possibly another overload, or null if the transport
+     * does not know it before the request is decoded.
      */
     default @Nullable MethodDescriptor namedMethod() {
         return null;
     }
 
     /**
-     * The call's deadline; {@link Deadline#none()} if the transport does not know it before the request is
+     * Returns the call's deadline, or {@link Deadline#none()} if the transport does not know it before the request is
      * decoded.
      */
     default Deadline deadline() {
@@ -42,24 +42,24 @@ public interface ServerCall extends ServerContext.Exchange {
     }
 
     /**
-     * Returns the object that counts the calls of this call's tenant. The tenant may be a connection, for example.
-     * Returns null if the transport does not distinguish tenants. The result is the same object each time.
+     * Returns the object that counts the calls of this call's tenant, or null if the transport does not distinguish
+     * tenants. The tenant may be a connection, for example. The result is always the same object.
      */
     default @Nullable Share share() {
         return null;
     }
 
     /**
-     * Called when a required authentication has succeeded and the caller has been admitted. From then on, the limits
-     * for unknown callers no longer apply to the connection.
+     * Called when a required authentication has succeeded and the caller has been admitted. The limits for unknown
+     * callers then no longer apply to the connection.
      */
     default void callerIsKnown() {
         // Does nothing by default, for transports whose limits do not depend on authentication.
     }
 
     /**
-     * Decodes the request, once, on a worker thread. Unless the admission is open, the transport calls
-     * {@link Admission#admit} when it knows service, method, metadata and caller, before it creates any argument.
+     * Decodes the request. Called once, on a worker thread. Unless the admission is open, the transport calls {@link
+     * Admission#admit} once it knows the service, method, metadata and caller, before it creates any argument.
      *
      * @throws tern.rpc.RpcException if the call is not admitted, the service or method does not exist, or the
      *     arguments cannot be decoded
@@ -69,7 +69,7 @@ public interface ServerCall extends ServerContext.Exchange {
     /** Decides whether a call may run. */
     interface Admission {
 
-        /** Whether every call is admitted without a check. */
+        /** Returns whether every call is admitted without a check. */
         boolean isOpen();
 
         /**
@@ -82,9 +82,9 @@ public interface ServerCall extends ServerContext.Exchange {
     }
 
     /**
-     * The messages of a streaming call. If the call takes a single request, {@link #decode} returns this request, and
-     * the stream carries only the answers. If the call takes a stream of requests, {@code decode} returns an
-     * invocation without arguments.
+     * Returns the messages of a streaming call. If the call takes a single request, {@link #decode} returns this
+     * request, and the stream carries only the answers. If the call takes a stream of requests, {@code decode} returns
+     * an invocation without arguments.
      *
      * @throws IllegalStateException for a unary call
      */
@@ -93,14 +93,14 @@ public interface ServerCall extends ServerContext.Exchange {
     }
 
     /**
-     * Encodes the answer on the calling thread and queues it. For a streaming call, this sends only the end, because
-     * the answers were sent before.
+     * Encodes the answer on the calling thread and queues it. For a streaming call, this method sends only the end,
+     * because the answers have already been sent.
      */
     void reply(Response response);
 
     /**
      * Answers with an exception, which is encoded on the calling thread. An {@link tern.rpc.RpcException} is sent as a
-     * status of the protocol. Any other exception is sent with its type.
+     * protocol status. Any other exception is sent with its type.
      */
     void fail(Throwable failure, Metadata metadata);
 
@@ -116,14 +116,14 @@ public interface ServerCall extends ServerContext.Exchange {
         // Does nothing by default, because most protocols do not send the times of a call.
     }
 
-    /** Whether the caller still waits for an answer. */
+    /** Returns whether the caller is still waiting for an answer. */
     boolean isOpen();
 
     /** Sets the watcher of the call, and the time at which {@link Watcher#expired} is called. */
     void watch(long untilNanos, Watcher watcher);
 
     /**
-     * A callback for the call's deadline and for the loss of its client's connection. Called on an event loop. Must not
+     * A callback for the call's deadline and for the loss of the client's connection. Called on an event loop. Must not
      * block.
      */
     interface Watcher {

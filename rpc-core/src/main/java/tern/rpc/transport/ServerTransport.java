@@ -13,49 +13,50 @@ public interface ServerTransport extends AutoCloseable {
     void prepare(ServiceDescriptor service);
 
     /**
-     * Starts to accept calls.
+     * Starts accepting calls.
      *
      * @throws java.io.UncheckedIOException if the port cannot be bound; its cause is the exception of the operating
      *     system
      */
     void start(CallHandler handler);
 
-    /** The port on which the transport listens; 0 if it has no port. */
+    /** Returns the port on which the transport listens, or 0 if it has no port. */
     int port();
 
     /** Stops accepting connections and tells clients to stop sending calls. Calls that still arrive are served. */
     void drain();
 
-    /** The number of connected clients. */
+    /** Returns the number of connected clients. */
     int connections();
 
-    /** The number of calls received since the start. */
+    /** Returns the number of calls received since the start. */
     long received();
 
-    /** The number of calls that have not been answered. */
+    /** Returns the number of calls that have not been answered. */
     int inFlight();
 
-    /** The number of answer bytes that wait to be written to sockets. */
+    /** Returns the number of answer bytes waiting to be written to sockets. */
     long queuedBytes();
 
     /**
-     * The number of request bytes that are incomplete or wait for a worker, including the headers of open requests.
+     * Returns the number of bytes of requests that are incomplete or waiting for a worker, including the headers of
+     * open requests.
      */
     default long inboundBytes() {
         return 0;
     }
 
     /**
-     * The number of answer bytes that clients have not accepted, because their flow-control windows or sockets are
-     * full.
+     * Returns the number of answer bytes that clients have not accepted, because their flow-control windows or sockets
+     * are full.
      */
     default long unsentBytes() {
         return 0;
     }
 
     /**
-     * The number of streams that were ready to send but made no progress for 10 s. A value above zero indicates a bug
-     * in Tern.
+     * Returns the number of streams that have been ready to send but have made no progress for 10 s. A value above zero
+     * indicates a bug in Tern.
      */
     default long stalledStreams() {
         return 0;

@@ -16,7 +16,7 @@ public interface ServiceLookup {
     ServiceDescriptor service(String interfaceName);
 
     /**
-     * Returns a method of {@link BuiltInMethods}; null if no built-in method has this name and descriptor.
+     * Returns a method of {@link BuiltInMethods}, or null if no built-in method has this name and descriptor.
      *
      * @throws tern.rpc.RpcException UNIMPLEMENTED if generic calls are disabled on this server
      */
@@ -38,6 +38,6 @@ public interface ServiceLookup {
      */
     ServiceKey withoutGroupAndVersion(String interfaceName);
 
-    /** Whether generic calls and {@code $echo} with objects are served. */
+    /** Returns whether generic calls, and {@code $echo} with objects, are served. */
     boolean genericCalls();
 }

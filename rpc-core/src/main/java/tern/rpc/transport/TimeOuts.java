@@ -23,7 +23,7 @@ public final class TimeOuts {
     private TimeOuts() {}
 
     /**
-     * Returns the failure of a call that was not answered before its deadline.
+     * Creates the failure of a call that was not answered before its deadline.
      *
      * @param connecting whether there was no connection
      * @param heard whether the server has sent any bytes on the connection
@@ -47,8 +47,8 @@ public final class TimeOuts {
     }
 
     /**
-     * Returns the message for the caller if a server answers DEADLINE_EXCEEDED. The server knows only the remaining
-     * time of the call, so its time is replaced with the limit that the caller set.
+     * Returns the caller's message for DEADLINE_EXCEEDED from a server. The server knows only the call's remaining
+     * time, so the time in its message is replaced with the limit set by the caller.
      *
      * @param text the server's message
      */
@@ -62,7 +62,7 @@ public final class TimeOuts {
     }
 
     /**
-     * Returns the server's failure. For DEADLINE_EXCEEDED, adds the caller's own limit to the text.
+     * Returns the server's failure. For DEADLINE_EXCEEDED, the text contains the caller's own limit.
      */
     public static RpcException answered(Invocation call, Endpoint endpoint, RpcException failure) {
         if (failure.code() != StatusCode.DEADLINE_EXCEEDED) {

@@ -14,9 +14,9 @@ import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keys, trusted certificates and rules for TLS. The constructor checks that each key matches its certificate, that
- * each protocol is secure, and that each cipher exists. Immutable. Transports take a supplier and call it for every
- * new connection, so keys and trusted certificates can change while connections are open.
+ * The TLS settings: keys, trusted certificates and rules. The constructor checks that each key matches its certificate,
+ * that each protocol is secure, and that each cipher exists. Immutable. Transports take a supplier and call it for
+ * every new connection, so keys and trusted certificates can change while connections are open.
  *
  * @param name the source and its setting, for error messages
  * @param keys the keys and certificates of this side, already initialized; null for none
@@ -38,7 +38,7 @@ public record Tls(
     /** The permitted protocols. Older protocols are excluded, because they are not secure. */
     private static final List<String> SAFE_PROTOCOLS = List.of("TLSv1.3", "TLSv1.2");
 
-    /** Whether a server requests a certificate from clients. */
+    /** Determines whether a server requests or requires a certificate from its clients. */
     public enum ClientAuth {
         NONE,
         /** Requests a certificate, but also accepts clients without a certificate. Refuses an invalid certificate. */
@@ -98,7 +98,7 @@ public record Tls(
         return new Tls(name, keys, trust, protocols, ciphers, clientAuth, handshakeTimeout);
     }
 
-    /** This side's certificates, without the certificates of their authorities; empty if there are no keys. */
+    /** Returns this side's certificates without those of their authorities, or an empty list if there are no keys. */
     public List<X509Certificate> certificates() {
         return keys == null ? List.of() : TlsKeys.certificates(keys);
     }

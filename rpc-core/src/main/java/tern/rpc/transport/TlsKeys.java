@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /** Checks the keys of key managers. Each private key must match its certificate. */
 final class TlsKeys {
 
-    /** The names of key types that key managers and certificates use. */
+    /** The key type names used by key managers and certificates. */
     private static final List<String> KINDS = List.of("RSA", "RSASSA-PSS", "EC", "EdDSA", "DSA");
 
     /** The signature algorithms of the common key types. */

@@ -20,7 +20,8 @@ public final class Token {
     }
 
     /**
-     * Whether the token can be sent in a header: it has at least one character, and all characters are visible ASCII.
+     * Returns whether the token can be sent in a header: it must have at least one character, and all characters must
+     * be visible ASCII.
      */
     public boolean isUsable() {
         return !text.isEmpty() && text.chars().allMatch(character -> character > ' ' && character < 0x7F);
@@ -32,7 +33,8 @@ public final class Token {
     }
 
     /**
-     * Whether the given text equals the token. The time of the comparison does not reveal how many characters match.
+     * Returns whether the given text equals the token. The duration of the comparison does not reveal how many
+     * characters match.
      */
     boolean matches(byte[] shown) {
         return MessageDigest.isEqual(shown, bytes);

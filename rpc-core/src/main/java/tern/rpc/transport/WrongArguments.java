@@ -33,7 +33,7 @@ public final class WrongArguments {
      * Decodes the next argument.
      *
      * @param index the parameter index
-     * @throws SerializationException if the argument cannot be decoded, or is null although its type is primitive
+     * @throws SerializationException if the argument cannot be decoded, or is null even though its type is primitive
      */
     public static @Nullable Object read(ObjectReader reader, MethodDescriptor method, int index) {
         ValueType declared = method.parameters().get(index);

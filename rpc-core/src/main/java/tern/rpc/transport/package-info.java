@@ -1,4 +1,4 @@
-/** The interfaces between calls and bytes. Every transport implements them. */
+/** The interfaces that every transport implements. They separate calls from the bytes on the wire. */
 @NullMarked
 package tern.rpc.transport;
 

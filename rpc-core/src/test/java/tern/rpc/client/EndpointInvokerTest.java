@@ -30,7 +30,7 @@ import tern.rpc.transport.IdleConnection;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.Tls;
 
-/** Tests which connection gets a call after the first connection refused it. */
+/** Tests which connection gets a call after the first connection has refused it. */
 class EndpointInvokerTest {
 
     private static final Endpoint ONE = new Endpoint("one", 1);
@@ -185,7 +185,10 @@ class EndpointInvokerTest {
         assertThat(asked).containsExactly(ONE);
     }
 
-    /** The call must succeed even if the caller's thread notices the failure only after the connection was replaced. */
+    /**
+     * The call must succeed even if the caller's thread notices the failure only after the connection has been
+     * replaced.
+     */
     @Test
     void callOfALostConnectionGoesToASuccessorThatIsReadyAlready() {
         refuses(
@@ -207,7 +210,7 @@ class EndpointInvokerTest {
         };
     }
 
-    /** A connection whose socket was lost. */
+    /** A connection that has lost its socket. */
     private static final class LostCarrier implements PendingCall.Carrier {
         @Override
         public void abandoned(PendingCall call) {
@@ -289,7 +292,7 @@ class EndpointInvokerTest {
     @Test
     void idempotentCallIsCopiedToAProviderThatFailed() {
         // After provider ONE has failed, the client sends it only copies of calls, to detect its recovery. The caller
-        // gets the answer of provider TWO.
+        // gets provider TWO's answer.
         Service proxy = client.refer(ServiceReference.to(Service.class, new StaticEndpoints(List.of(ONE, TWO)))
                 .protocol("fake")
                 .method("call", MethodSettings.NONE.withIdempotent(true))

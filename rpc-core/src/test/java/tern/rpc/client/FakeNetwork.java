@@ -20,10 +20,10 @@ final class FakeNetwork implements ClientTransport {
 
     static final String PROTOCOL = "fake";
 
-    /** All calls that reached a connection, in the order of their arrival. */
+    /** All calls that reached a connection, in order of arrival. */
     final List<Sent> sent = new ArrayList<>();
 
-    /** The reaction of a connection to each call. */
+    /** Defines a connection's reaction to each call. */
     BiConsumer<Endpoint, PendingCall> taking = (endpoint, call) -> {};
 
     private final Map<Endpoint, Connection> connections = new ConcurrentHashMap<>();

@@ -86,8 +86,8 @@ class HedgedCallTest {
     }
 
     /**
-     * Makes a hundred calls with the given response time. After that, the client knows the usual response time, and the
-     * budget allows five hedges.
+     * Makes a hundred calls with the given response time. The client then knows the usual response time, and the budget
+     * allows five hedges.
      */
     private void train(Service service, Duration took) {
         network.taking = (endpoint, call) -> {
@@ -98,7 +98,7 @@ class HedgedCallTest {
             service.find().join();
             service.findNow();
         }
-        // After this time, the client computes the percentile of the response times again.
+        // After this time, the client recomputes the percentile of the response times.
         now.addAndGet(Duration.ofMillis(300).toNanos());
         network.taking = (endpoint, call) -> {};
         network.sent.clear();

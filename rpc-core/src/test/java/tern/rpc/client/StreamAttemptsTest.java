@@ -126,7 +126,7 @@ class StreamAttemptsTest {
 
                 @Override
                 public void discard() {
-                    // This answer holds nothing that must be released.
+                    // This answer has no resources to release.
                 }
             });
         }

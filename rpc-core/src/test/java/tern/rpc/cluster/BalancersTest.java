@@ -23,8 +23,8 @@ import tern.rpc.endpoint.Instance;
 import tern.rpc.transport.IdleConnection;
 
 /**
- * Tests how the load balancers distribute calls, and how stable their choices are. All nodes are equal, because no
- * calls are in flight.
+ * Tests how the load balancers distribute calls, and how stable their choices are. No calls are in flight, so all nodes
+ * are equally loaded.
  */
 class BalancersTest {
 

@@ -24,7 +24,7 @@ import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.transport.IdleConnection;
 
 /**
- * An event-driven simulation, without threads, of ten providers, one of which becomes faulty. Each provider has 16
+ * An event-driven simulation, without threads, in which one of ten providers becomes faulty. Each provider has 16
  * workers
  * and exponentially distributed service times with a mean of 10 ms. The load is 60 %, and calls have a timeout of one
  * second. Provider 0 is faulty from second 5 to second 25.
@@ -61,7 +61,7 @@ class ClusterModelTest {
         int badSecond; // The number of calls to all providers during the fault, excluding the first second.
         int atLast; // The number of calls in the last second, which begins 5 s after the end of the fault.
         int atLastOfBad;
-        // The response times of calls from three seconds after the start of the fault.
+        // The response times of calls that start at least three seconds after the fault begins.
         final List<Long> late = new ArrayList<>();
         final int[] failedOfClient;
 

@@ -148,7 +148,7 @@ class ClusterTest {
     private static final class Peer extends IdleConnection {
         private boolean heard = true;
         private int attempts;
-        private boolean open; // Whether an attempt to connect succeeds.
+        private boolean open; // True if attempts to connect succeed.
         private int probes;
         private boolean closed;
 
@@ -313,7 +313,7 @@ class ClusterTest {
         return threads.getCurrentThreadAllocatedBytes() - before;
     }
 
-    /** The allocated bytes are an upper bound of the memory that the list retains. */
+    /** The test uses the allocated bytes as an upper bound on the memory that the provider list retains. */
     @Test
     void tenThousandProvidersTakeAtMost250BytesEach() {
         cluster.start(Duration.ZERO);
@@ -547,7 +547,7 @@ class ClusterTest {
         assertThat(peer(1).attempts).isEqualTo(2);
     }
 
-    /** Opens a provider's port, and returns the time until the provider gets a call again. */
+    /** Opens a provider's port, and returns the time until the provider next gets a call. */
     private long untilCalled(int number) {
         Peer back = peer(number);
         back.open = true;
@@ -601,7 +601,7 @@ class ClusterTest {
         target.node().end(outcome, TICK, now, usual);
     }
 
-    /** Advances the clock while calls to any provider continue. */
+    /** Advances the clock in steps, and makes a call to any provider after each step. */
     private void pass(long nanos) {
         for (long until = now + nanos; now < until; ) {
             timer.move(100 * TICK);
@@ -843,7 +843,7 @@ class ClusterTest {
     void addressThatCannotBeAProviderIsLeftOutOnceNamedAndCallsGoOn(String host) {
         try (LoggedLines lines = new LoggedLines()) {
             cluster.start(Duration.ZERO);
-            for (int i = 0; i < 100; i++) { // The flapping address must not log a line each time.
+            for (int i = 0; i < 100; i++) { // A flapping address must not cause a log line each time.
                 source.lists(Instance.of(new Endpoint(host, 20880)), instance(1), instance(2 + i % 2));
                 source.lists(instance(1), instance(2));
                 timer.move(100 * TICK);

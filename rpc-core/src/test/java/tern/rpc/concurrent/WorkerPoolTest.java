@@ -137,8 +137,8 @@ class WorkerPoolTest {
                 await(done);
             }
 
-            // A few threads more than one are allowed. While the only worker is about to become idle, the pool does not
-            // find it and starts another thread.
+            // The pool may have a few more threads than one. While the only worker is about to become idle, the pool
+            // does not find it and starts another thread.
             assertThat(pool.threads()).isLessThanOrEqualTo(20);
         }
     }
@@ -194,8 +194,8 @@ class WorkerPoolTest {
     }
 
     /**
-     * Looks for races that make the wake-up rules lose a task. The test uses short tasks, idle periods and many
-     * producers at once.
+     * Looks for races in which the wake-up rules lose a task. The test uses short tasks, idle periods and many
+     * concurrent producers.
      */
     @Test
     void noTaskIsForgottenOrRunTwiceUnderRaces() throws Exception {

@@ -14,7 +14,7 @@ import tern.rpc.limit.SimulatedServer.Caller;
 /** Tests the adaptive limit with a simulated server that has two processors and 200 threads. */
 class AdaptiveLimitTest {
 
-    /** Number of calls per second that the server can process if each call needs 5 ms of CPU time. */
+    /** The number of calls per second that the server can process if each call needs 5 ms of CPU time. */
     private static final double CAPACITY = 400;
 
     @ParameterizedTest
@@ -105,7 +105,7 @@ class AdaptiveLimitTest {
         Caller caller = server.caller(1_000);
         server.runUncounted(10);
 
-        server.calls(0.1, 500); // With these calls, 200 threads can serve 400 calls per second.
+        server.calls(0.1, 500); // 200 threads can serve 400 of these calls per second.
         server.runUncounted(5);
         server.run(20);
 

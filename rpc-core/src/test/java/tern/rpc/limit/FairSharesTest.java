@@ -18,13 +18,13 @@ class FairSharesTest {
         }
     }
 
-    /** Simulates one measurement window of 100 calls. Four of five calls belong to the tenant {@code quick}. */
+    /** Simulates one measurement window of 100 calls. Four out of five calls belong to the tenant {@code quick}. */
     private void window() {
         for (int i = 0; i < 100; i++) {
             shares.vote(i % 5 == 0 ? slow : quick);
         }
         shares.windowEnds();
-        // The call of yields() records that the tenant {@code slow} sends calls too.
+        // The call to yields() records that the tenant {@code slow} sends calls too.
         shares.yields(slow, 0, ALL);
     }
 

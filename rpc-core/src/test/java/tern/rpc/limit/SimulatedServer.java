@@ -58,7 +58,7 @@ final class SimulatedServer {
     static final class Counts {
 
         private int sent;
-        private int answered; // The number of calls that were answered before their deadline.
+        private int answered; // The number of calls answered before their deadline.
         private int refused;
         private final List<Long> nanos = new ArrayList<>();
 
@@ -146,7 +146,7 @@ final class SimulatedServer {
         return caller.counts.refused - refused;
     }
 
-    /** Simulates the given time, and then resets the counts. */
+    /** Simulates the given period, and then resets the counts. */
     void runUncounted(double seconds) {
         run(seconds);
         callers.forEach(caller -> caller.counts = new Counts());

@@ -29,7 +29,7 @@ class RegistrarTest {
             0,
             0);
 
-    /** A registry that records the methods that are called on it. */
+    /** A registry that records which of its methods are called. */
     private static final class FakeRegistry implements Registry, Publication {
         final List<String> log = new ArrayList<>();
         final CompletableFuture<Void> seen = new CompletableFuture<>();

@@ -228,7 +228,7 @@ class LedgerOfCallsTest {
         }
     }
 
-    /** Waits until the condition is true, because a call is counted shortly after its answer was sent. */
+    /** Waits until the condition is true. A call is counted only shortly after its answer has been sent. */
     private static void awaitTrue(BooleanSupplier condition) {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
         while (!condition.getAsBoolean()) {
@@ -382,8 +382,7 @@ class LedgerOfCallsTest {
         schedules.stream().subscribe(probe);
         awaitCalls("stream", 1);
 
-        // If the method runs on a callback thread, the clock advances once more, because the worker has not finished
-        // yet.
+        // If the method runs on a callback thread, the clock advances once more, because the worker is still running.
         assertThat(millis("stream", Phase.OWN)).isIn(4.0, 8.0);
         assertThat(log.list).isEmpty();
     }

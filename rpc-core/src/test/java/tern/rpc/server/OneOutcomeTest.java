@@ -44,8 +44,8 @@ import tern.rpc.transport.ServerTransport;
 
 /**
  * Tests figure R12 of docs/figures/promises.md. If two events that end a call happen at the same moment, the call must
- * end exactly once on the client and on the server. The test covers all pairs of answer, timeout,
- * cancellation and loss of the connection. After each call, all of its resources must be released.
+ * end exactly once on the client and once on the server. The test covers all pairs of the events answer, timeout,
+ * cancellation and connection loss. After each call, all of its resources must be released.
  */
 @Timeout(600)
 class OneOutcomeTest {
@@ -225,8 +225,8 @@ class OneOutcomeTest {
     }
 
     /**
-     * A service that keeps the future of the last call, so that the test can complete the future. The service handles
-     * one call at a time.
+     * A service that stores the future of the last call for the test to complete. The service handles one call at a
+     * time.
      */
     private static final class Promising implements Promises {
         private final AtomicInteger entered = new AtomicInteger();
@@ -423,7 +423,7 @@ class OneOutcomeTest {
         return Objects.requireNonNull(server);
     }
 
-    /** Wraps the transport, and opens it again after a race that closed it. */
+    /** Wraps the transport, and reopens it after a race that has closed it. */
     private final class Reopening implements ServerTransport {
         private @Nullable CallHandler handler;
 

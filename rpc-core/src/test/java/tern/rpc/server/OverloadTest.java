@@ -45,7 +45,7 @@ import tern.rpc.serialization.JdkSerializer;
 import tern.rpc.transport.InMemoryTransport;
 
 /**
- * Tests an overloaded server: which calls it refuses, which message it sends, and whether it leaks resources.
+ * Tests which calls an overloaded server refuses, which message it sends, and whether it leaks resources.
  */
 class OverloadTest {
 

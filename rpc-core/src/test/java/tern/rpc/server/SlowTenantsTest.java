@@ -39,7 +39,7 @@ import tern.rpc.serialization.JdkSerializer;
 import tern.rpc.transport.InMemoryTransport;
 
 /**
- * Tests that tenants whose methods do not return cannot occupy all threads for methods or all threads for streams.
+ * Tests that tenants whose methods do not return cannot occupy all method threads or all stream threads.
  */
 class SlowTenantsTest {
 
@@ -168,7 +168,7 @@ class SlowTenantsTest {
         assertThat(worker.holding.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
     }
 
-    /** Makes calls while no thread is free, and waits until they are queued. */
+    /** Makes calls while all threads are busy, and waits until the calls are queued. */
     private List<Future<String>> queue(Work tenant, int calls) {
         List<Future<String>> made = new ArrayList<>();
         int before = Objects.requireNonNull(server).workers().queued();

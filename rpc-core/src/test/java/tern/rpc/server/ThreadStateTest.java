@@ -33,7 +33,7 @@ class ThreadStateTest {
     private static final ThreadLocal<String> CALLER = new ThreadLocal<>();
 
     /**
-     * A service whose methods return the caller that is stored on their thread, and then store their own caller there.
+     * A service whose methods return the caller stored on their thread and then store their own caller there.
      */
     public interface Careless {
 
@@ -84,7 +84,7 @@ class ThreadStateTest {
         public CompletionStage<Boolean> interrupts() {
             boolean interrupted = Thread.interrupted();
             while (first.get() && Objects.requireNonNull(server).workers().queued() == 0) {
-                // The loop waits until another call is queued, so that this thread then runs the queued call.
+                // The loop waits until another call is queued, so that this thread runs the queued call next.
                 Thread.onSpinWait();
             }
             first.set(false);

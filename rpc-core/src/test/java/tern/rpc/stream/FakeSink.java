@@ -10,7 +10,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
-/** A sink that keeps the values sent to it. The test sets whether it is ready. */
+/** A sink that stores the values sent to it. The test determines whether it is ready. */
 final class FakeSink implements MessageSink {
 
     final List<@Nullable Object> sent = new ArrayList<>();

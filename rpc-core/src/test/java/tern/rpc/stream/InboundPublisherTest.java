@@ -109,7 +109,7 @@ class InboundPublisherTest {
         }
         assertThat(source.requests).containsExactly(16);
         bring("x");
-        // The subscriber is faster than the source, so the publisher doubles the requested number.
+        // The subscriber is faster than the source, so the publisher doubles the number of requested messages.
         assertThat(source.requests).containsExactly(16, 32 - 8);
         for (int i = 0; i < 100_000; i++) {
             bring("x");

@@ -29,7 +29,7 @@ class OutboundObserverTest {
     private final OutboundObserver observer =
             new OutboundObserver("Service/method", sink, new SerialExecutor(later::add), now::get);
 
-    /** Sends a value on a separate thread and keeps the exception that is thrown. */
+    /** Sends a value on a separate thread and stores the exception that is thrown. */
     private static final class Sending {
         final CompletableFuture<@Nullable Throwable> failure = new CompletableFuture<>();
         final Thread thread;

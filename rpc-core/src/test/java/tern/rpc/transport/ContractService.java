@@ -28,7 +28,7 @@ public interface ContractService extends KeyedStore<ContractService.Item, Long> 
 
     record Point(int x, int y) implements Serializable {}
 
-    /** A bean with consecutive fields of small types, which a faulty reader could mix up. */
+    /** A bean whose consecutive fields have small types, so that a faulty reader could mix them up. */
     class Item implements Serializable {
         private static final long serialVersionUID = 1L;
         public long id;
@@ -115,7 +115,7 @@ public interface ContractService extends KeyedStore<ContractService.Item, Long> 
 
     String header(String name);
 
-    /** Returns the remaining time until the deadline in milliseconds; -1 if there is no deadline. */
+    /** Returns the remaining time until the deadline in milliseconds, or -1 if there is no deadline. */
     long remainingMillis();
 
     @RpcMethod(oneWay = true)

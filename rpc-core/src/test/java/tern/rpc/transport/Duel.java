@@ -7,8 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs two actions on two threads at the same moment, many times. The first action runs on the caller's thread. The
- * threads synchronize by spinning, because threads that were parked would start at different moments. Each thread waits
- * for a
+ * threads synchronize by spinning, because parked threads would resume at different moments. Each thread waits for a
  * varying time before its action, so that either action may come first.
  */
 public final class Duel {
@@ -22,7 +21,7 @@ public final class Duel {
         /** Runs on the second thread, concurrently with {@link #first}. */
         void second();
 
-        /** Runs on the caller's thread after both actions have ended. */
+        /** Called on the caller's thread after both actions have ended. */
         void over();
     }
 

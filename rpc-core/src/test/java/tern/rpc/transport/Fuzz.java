@@ -6,11 +6,10 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Feeds a decoder with invalid inputs (figure R1 of docs/figures/promises.md). Each input is made from valid inputs by
- * cutting, splicing, repeating, overwriting, and inserting tokens of the format or random bytes. The number of an input
- * determines its content. A failure message contains this number, and the option {@code -Dtern.fuzz.input=} replays the
- * input. Each
- * decoder gets 100,000 inputs, or the number given in {@code -Dtern.fuzz=}.
+ * Feeds a decoder with invalid inputs (figure R1 of docs/figures/promises.md). Each input is derived from valid inputs
+ * by cutting, splicing, repeating and overwriting parts, and by inserting random bytes or tokens of the format. An
+ * input's number determines its content. A failure message contains this number, and the option {@code
+ * -Dtern.fuzz.input=} replays the input. Each decoder gets 100,000 inputs, or the number given in {@code -Dtern.fuzz=}.
  */
 public final class Fuzz {
 
@@ -128,7 +127,7 @@ public final class Fuzz {
         return changed;
     }
 
-    /** Returns a boundary value with one to four bytes. */
+    /** Returns a boundary value that is one to four bytes long. */
     private static byte[] boundary(Random random) {
         int value = BOUNDARIES[random.nextInt(BOUNDARIES.length)];
         byte[] bytes = new byte[1 + random.nextInt(4)];

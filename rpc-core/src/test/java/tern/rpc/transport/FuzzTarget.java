@@ -3,10 +3,10 @@ package tern.rpc.transport;
 import java.util.List;
 
 /**
- * A target of coverage-guided fuzzing.
+ * A target for coverage-guided fuzzing.
  *
  * @param seeds the initial inputs
- * @param target throws an exception for a finding
- * @param resources closed at the end
+ * @param target the code under test, which throws an exception for a finding
+ * @param resources the resources to close at the end
  */
 public record FuzzTarget(List<byte[]> seeds, Fuzz.Target target, AutoCloseable resources) {}

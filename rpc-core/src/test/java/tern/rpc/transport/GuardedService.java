@@ -15,12 +15,12 @@ public interface GuardedService {
 
     List<String> headers();
 
-    /** A class that counts the calls of its constructors, setters and replacement methods. */
+    /** A class that counts the calls to its constructors, setters and replacement methods. */
     class Counted implements Serializable {
 
         private static final long serialVersionUID = 1L;
 
-        /** The number of calls of constructors, setters and replacement methods so far. */
+        /** The number of calls to constructors, setters and replacement methods so far. */
         public static final AtomicInteger MADE = new AtomicInteger();
 
         private String name = "";

@@ -52,7 +52,7 @@ public abstract class IdentityContractTest extends TransportTest {
 
     private final AtomicInteger ran = new AtomicInteger();
 
-    /** Whether the tested transport supports streams. */
+    /** Returns whether the tested transport supports streams. */
     protected boolean hasStreams() {
         return false;
     }

@@ -131,12 +131,12 @@ public class Probe<T> implements Flow.Subscriber<T>, StreamObserver<T> {
         return count.get();
     }
 
-    /** Returns how often the stream's end was received, which must be at most once. */
+    /** Returns how often the stream's end was received, which must not be more than once. */
     public int ends() {
         return ends.get();
     }
 
-    /** Returns the next event without removing it; null if no event has been received. */
+    /** Returns the next event without removing it, or null if no event has been received. */
     public @Nullable Object peek() {
         return told.peek();
     }

@@ -839,7 +839,7 @@ public abstract class StreamContractTest extends TransportTest {
         assertThat(inner.isLimited()).isTrue();
     }
 
-    // The following tests cover backpressure. They compare how many messages were written and how many were read.
+    // The following tests cover backpressure. They compare the numbers of messages written and read.
 
     @Test
     void slowReaderStopsAServersPublisher() throws Exception {

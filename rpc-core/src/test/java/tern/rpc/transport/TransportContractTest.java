@@ -66,7 +66,7 @@ public abstract class TransportContractTest extends TransportTest {
     protected final ContractServer service = new ContractServer();
 
     /**
-     * Whether the tested transport preserves the types of exceptions. Plain JSON transmits only a status code and a
+     * Returns whether the tested transport preserves exception types. Plain JSON transmits only a status code and a
      * message.
      */
     protected boolean carriesExceptions() {

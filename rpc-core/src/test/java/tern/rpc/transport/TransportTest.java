@@ -26,13 +26,13 @@ public abstract class TransportTest {
     /** Creates a server transport, which the test closes. */
     protected abstract ServerTransport newServerTransport();
 
-    /** Creates a client transport that connects to the server transport created last. */
+    /** Creates a client transport that connects to the most recently created server transport. */
     protected abstract ClientTransport newClientTransport();
 
-    /** Returns the address of the server transport that was started last. */
+    /** Returns the address of the most recently started server transport. */
     protected abstract Endpoint endpoint();
 
-    /** Closes the resource after the test. Resources are closed in the reverse order of these calls. */
+    /** Registers a resource to be closed after the test. Resources are closed in reverse order. */
     protected void closeLater(AutoCloseable resource) {
         open.add(resource);
     }
@@ -51,7 +51,7 @@ public abstract class TransportTest {
     /** Called after the test to check that all resources were released. */
     protected void everythingIsClosed() {}
 
-    /** Releases all code that the test has blocked. */
+    /** Unblocks all code that the test has blocked. */
     protected void letGo() {}
 
     protected <T> Future<T> inBackground(Callable<T> call) {

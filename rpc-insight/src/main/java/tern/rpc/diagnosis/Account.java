@@ -8,13 +8,13 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Breaks the time of one call down into parts, whose sum is the time of the call. The times of ledger phases and named
+ * A breakdown of one call's time into parts whose sum is the time of the call. The times of ledger phases and named
  * operations are measured exactly. The remaining time, the call's own time, is divided in proportion to samples of its
  * thread.
  */
 final class Account {
 
-    /** The call's own time, before it is divided according to samples. */
+    /** The call's own time before it is divided according to samples. */
     static final Part OWN = Part.of(Kind.UNEXPLAINED);
 
     private static final int MIN_SAMPLES = 3;
@@ -87,7 +87,7 @@ final class Account {
     }
 
     /**
-     * Subtracts the pauses during the call from all parts in proportion, and adds each pause to the breakdown as a
+     * Subtracts the pauses during the call from all parts proportionally, and adds each pause to the breakdown as a
      * separate part.
      */
     private static void takePausesOut(EndedCall call, Times times, PauseTimes pauses) {

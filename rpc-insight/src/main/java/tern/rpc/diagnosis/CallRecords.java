@@ -17,8 +17,8 @@ import tern.rpc.metrics.CallObserver;
 
 /**
  * Records the calls of each method: their counts, the last calls that missed the latency target or failed, and some
- * calls that met the target, for comparison. Holds {@value #MAX_METHODS} methods. Calls of further methods are
- * counted under {@value #OTHERS}. Thread-safe.
+ * calls that met the target, for comparison. Records up to {@value #MAX_METHODS} methods separately. Calls of any
+ * further methods are counted under {@value #OTHERS}. Thread-safe.
  */
 final class CallRecords implements CallObserver {
 
@@ -83,8 +83,8 @@ final class CallRecords implements CallObserver {
         }
 
         /**
-         * Adds the phase times of one call that met its latency target to the sums of its method. Called for one of
-         * every {@value #ONE_IN} such calls.
+         * Adds a call's phase times to its method's sums. Called for one in {@value #ONE_IN} of the calls that met
+         * their latency target.
          */
         void learn(CallLedger ledger, long now) {
             for (int i = 0; i < PHASES.length; i++) {
@@ -171,7 +171,7 @@ final class CallRecords implements CallObserver {
     }
 
     /**
-     * Returns the recorded calls that missed the latency target or failed, and that ended at or after the given time.
+     * Returns the recorded calls that missed the latency target or failed and that ended at or after the given time.
      */
     List<EndedCall> bad(long sinceNanos) {
         List<EndedCall> calls = new ArrayList<>();
@@ -180,8 +180,8 @@ final class CallRecords implements CallObserver {
     }
 
     /**
-     * Returns the recorded calls that met the latency target, and that ended at or after the given time. Only some of
-     * these calls are recorded.
+     * Returns the recorded calls that met the latency target and ended at or after the given time. Only some of the
+     * calls that meet the target are recorded.
      */
     List<EndedCall> good(long sinceNanos) {
         List<EndedCall> calls = new ArrayList<>();

@@ -47,7 +47,7 @@ final class CallSamples {
         });
     }
 
-    /** Returns the share of a call's time that each activity has in the call's samples. */
+    /** Returns each activity's share of a call's time, according to the call's samples. */
     Shares of(CallLedger call) {
         Shares shares = new Shares();
         shares.add(byCall.getOrDefault(call, List.of()));
@@ -55,13 +55,13 @@ final class CallSamples {
     }
 
     /**
-     * Returns the share of time that each activity has in the samples of a method's late or failed calls.
+     * Returns each activity's share of time in the samples of a method's late or failed calls.
      */
     Shares of(String method) {
         return byMethod.getOrDefault(method, NONE);
     }
 
-    /** The number of samples in which a thread spent time on this part. */
+    /** Returns the number of samples in which a thread spent time on this part. */
     int looks(Part part) {
         int looks = 0;
         for (List<Sample> list : byCall.values()) {
@@ -72,7 +72,7 @@ final class CallSamples {
         return looks;
     }
 
-    /** The number of samples taken in the calls' own time, that is, outside their operations. */
+    /** Returns the number of samples taken during the calls' own time, that is, outside their operations. */
     int ownLooks() {
         int looks = 0;
         for (List<Sample> list : byCall.values()) {
@@ -84,7 +84,7 @@ final class CallSamples {
     }
 
     /**
-     * Returns the source line in which threads were found most often while they spent time on this part; null if
+     * Returns the source line at which threads were found most often while they spent time on this part, or null if
      * there is no sample.
      */
     @Nullable
@@ -93,8 +93,8 @@ final class CallSamples {
     }
 
     /**
-     * Returns the most frequent source line of a part together with the line that called it, as in
-     * {@code Naps.millis:15, called from Stock.take:40}; null if there is no sample.
+     * Returns the most frequent source line of a part together with the line that called it, as in {@code
+     * Naps.millis:15, called from Stock.take:40}, or null if there is no sample.
      */
     @Nullable
     String shownLineOf(Part part) {
@@ -125,7 +125,7 @@ final class CallSamples {
     }
 
     /**
-     * Returns the method that threads called most often while they spent time on this part; null if no method was
+     * Returns the method that threads called most often while they spent time on this part, or null if no method was
      * called in more than a third of the samples.
      */
     @Nullable
@@ -149,7 +149,7 @@ final class CallSamples {
     }
 
     /**
-     * Returns the line of application code that called one of these methods most often; null if none of them was
+     * Returns the line of application code that most often called one of these methods, or null if none of them was
      * called.
      */
     @Nullable
@@ -158,14 +158,14 @@ final class CallSamples {
         return line(sample -> sample.called() != null && wanted.contains(sample.called()));
     }
 
-    /** Returns the source line in which the lock's owners were found most often; null if there is no sample. */
+    /** Returns the source line at which the lock's owners were found most often, or null if there is no sample. */
     @Nullable
     StackTraceElement ownersLineOf(Part lock) {
         return most(sample -> sample.part().equals(lock) ? sample.doing() : null);
     }
 
     /**
-     * Returns the name of the thread that most often held this lock or initialized this class; null if there is no
+     * Returns the name of the thread that most often held this lock or initialized this class, or null if there is no
      * sample.
      */
     @Nullable
@@ -182,15 +182,15 @@ final class CallSamples {
                 .orElse(null);
     }
 
-    /** Returns the source line in which threads were found most often in this phase; null if there is no sample. */
+    /** Returns the source line at which threads were found most often in this phase, or null if there is no sample. */
     @Nullable
     StackTraceElement lineIn(Phase phase) {
         return line(sample -> sample.phase() == phase);
     }
 
     /**
-     * Returns the source line in which the threads of these calls were found most often in this phase; null if there
-     * is no sample.
+     * Returns the source line at which these calls' threads were found most often in this phase, or null if there is no
+     * sample.
      */
     @Nullable
     StackTraceElement lineIn(Phase phase, Set<CallLedger> calls) {
@@ -224,7 +224,7 @@ final class CallSamples {
     }
 
     /**
-     * Returns the operation that the lock's owners were running in at least half of the samples; null if there is no
+     * Returns the operation that the lock's owners were running in at least half of the samples, or null if there is no
      * such operation.
      */
     @Nullable

@@ -4,14 +4,14 @@ import java.util.List;
 import java.util.Map;
 import tern.rpc.RunningCall;
 
-/** A source of calls: a server, or the web requests of an application. Thread-safe. */
+/** A source of calls: a server, or an application's web requests. Thread-safe. */
 @FunctionalInterface
 public interface CallSource {
 
     /** Returns the calls that are running now. */
     List<RunningCall> runningCalls();
 
-    /** Returns the number of calls that were refused before they ran, since the start of the process, by reason. */
+    /** Returns the number of calls refused before they ran, by reason, since the start of the process. */
     default Map<String, Long> refusals() {
         return Map.of();
     }

@@ -10,8 +10,8 @@ import tern.rpc.Phase;
 
 /**
  * The last {@value #SIZE} calls of all methods, so that they can be replayed with other pool sizes. Adding a call
- * allocates no memory. A reader may get a mixture of two calls if a call is overwritten while it is read. A few such
- * mixtures do not distort a replay of many calls. Thread-safe.
+ * allocates no memory. If a call is overwritten while it is being read, the reader gets a mixture of two calls. A few
+ * such mixtures do not distort a replay of many calls. Thread-safe.
  */
 final class CallTrace {
 
@@ -33,7 +33,7 @@ final class CallTrace {
      */
     record Call(long startNanos, long tookNanos, long queueNanos, long[] waitNanos, int[] uses) {
 
-        /** The time that the call would take without any waits. */
+        /** Returns the time that the call would take without any waits. */
         long serviceNanos() {
             long service = tookNanos - queueNanos;
             for (long wait : waitNanos) {
@@ -56,7 +56,7 @@ final class CallTrace {
         calls.setOpaque(at + 8, ledger.count(Phase.HTTP_CONNECTION));
     }
 
-    /** Returns the calls that were received at the given time or later, in the order of their arrival. */
+    /** Returns the calls received at or after the given time, in order of arrival. */
     List<Call> since(long nanos) {
         List<Call> found = new ArrayList<>();
         long known = Math.min(SIZE, next.get());

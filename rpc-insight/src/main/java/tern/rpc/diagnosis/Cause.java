@@ -11,12 +11,12 @@ import org.jspecify.annotations.Nullable;
  * @param ms the time that this cause adds to a late or failed call on average, in milliseconds
  * @param ofMs the time that all causes together add to a late or failed call on average, in milliseconds
  * @param saves the share of late or failed calls that would meet the target without this cause, from 0 to 1
- * @param certainMs the lower bound on {@code ms}, which is statistically certain, given the number of samples
- * @param evidence facts, one per short line; the first word of each line names its subject
+ * @param certainMs a lower bound on {@code ms} that is statistically certain for the number of samples
+ * @param evidence the facts, one per short line; the first word of each line names its subject
  * @param changed the values that have changed, are new or have stayed the same since the miss began, one per line as
  *     in {@code evidence}
  * @param symptoms consequences of the cause, such as a full pool
- * @param acquitted suspects that are ruled out, with the reason
+ * @param acquitted the suspects that are ruled out, with the reasons
  */
 public record Cause(
         String kind,

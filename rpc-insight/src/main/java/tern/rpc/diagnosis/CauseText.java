@@ -9,10 +9,10 @@ import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.pool.PoolKind;
 
-/** Describes a part of the calls' extra time as a cause, with its evidence and the advised change. */
+/** Describes a part of the calls' extra time as a cause, with evidence and the advised change. */
 final class CauseText {
 
-    /** The minimum length of a notable wait for a connection, as a share of the latency target. */
+    /** The minimum duration of a noticeable wait for a connection, as a share of the latency target. */
     private static final double NOTABLE_WAIT = 0.1;
 
     /** The text that precedes the holder in a lock's name. */
@@ -66,8 +66,8 @@ final class CauseText {
     }
 
     /**
-     * Adds advice to the change if the operation runs while the call holds a lock or connection that other calls wait
-     * for.
+     * Adds advice to the change if the operation runs while the call holds a lock or connection that other calls are
+     * waiting for.
      */
     private Change withoutHolding(Change change, Part part) {
         String held = null;
@@ -86,8 +86,8 @@ final class CauseText {
     }
 
     /**
-     * Returns whether the operation of this part probably runs while the call holds a database connection. This is
-     * assumed if other calls wait notably long for such a connection.
+     * Returns whether this part's operation probably runs while the call holds a database connection. This is assumed
+     * if other calls wait noticeably long for such a connection.
      */
     private boolean isHeldDuring(Part part, Symptom symptom) {
         Phase phase = Operations.phase(part.kind());
@@ -185,7 +185,7 @@ final class CauseText {
         return brings;
     }
 
-    /** Returns the suspects that the evidence rules out, each with the value that rules it out. */
+    /** Returns the suspects that the evidence rules out, each with the deciding value. */
     private List<String> acquitted(Part part) {
         List<String> not = new ArrayList<>();
         for (PoolVerdict pool : pools.values()) {

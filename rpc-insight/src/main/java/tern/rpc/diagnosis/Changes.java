@@ -7,8 +7,8 @@ import java.util.Map;
 import tern.rpc.Phase;
 
 /**
- * Compares the values measured during a miss with their usual values. Finds values that changed, that are new, and
- * that stayed the same.
+ * Compares the values measured during a miss with their usual values, and finds those that changed, are new or stayed
+ * the same.
  */
 final class Changes {
 
@@ -85,8 +85,8 @@ final class Changes {
     }
 
     /**
-     * Whether late or failed calls spend time on an operation that their methods usually do not run. False if these
-     * methods' usual times are unknown.
+     * Returns whether late or failed calls spend time on an operation that their methods usually do not run. Returns
+     * false if the usual times of these methods are unknown.
      */
     private boolean isNew(Part cause) {
         if (Operations.phase(cause.kind()) == null || cause.name().isEmpty()) {

@@ -13,10 +13,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds threads that wait until another thread has initialized a class. Java reports such a thread as runnable,
- * although it stays at the line that uses the class and uses no processor time. This class searches for the thread that
- * runs the static initializer among the sampled threads, and at most once a second among all threads. Not thread-safe:
- * only one thread uses it.
+ * Finds threads that wait until another thread has initialized a class. Java reports such a thread as runnable, even
+ * though it stays at the line that uses the class and consumes no processor time. To find the thread that runs the
+ * static initializer, this class searches the sampled threads and, at most once a second, all threads. Not thread-safe.
  */
 final class ClassInitializers {
 
@@ -30,13 +29,15 @@ final class ClassInitializers {
      */
     private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    /** A thread counts as not running if it used less than this share of the time between two samples. */
+    /**
+     * A thread counts as not running if it used the processor for less than this share of the time between two samples.
+     */
     private static final double STANDS = 0.01;
 
     private final Map<Long, Stand> last = new HashMap<>(); // the last sample of each thread that seemed to run
     private final Random random = new Random(3);
     private List<ThreadLook> found = List.of(); // the threads that run static initializers
-    private long searchedNanos; // the time of the last search among all threads; 0 before the first
+    private long searchedNanos; // the time of the last search of all threads; 0 before the first search
 
     /** A sample of a thread that seemed to run. */
     private record Stand(long atNanos, StackTraceElement frame, long cpuNanos) {
@@ -48,8 +49,7 @@ final class ClassInitializers {
     }
 
     /**
-     * Returns the threads that run the static initializers for which sampled threads wait, by the id of the waiting
-     * thread.
+     * Returns the threads that run static initializers, by the ids of the sampled threads waiting for them.
      */
     Map<Long, ThreadLook> awaited(Collection<ThreadLook> sampled, long now) {
         List<ThreadLook> standing = standing(sampled, now);
@@ -91,8 +91,8 @@ final class ClassInitializers {
     }
 
     /**
-     * Whether the thread is in Java code, or in a native method of the JDK that may initialize a class, such as {@code
-     * Class.forName0}.
+     * Returns whether the thread is in Java code, or in a native method of the JDK that may initialize a class, such as
+     * {@code Class.forName0}.
      */
     private static boolean seemsToRun(ThreadLook thread) {
         Part.Kind kind = StackReader.read(thread).kind();
@@ -115,8 +115,8 @@ final class ClassInitializers {
     }
 
     /**
-     * Returns the initializer whose class has the longest common prefix of names with the waiting code, because the JVM
-     * does not report which class a thread waits for.
+     * Returns the initializer whose class name shares the longest prefix with the waiting code. The JVM does not report
+     * which class a thread is waiting for.
      */
     private static @Nullable ThreadLook nearest(ThreadLook waiting, List<ThreadLook> initializers) {
         StackTraceElement line = StackReader.first(waiting);

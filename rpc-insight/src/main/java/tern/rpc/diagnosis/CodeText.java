@@ -14,10 +14,10 @@ import tern.rpc.pool.LoggingMode;
 /** Describes causes that lie in application code, such as code that waits, fails or writes log lines. */
 final class CodeText {
 
-    /** The prefix of a part's name if an executor's tasks wait for other tasks. */
+    /** The prefix of the name of a part in which an executor's tasks wait for other tasks. */
     static final String TASKS = "tasks of ";
 
-    /** A call writes unusually many log lines if it writes at least this many times the usual number. */
+    /** A call writes unusually many log lines if it writes at least this multiple of the usual number. */
     private static final double MORE_LINES = 2;
 
     private final Evidence evidence;
@@ -127,7 +127,7 @@ final class CodeText {
                         + " initializes (jcmd PID Thread.print names it), or memory that is read from a disk";
     }
 
-    /** Describes the cause if calls wait until a static initializer has ended. */
+    /** Describes the cause if calls wait for a static initializer to end. */
     private Told initialization(Part part, String shown, @Nullable StackTraceElement line) {
         List<String> facts = new ArrayList<>();
         if (line != null) {

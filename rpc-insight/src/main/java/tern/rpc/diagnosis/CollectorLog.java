@@ -47,7 +47,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     private long freedBytes;
     private boolean listening;
 
-    /** Registers this object for the collectors' notifications. A second call has no effect. */
+    /** Registers this object for the collectors' notifications. Further calls have no effect. */
     synchronized void start() {
         if (listening) {
             return;
@@ -61,8 +61,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     }
 
     /**
-     * Whether the collector's MXBean reports pauses. Among the concurrent collectors, only G1 has a bean that reports
-     * pauses.
+     * Returns whether the collector's MXBean reports pauses. Among the concurrent collectors, only G1 has such a bean.
      */
     private static boolean reportsPauses(String name) {
         return !name.contains("Cycles") && (!name.contains("Concurrent") || name.startsWith("G1 "));
@@ -125,9 +124,9 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     }
 
     /**
-     * Returns the share of the heap that old objects use after collections; -1 if unknown. This is the share after the
-     * last major collection if that was less than a minute ago, otherwise the smallest share after the last {@link
-     * #RECENT} collections.
+     * Returns the share of the heap that old objects use after collections, or -1 if unknown. This is the share after
+     * the last major collection if that collection was less than a minute ago. Otherwise it is the smallest share after
+     * the last {@link #RECENT} collections.
      */
     synchronized double live(long now) {
         long max = Runtime.getRuntime().maxMemory();
@@ -144,8 +143,8 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     }
 
     /**
-     * Returns the trigger of the collections that together took the most time since the given time; null if there was
-     * no collection.
+     * Returns the trigger whose collections have taken the most time in total since the given time, or null if there
+     * was no collection.
      */
     synchronized @Nullable String mainCause(long sinceNanos) {
         Map<String, Long> spent = new HashMap<>();

@@ -7,27 +7,27 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Gives samples that belong together a common name. If code computes in many small methods, its samples get the name
- * of their common caller. All samples that wait for a lock get the name of the lock's usual holder.
+ * Gives related samples a common name. If code computes in many small methods, its samples get the name of their common
+ * caller. All samples that wait for a lock get a name that includes the lock's usual holder.
  *
  * @param caller the common caller of computing code; null if each method keeps its own name
- * @param holders for each lock with a usual holder, the part name that includes this holder
+ * @param holders the part name that includes the usual holder, for each lock with a usual holder
  */
 record CommonNames(@Nullable String caller, Map<String, String> holders) {
 
-    /** A method with at least this share of the samples of computing code keeps its own name. */
+    /** A method keeps its own name if it has at least this share of the samples of computing code. */
     private static final double HOT = 0.4;
 
     /** A common caller must be on the stack in at least this share of the samples of computing code. */
     private static final double COMMON = 0.7;
 
-    /** A holder that is found in at least this share of a lock's samples is the usual holder of the lock. */
+    /** A lock's usual holder is a holder found in at least this share of the lock's samples. */
     private static final double USUAL_HOLDER = 0.4;
 
     private static final String HELD = " held in ";
     private static final String WANTED = " wanted in ";
 
-    /** Returns the sample with its common name; without one, returns the sample unchanged. */
+    /** Returns the sample with its common name, or the unchanged sample if it has no common name. */
     Sample of(Sample sample) {
         String lock = lock(sample);
         if (lock != null) {
@@ -44,7 +44,7 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
         return sample;
     }
 
-    /** Returns the lock for which the thread in the sample waits; null if it does not wait for a lock. */
+    /** Returns the lock for which the thread in the sample waits, or null if the thread does not wait for a lock. */
     private static @Nullable String lock(Sample sample) {
         if (sample.part().kind() != Part.Kind.LOCK) {
             return null;
@@ -78,8 +78,8 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
     }
 
     /**
-     * Returns the innermost method that is on at least {@link #COMMON} of the computing stacks; null if a single method
-     * is innermost in at least {@link #HOT} of them.
+     * Returns the innermost method that is on at least the share {@link #COMMON} of the computing stacks, or null if a
+     * single method is innermost in at least the share {@link #HOT} of them.
      */
     static @Nullable String caller(Iterable<List<Sample>> calls) {
         Map<String, Integer> innermost = new HashMap<>();

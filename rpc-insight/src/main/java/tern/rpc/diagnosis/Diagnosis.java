@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param accountMs the mean time of a late or failed call by part in milliseconds, the longest part first; the sum is
  *     the call's total time
  * @param unexplainedMs the time that no evidence explains, in milliseconds
- * @param missing evidence that the operating system does not provide
+ * @param missing the evidence that the operating system does not provide
  */
 public record Diagnosis(
         State state,
@@ -32,9 +32,9 @@ public record Diagnosis(
         missing = List.copyOf(missing);
     }
 
-    /** Whether calls miss the latency target. */
+    /** The state of an application's calls. */
     public enum State {
-        /** Too few calls have ended for a decision. */
+        /** Too few calls have ended to determine whether calls meet the target. */
         QUIET,
         /** Calls meet the latency target. */
         HEALTHY,

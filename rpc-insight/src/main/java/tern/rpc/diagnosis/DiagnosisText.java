@@ -65,7 +65,7 @@ final class DiagnosisText {
     }
 
     /**
-     * Whether the first two causes both cost much time, and fixing either of them alone would save less than half of
+     * Returns whether the first two causes both cost much time and fixing only one of them would save less than half of
      * the late or failed calls.
      */
     static boolean isNotAlone(List<Cause> causes) {

@@ -28,8 +28,8 @@ import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
 /**
- * Watches an application's calls every second, and diagnoses why they miss the latency target. One thread calls
- * {@link #second} once a second, and {@link #look} after each {@link #pauseNanos}. Any thread may read the {@link
+ * Watches an application's calls every second, and diagnoses why they miss the latency target. One thread calls {@link
+ * #second} once a second, and {@link #look} after each pause of {@link #pauseNanos}. Any thread may read the {@link
  * #diagnosis}.
  */
 public final class Diagnostician {
@@ -40,8 +40,8 @@ public final class Diagnostician {
     private static final int HUNG_TARGETS = 10;
 
     /**
-     * The flight recorder records a miss only if it lasts at least this long. The delay keeps the cost of starting the
-     * recorder out of the first diagnoses.
+     * The flight recorder records a miss only if the miss lasts at least this long. The delay ensures that the cost of
+     * starting the recorder does not affect the first diagnoses.
      */
     private static final long RECORDED_FROM_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -78,7 +78,7 @@ public final class Diagnostician {
         /** Returns the calls that are running now. */
         List<RunningCall> running();
 
-        /** Returns the number of calls that were refused since the start of the process, by reason. */
+        /** Returns the number of calls refused since the start of the process, by reason. */
         Map<String, Long> refused();
 
         /** Returns all pools of the application. */
@@ -108,7 +108,7 @@ public final class Diagnostician {
     }
 
     /**
-     * Starts to measure the process's pauses.
+     * Starts measuring the process's pauses.
      *
      * @param recordMisses whether the flight recorder records long misses
      */
@@ -127,14 +127,14 @@ public final class Diagnostician {
         return records;
     }
 
-    /** Returns the last flight recording; null if there was none. Any thread may call this. */
+    /** Returns the last flight recording, or null if there was none. Any thread may call this. */
     public @Nullable Recorded recorded() {
         return recording.last();
     }
 
     /**
-     * Returns the last flight recording if it belongs to the current state: it was started during the current miss, or
-     * outside of a miss if there is none now. Returns null otherwise. Any thread may call this.
+     * Returns the last flight recording if it was started during the current miss or, if there is no miss now, outside
+     * of a miss. Otherwise returns null. Any thread may call this.
      */
     public @Nullable Recorded recordedNow() {
         Recorded last = recording.last();
@@ -143,8 +143,8 @@ public final class Diagnostician {
     }
 
     /**
-     * Starts a flight recording of 30 s. Returns whether the recording was started; false if another recording is
-     * running. Any thread may call this.
+     * Starts a flight recording of 30 s. Returns false if the recording could not be started, for example because
+     * another one is running. Any thread may call this.
      */
     public boolean record() {
         Miss miss = latest.miss();
@@ -152,8 +152,9 @@ public final class Diagnostician {
     }
 
     /**
-     * Returns a line about the most recently changed property among those that a diagnosis advised. The line compares
-     * the expected with the measured effect; it is empty if no such property was changed. Any thread may call this.
+     * Returns a line about the most recently changed property among those whose change was advised by a diagnosis. The
+     * line compares the expected effect with the measured one. It is empty if no such property was changed. Any thread
+     * may call this.
      */
     public String checkedChange() {
         return check.line();
@@ -170,8 +171,8 @@ public final class Diagnostician {
     }
 
     /**
-     * Returns the time until {@link #look} must be called again, in nanoseconds. Returns 0 if no sample is needed:
-     * calls meet the latency target, and no running call has taken more than twice that target.
+     * Returns the time until {@link #look} must be called again, in nanoseconds. Returns 0 if no sample is needed,
+     * because calls meet the latency target and no running call has taken more than twice that target.
      */
     public long pauseNanos() {
         return since != null || isSomeoneLate() ? sampler.pauseNanos() : 0;
@@ -191,7 +192,7 @@ public final class Diagnostician {
         sampler.look(surroundings.running(), clock.nanoTime());
     }
 
-    /** Completes a second: decides whether calls miss the latency target, and diagnoses a miss. */
+    /** Completes a second of observation. Decides whether calls miss the latency target, and diagnoses a miss. */
     public void second() {
         long now = clock.nanoTime();
         Second current = read(now);
@@ -220,7 +221,7 @@ public final class Diagnostician {
             if (since == null) {
                 begin(now);
             }
-            // After calls meet the latency target again, the few late calls of the last seconds are no evidence about
+            // Once calls meet the latency target again, the few late calls of the last seconds are no evidence about
             // the miss.
             if (watch.isMissed()) {
                 diagnose(now, current, running, hung, seen);
@@ -240,8 +241,8 @@ public final class Diagnostician {
     }
 
     /**
-     * Returns the number of late calls since the given time that were not slower than usual, because their method is
-     * always late.
+     * Returns the number of calls since the given time that were late but not slower than usual, because their method
+     * is always late.
      */
     private long usuallyLate(long sinceNanos) {
         return records.bad(sinceNanos).stream().filter(usual::isUsual).count();
@@ -335,7 +336,7 @@ public final class Diagnostician {
         }
         bad.removeIf(usual::isUsual);
         if (bad.isEmpty() && counts.refused() == 0) {
-            return; // The last diagnosis stays until there is new evidence.
+            return; // The last diagnosis remains valid until there is new evidence.
         }
         Evidence evidence = new Evidence(
                 targetNanos,

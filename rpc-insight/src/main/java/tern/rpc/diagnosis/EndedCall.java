@@ -7,7 +7,7 @@ import tern.rpc.CallLedger;
  * A call that has ended.
  *
  * @param endedNanos the end of the call, on the clock of {@link System#nanoTime()}
- * @param tookNanos the duration from the receipt of the call to its end
+ * @param tookNanos the time from receiving the call to its end
  */
 record EndedCall(
         String method,

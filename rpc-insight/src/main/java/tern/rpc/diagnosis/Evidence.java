@@ -6,7 +6,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.pool.LoggingMode;
 
 /**
- * The evidence about a miss, collected in the observed period.
+ * The evidence about a miss, collected during the observed period.
  *
  * @param targetNanos the latency target
  * @param seconds the length of the observed period
@@ -16,8 +16,8 @@ import tern.rpc.pool.LoggingMode;
  * @param tasks the samples of executors' tasks
  * @param logging how log lines are written
  * @param methodAges the time since the first call of each method, in nanoseconds
- * @param trace the last calls in the order of their arrival, for a replay
- * @param calls the counts of calls in the observed period
+ * @param trace the last calls in order of arrival, for a replay
+ * @param calls the call counts in the observed period
  * @param refused the number of refused calls by reason
  */
 record Evidence(

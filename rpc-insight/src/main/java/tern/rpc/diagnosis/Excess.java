@@ -20,7 +20,7 @@ final class Excess {
     private static final int TARGETS_OF_A_FAILURE = 10;
     private static final int MAX_ACCOUNTS = 512;
 
-    /** A failure belongs to a cause if at least this share of the failed part's time belongs to it. */
+    /** A failure belongs to a cause if at least this share of the failed part's time belongs to that cause. */
     private static final double HALF = 0.5;
 
     /** The kinds of waits that application code may end with an exception. */
@@ -87,7 +87,7 @@ final class Excess {
     }
 
     /**
-     * Returns the part to which the call's failure belongs; null if the call did not fail, or if its time explains the
+     * Returns the part to which the call's failure belongs, or null if the call did not fail or its time explains the
      * failure.
      */
     private @Nullable Part failureOf(EndedCall call) {
@@ -100,8 +100,8 @@ final class Excess {
     }
 
     /**
-     * Returns the wait that the code of a failed call ended with an exception. Such a wait took at least half of the
-     * call's time and at least as long as the latency target. Returns null if there is no such wait.
+     * Returns the wait that a failed call's code ended with an exception, or null if there is no such wait. The wait
+     * must have taken at least half of the call's time and at least as long as the latency target.
      */
     private @Nullable Part longWait(EndedCall call) {
         Times times = accountOf(call);
@@ -118,8 +118,7 @@ final class Excess {
     }
 
     /**
-     * Replaces the names of pool waits with the pools' own names, because a failed wait may carry only a general
-     * name.
+     * Replaces the names of pool waits with the pools' own names, because a failed wait may have only a general name.
      */
     private Times named(Times times) {
         Times named = new Times();
@@ -135,8 +134,8 @@ final class Excess {
     }
 
     /**
-     * Returns the usual time of the method's calls by part. If no usual time was learned, returns the mean over the
-     * calls in the observed period that met the latency target.
+     * Returns the usual time of the method's calls by part. If no usual time has been learned, returns the mean over
+     * the observed period's calls that met the latency target.
      */
     private @Nullable Times usualOf(String method) {
         Times known = evidence.usual().of(method);
@@ -189,8 +188,8 @@ final class Excess {
     }
 
     /**
-     * Returns the mean extra time of the late or failed calls that spent time on matching parts. The result does not
-     * include the time of these parts.
+     * Returns the mean extra time of the late or failed calls that spent time on matching parts. The result excludes
+     * the time of these parts themselves.
      */
     Times ofCallsWith(Predicate<Part> wanted) {
         Times sum = new Times();
@@ -206,8 +205,8 @@ final class Excess {
     }
 
     /**
-     * Returns the mean extra time of the late or failed calls of every method that has at least one call with time on
-     * this part.
+     * Returns the mean extra time of the late or failed calls, for every method that has at least one call with time
+     * spent on this part.
      */
     Times ofMethodsWith(Part part) {
         Set<String> methods = new TreeSet<>();
@@ -243,8 +242,8 @@ final class Excess {
     }
 
     /**
-     * Returns the mean time by part of the late or failed calls that spent time on this part. If there are no such
-     * calls, returns the mean of all late or failed calls.
+     * Returns the mean time by part over the late or failed calls that spent time on this part. If there are no such
+     * calls, returns the mean over all late or failed calls.
      */
     Times accountOfCallsWith(Part part) {
         Times sum = new Times();
@@ -260,8 +259,8 @@ final class Excess {
     }
 
     /**
-     * Returns the extra time that is only an effect of comparing slow calls with all usual calls. The slowest tenth of
-     * the usual calls has this extra time too.
+     * Returns the extra time that results only from comparing slow calls with all usual calls. The slowest tenth of the
+     * usual calls also has this extra time.
      */
     double selected(Part part, Predicate<Part> matching) {
         double own = times.sum(Usual::isOwn);
@@ -282,7 +281,7 @@ final class Excess {
     }
 
     /**
-     * The share of late or failed calls that would meet the latency target without a cause.
+     * Returns the share of late or failed calls that would meet the latency target without a given cause.
      *
      * @param share returns the share of a part's extra time that belongs to the cause
      */

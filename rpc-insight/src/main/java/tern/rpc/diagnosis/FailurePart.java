@@ -28,7 +28,7 @@ final class FailurePart {
 
     private static final int MAX_CAUSES = 8;
 
-    /** The simple names of exceptions that end a wait for a connection, each with the ledger phase of that wait. */
+    /** The simple names of exceptions that end a wait for a connection, with the ledger phases of these waits. */
     private static final Map<String, Phase> POOL_TIMEOUTS = Map.of(
             "GetConnectionTimeoutException", Phase.JDBC_CONNECTION,
             "SQLTransientConnectionException", Phase.JDBC_CONNECTION,
@@ -37,7 +37,7 @@ final class FailurePart {
             "ConnectionRequestTimeoutException", Phase.HTTP_CONNECTION,
             "ConnectionPoolTimeoutException", Phase.HTTP_CONNECTION);
 
-    /** A part of the error message of Redis clients whose pool has no free connection. */
+    /** A part of the error message that Redis clients produce if their pool has no free connection. */
     private static final String NO_RESOURCE = "Could not get a resource";
 
     private static final Set<String> DATABASE = Set.of("SQLException", "DataAccessException", "PersistenceException");
@@ -133,7 +133,7 @@ final class FailurePart {
         return null;
     }
 
-    /** Returns the phase of the wait for a connection that the exception ended; null if it did not end such a wait. */
+    /** Returns the ledger phase of the connection wait that the exception ended, or null if it ended no such wait. */
     private static @Nullable Phase waitedFor(Throwable failure) {
         String message = failure.getMessage();
         boolean exhausted = message != null && message.contains(NO_RESOURCE);
@@ -165,7 +165,7 @@ final class FailurePart {
                 || failure.getClass().getSimpleName().endsWith("TimeoutException");
     }
 
-    /** Returns the part for a failure in the network or in another service; null for any other failure. */
+    /** Returns the part for a failure in the network or in another service, or null for any other failure. */
     private static @Nullable Part ofPeer(EndedCall call, List<Throwable> chain) {
         for (int i = chain.size() - 1; i >= 0; i--) {
             Throwable one = chain.get(i);
@@ -203,8 +203,8 @@ final class FailurePart {
     }
 
     /**
-     * Returns the peer that failed. For HTTP and RPC, this is the call's slowest operation; otherwise the address in
-     * the exceptions' messages, or a general name if there is no address.
+     * Returns the peer that failed. For HTTP and RPC, this is the call's slowest operation. Otherwise it is the address
+     * in the exceptions' messages, or a general name if there is no address.
      */
     private static String peer(EndedCall call, List<Throwable> chain) {
         Phase phase = phase(call, chain);
@@ -275,7 +275,7 @@ final class FailurePart {
     }
 
     /**
-     * Returns the part for an error that a database or Redis reported. For any other failure, returns the part for an
+     * Returns the part for an error reported by a database or Redis. For any other failure, returns the part for an
      * exception in the code.
      */
     private static Part ofStore(EndedCall call, List<Throwable> chain) {

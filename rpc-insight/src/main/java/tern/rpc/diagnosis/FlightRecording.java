@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs the flight recorder for 30 s on a separate thread, and keeps a summary of the recording. The recording file has
- * at most 32 MB and is deleted afterwards. Thread-safe.
+ * Runs the flight recorder for 30 s on a separate thread, and keeps a summary of the recording. The recording file is
+ * at most 32 MB in size and is deleted afterwards. Thread-safe.
  */
 final class FlightRecording {
 
@@ -29,12 +29,12 @@ final class FlightRecording {
     private final AtomicBoolean running = new AtomicBoolean();
     private volatile @Nullable Recorded last;
 
-    /** Whether this JVM contains the flight recorder. */
+    /** Returns whether this JVM contains the flight recorder. */
     static boolean isThere() {
         return ModuleLayer.boot().findModule("jdk.jfr").isPresent();
     }
 
-    /** Returns the summary of the last recording; null if there was none. */
+    /** Returns the summary of the last recording, or null if there was none. */
     @Nullable
     Recorded last() {
         return last;

@@ -50,7 +50,8 @@ final class HiccupMeter {
             try {
                 measure();
             } catch (OutOfMemoryError e) {
-                // The thread must outlive a moment without memory. The diagnosis needs its values just then.
+                // The thread must survive an OutOfMemoryError, because the diagnosis needs the measured pauses
+                // especially when memory is exhausted.
                 LockSupport.parkNanos(this, SLEEP_NANOS);
             }
         }
@@ -88,8 +89,9 @@ final class HiccupMeter {
     }
 
     /**
-     * Returns the pauses within this period that no garbage collection explains. If the process used a processor for
-     * more than a quarter of a pause, the pause is attributed to the JVM; otherwise to a cause outside the process.
+     * Returns the pauses within this period that are not explained by a garbage collection. If the process used a
+     * processor for more than a quarter of a pause, the pause is attributed to the JVM; otherwise it is attributed to a
+     * cause outside the process.
      */
     synchronized Times between(long fromNanos, long toNanos, PauseTimes collections) {
         Times times = new Times();

@@ -3,7 +3,7 @@ package tern.rpc.diagnosis;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Advice about methods of the JDK and of common libraries that often slow down calls. */
+/** Advice about JDK and library methods that often slow down calls. */
 final class Hints {
 
     private static final String REGEX =
@@ -16,7 +16,7 @@ final class Hints {
     private static final String RATE = "a higher limit of this rate limiter, or refuse calls in place of a wait";
 
     /**
-     * @param called the beginning of the called method, as simple class name and method name
+     * @param called the beginning of the called method's name, with the simple class name
      * @param change the advised change
      */
     private record Hint(String called, String change) {}
@@ -58,7 +58,10 @@ final class Hints {
 
     private Hints() {}
 
-    /** Returns the advice for code that computes in this method, with a separator before it; empty if there is none. */
+    /**
+     * Returns the advice for code that computes in this method, preceded by a separator, or an empty string if there is
+     * none.
+     */
     static String computing(@Nullable String called) {
         if (called != null && called.endsWith(".<init>") && isThrowable(called)) {
             return ": " + EXCEPTION;
@@ -66,7 +69,10 @@ final class Hints {
         return find(COMPUTING, called);
     }
 
-    /** Returns the advice for code that waits in this method, with a separator before it; empty if there is none. */
+    /**
+     * Returns the advice for code that waits in this method, preceded by a separator, or an empty string if there is
+     * none.
+     */
     static String waiting(@Nullable String called) {
         return find(WAITING, called);
     }

@@ -8,8 +8,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps up to {@value #MAX_EPISODES} causes of misses from the last 24 hours, the measured values of each second for
- * ten minutes, and those of each minute for 24 hours. Thread-safe.
+ * Stores the history of an application: up to {@value #MAX_EPISODES} causes of misses from the last 24 hours, and the
+ * values measured in each second of the last ten minutes and in each minute of the last 24 hours. Thread-safe.
  */
 public final class History {
 
@@ -30,7 +30,7 @@ public final class History {
      *
      * @param miss the beginning of the miss
      * @param from the beginning of the period
-     * @param until the last time at which the cause was the first one
+     * @param until the last time at which this cause was the first cause
      * @param first the first cause's kind and name
      * @param p99Ms the 99th percentile of the calls' times in milliseconds; -1 if unknown
      */
@@ -62,7 +62,7 @@ public final class History {
     }
 
     /**
-     * Values measured in a second or a minute. A value of -1 is unknown.
+     * The values measured in a second or a minute. The value -1 means unknown.
      *
      * @param at the end of the second or minute
      * @param meanMs the mean time of a call in milliseconds
@@ -85,7 +85,7 @@ public final class History {
         static final Figures NONE = new Figures(Instant.EPOCH, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
         /**
-         * Merges this entry with the values of the next second. Counts are added, other values are averaged.
+         * Merges this entry with the values of the next second. Counts are added, and other values are averaged.
          *
          * @param secondsSoFar the number of seconds that this entry covers
          */
@@ -160,7 +160,7 @@ public final class History {
         return List.copyOf(minutes);
     }
 
-    /** Returns the last episode; null if there was none. */
+    /** Returns the last episode, or null if there was none. */
     synchronized @Nullable Episode last() {
         return episodes.peekLast();
     }

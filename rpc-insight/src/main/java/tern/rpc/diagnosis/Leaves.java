@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.function.Predicate;
 
 /**
- * The extra time of late or failed calls by cause, in nanoseconds. When the time of a symptom is moved to its cause,
- * this class remembers the part of the calls in which the time was measured. Not thread-safe.
+ * The extra time of late or failed calls by cause, in nanoseconds. When a symptom's time is moved to its cause, this
+ * class remembers the part in which the time was measured. Not thread-safe.
  */
 final class Leaves {
 
@@ -20,12 +20,12 @@ final class Leaves {
 
     private final Times now = new Times();
 
-    // the measured parts from which each cause's time came
+    // the measured parts that each cause's time was moved from
     private final Map<Part, Times> origins = new HashMap<>();
     private final Map<Part, List<Symptom>> symptoms = new HashMap<>();
     private final double leastSymptomNanos;
 
-    /** @param leastSymptomNanos symptoms that take less time per call are not remembered */
+    /** @param leastSymptomNanos the minimum time per call for which a symptom is remembered */
     Leaves(double leastSymptomNanos) {
         this.leastSymptomNanos = leastSymptomNanos;
     }
@@ -66,7 +66,7 @@ final class Leaves {
         }
     }
 
-    /** Whether the part is anything other than a wait in a queue or for a pool. */
+    /** Returns whether the part is anything other than a wait in a queue or for a pool. */
     static boolean isLeaf(Part part) {
         return part.kind() != Part.Kind.QUEUE && part.kind() != Part.Kind.POOL;
     }
@@ -76,7 +76,7 @@ final class Leaves {
         return symptoms;
     }
 
-    /** Returns the time that was distributed; 0 if there are no parts to which it can be distributed. */
+    /** Returns the distributed time, or 0 if there are no parts to which it can be distributed. */
     private double pour(Part from, Times into) {
         double sum = into.sum();
         if (sum <= 0) {

@@ -5,22 +5,21 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.evidence.MachineSecond;
 
 /**
- * Processors and memory during the miss. A value of -1 is unknown.
+ * The state of processors and memory during a miss. The value -1 means unknown.
  *
  * @param processors the number of processors that the process may use; a fraction is possible under a quota
  * @param own the number of processors that the process kept busy
  * @param others the number of processors that other processes kept busy
- * @param throttled the share of the quota's periods in which the process was throttled
+ * @param throttled the share of the CPU quota's periods in which the process was throttled
  * @param collecting the share of time spent in pauses of the garbage collector
  * @param live the share of the heap that is in use after a collection
- * @param collectionCause the cause that the JVM gives for the collections that took most of the time; null if there
- *     were none
+ * @param collectionCause the JVM's reason for the collections that took the most time; null if there were none
  * @param allocatedPerSecond the number of bytes allocated per second
  * @param usuallyAllocatedPerSecond the usual number of bytes allocated per second
  * @param burners groups of threads ordered by used processor time, the busiest first
  * @param collectorThreads the number of processors that threads of the collector kept busy
  * @param second the kernel counters; null if nothing is known
- * @param missing evidence that the operating system does not provide
+ * @param missing the evidence that the operating system does not provide
  */
 record Machine(
         double processors,
@@ -37,7 +36,7 @@ record Machine(
         @Nullable MachineSecond second,
         List<String> missing) {
 
-    /** The value to use if nothing is known. */
+    /** The value used if nothing is known. */
     static final Machine UNKNOWN = new Machine(1, -1, -1, -1, -1, -1, null, -1, -1, List.of(), -1, null, List.of());
 
     private static final double FULL = 0.8;

@@ -11,7 +11,7 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.evidence.MachineSecond;
 import tern.rpc.pool.ApplicationCode;
 
-/** Describes causes that concern processors, memory and code that computes. */
+/** Describes causes related to processors, memory and computing code. */
 final class MachineText {
 
     /** The heap is nearly full if at least this share of it is in use after a collection. */
@@ -21,7 +21,7 @@ final class MachineText {
     private static final double STOLEN = 0.1;
 
     /**
-     * Computing code is reported as filling memory if the allocation rate exceeds both {@link #MIN_STORM} and this
+     * Code that computes is reported as filling memory if the allocation rate exceeds both {@link #MIN_STORM} and this
      * multiple of the usual rate.
      */
     private static final double STORM = 10;
@@ -151,8 +151,8 @@ final class MachineText {
     }
 
     /**
-     * Whether most of this process's processor time is used by the garbage collector or by threads that do not serve
-     * calls.
+     * Returns whether most of this process's processor time is used by the garbage collector or by threads that do not
+     * serve calls.
      */
     boolean isBusyWithOtherThreads() {
         List<Machine.Burner> burners = evidence.machine().burners();

@@ -14,7 +14,7 @@ import tern.rpc.evidence.MachineSecond;
 import tern.rpc.evidence.RunTime;
 
 /**
- * Measures the processors and memory that this process and its container use. Only one thread calls {@link #read}.
+ * Measures the processor time and memory that this process and its container use. Only one thread calls {@link #read}.
  */
 final class MachineWatch implements ProcessWatch {
 
@@ -36,7 +36,7 @@ final class MachineWatch implements ProcessWatch {
     private final Deque<Look> looks = new ArrayDeque<>();
     private Look last;
     private Machine latest = Machine.UNKNOWN;
-    private int untilSearch; // the number of readings until the JVM's threads are searched again
+    private int untilSearch; // the number of readings until the JVM's threads are looked up again
 
     MachineWatch() {
         collectors.start();

@@ -28,16 +28,16 @@ final class MissReport {
     private static final int MAX_UNTOLD_SECONDS = 4;
 
     private final History history;
-    private final Deque<String> firsts = new ArrayDeque<>(); // the diagnosed first cause in each of the last seconds
+    private final Deque<String> firsts = new ArrayDeque<>(); // the first cause diagnosed in each of the last seconds
     private @Nullable Diagnosis published; // the published diagnosis of the current miss
-    private boolean told; // whether the log line of the current miss was written
+    private boolean told; // whether the current miss has been logged
     private int seconds;
 
     MissReport(History history) {
         this.history = history;
     }
 
-    /** The beginning of a miss and the missed latency target. */
+    /** The start of a miss and the latency target that was missed. */
     record Begun(Instant since, long seconds, double targetMs, double usualP99Ms) {}
 
     /**
@@ -174,8 +174,8 @@ final class MissReport {
     }
 
     /**
-     * Returns the 99th percentile of all calls' times. It is found by its rank among the late or failed calls, which
-     * are the slowest calls.
+     * Returns the 99th percentile of the times of all calls. The late and failed calls are the slowest ones, so the
+     * percentile is looked up by its rank among them.
      */
     private static double p99(List<EndedCall> bad, Evidence.Counts counts) {
         List<EndedCall> slowest = new ArrayList<>(bad);

@@ -17,7 +17,7 @@ final class MissWatch {
     private static final int SLOW_CALLS = 20;
     private static final int MAX_SLOW_CALLS = FAST_CALLS * SLOW_SECONDS / FAST_SECONDS;
 
-    /** The time without any ended call after which a miss ends. */
+    /** A miss ends if no call has ended for this time. */
     private static final int RECENT_SECONDS = 3;
 
     private static final int MIN_BAD = 5;
@@ -32,7 +32,7 @@ final class MissWatch {
      */
     private static final int WARM_UP_SECONDS = 60;
 
-    /** The number of seconds with calls after which usual times are learned. */
+    /** The number of seconds with calls before usual times are learned. */
     private static final int LEARNING_SECONDS = 30;
 
     // for each second, the number of calls and the number of late, failed or refused calls
@@ -64,8 +64,8 @@ final class MissWatch {
         boolean bareMiss = false;
         if (calls(FAST_SECONDS) >= FAST_CALLS) {
             bareMiss = calls(RECENT_SECONDS) > 0 && isMiss(FAST_SECONDS, FAST_CALLS);
-            // The last minute is not used if it contains many calls, because then the application was busy and calls
-            // have just stopped.
+            // The last minute is not used if it contains many calls, because the application was busy then and calls
+            // have only just stopped.
         } else if (calls(FAST_SECONDS) > 0 && calls(SLOW_SECONDS) < MAX_SLOW_CALLS) {
             bareMiss = isMiss(SLOW_SECONDS, SLOW_CALLS);
         }
@@ -103,7 +103,7 @@ final class MissWatch {
         return calls >= minCalls && bad >= MIN_BAD && lowerBound(bad, calls) > SHARE / (open ? 2 : 1);
     }
 
-    /** Returns the lower bound of Wilson's score interval for a share. */
+    /** Returns the lower bound of the Wilson score interval for a proportion. */
     static double lowerBound(long bad, long calls) {
         double share = (double) bad / calls;
         double z2 = Z * Z / calls;

@@ -125,8 +125,8 @@ final class Operations {
     }
 
     /**
-     * Returns the figures of an operation as evidence: its number in a call, its duration and its usual duration. The
-     * list is empty for an operation that is known only from samples.
+     * Returns the evidence for an operation: how often a call runs it, its duration and its usual duration. The list is
+     * empty for an operation known only from samples.
      */
     List<String> figures(String word, Phase phase, String name) {
         if (name.startsWith(StackReader.CALLED)) {
@@ -282,10 +282,7 @@ final class Operations {
                         && entry.getValue()[1] < leastNanos * entry.getValue()[0]);
     }
 
-    /**
-     * Returns whether calls run so many short operations of this kind that the number of operations is the cause, not
-     * their duration.
-     */
+    /** Returns whether the number of operations of this kind is the cause, because calls run many short ones. */
     boolean areMany(Kind kind) {
         Phase phase = phase(kind);
         Sum sum = phase == null ? new Sum(0, 0) : of(phase, "");
@@ -323,17 +320,17 @@ final class Operations {
         return FAILING.matcher(name).find();
     }
 
-    /** Returns the name of an HTTP exchange without a trailing status of 429 or 5xx. */
+    /** Strips a trailing status of 429 or 5xx from the name of an HTTP exchange. */
     static String withoutStatus(String name) {
         return FAILING.matcher(name).replaceFirst("");
     }
 
     /**
-     * Returns the name of the slow operation of this kind in calls with this part. A stack shows which code waits for an
-     * operation, but not the operation's name.
+     * Returns the name of the slow operation of this kind in calls with this part. A stack shows which code waits for
+     * an operation, but not the operation's name.
      *
-     * @return null if none of the calls' operations of this kind takes more than half of their time, or if that
-     *     operation is about as fast as usual
+     * @return null if no single operation takes more than half of the time of this kind, or if that operation is about
+     *     as fast as usual
      */
     @Nullable
     String slowOne(Kind kind, Part part) {
@@ -383,7 +380,7 @@ final class Operations {
         return times.size() > 1 && most < 1.5 * least;
     }
 
-    /** Returns whether the other operations of this kind in bad calls take about their usual time. */
+    /** Returns whether all other operations of this kind take about their usual time in bad calls. */
     boolean othersAreAsUsual(Phase phase, String name) {
         for (Map.Entry<String, Double> entry : each(phase).entrySet()) {
             double usually = usualEach(phase, entry.getKey());

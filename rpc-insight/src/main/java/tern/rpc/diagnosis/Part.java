@@ -20,7 +20,7 @@ record Part(Kind kind, String name) {
         /** A pause in the code, such as a sleep. */
         SLEEP(false),
         /**
-         * The wait for a result, a signal or a queue that other threads serve. The part is named after the waiting
+         * The wait for a result, a signal or a queue item from another thread. The part is named after the waiting
          * stack frame.
          */
         RESULT(true),
@@ -50,17 +50,20 @@ record Part(Kind kind, String name) {
         /** Tasks that the calling thread runs itself, because the executor is full. */
         CALLER_RUNS(false),
         LOG(false),
-        /** The wait for a processor by a thread that is ready to run. */
+        /** The time for which a runnable thread waits for a processor. */
         RUN_QUEUE(true),
-        /** The process was throttled because the quota of its container was used up. */
+        /** The time for which the process was throttled because its container had used up its CPU quota. */
         THROTTLED(false),
         /** A pause of the garbage collector. */
         COLLECTOR(false),
         /** A pause of the JVM that no garbage collection explains. */
         JVM_PAUSE(false),
-        /** A pause of the whole process, because something outside froze the process or the machine. */
+        /**
+         * A pause of the whole process whose cause lies outside the process: something froze the process or the
+         * machine.
+         */
         OUTSIDE(false),
-        /** The time when no thread works on the call, because an asynchronous method waits for something. */
+        /** The time in which no thread works on the call, because an asynchronous method is waiting for something. */
         ELSEWHERE(true),
         /** A full executor. The part has the executor's name. */
         EXECUTOR(true),
@@ -70,7 +73,7 @@ record Part(Kind kind, String name) {
         FAILURE(false),
         /** A limit on concurrent calls that is not the number of workers. */
         LIMIT(false),
-        /** The time that no evidence explains. */
+        /** Time without an explanation. */
         UNEXPLAINED(false);
 
         private final boolean passedOn;
@@ -80,8 +83,8 @@ record Part(Kind kind, String name) {
         }
 
         /**
-         * Returns whether time on this part is only a symptom. This time is assigned to the work for which the call
-         * waited.
+         * Returns whether time spent on this part is only a symptom. Such time is assigned to the work for which the
+         * call waited.
          */
         boolean isPassedOn() {
             return passedOn;

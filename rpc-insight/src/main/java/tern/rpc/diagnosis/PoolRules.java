@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.PoolKind;
 
-/** Moves the time of waits for connections to the work of the connections' holders. */
+/** Reassigns the time spent waiting for connections to the work done by the connections' holders. */
 final class PoolRules {
 
     private static final double HALF = 0.5;
@@ -30,7 +30,7 @@ final class PoolRules {
     void apply() {
         for (Part part : leaves.longestFirst()) {
             PoolVerdict verdict = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
-            // An executor is occupied by its tasks, not by the calls that wait for it.
+            // An executor's threads are occupied by its tasks, not by the calls that wait for it.
             if (verdict == null || verdict.pool().now().kind() == PoolKind.EXECUTOR) {
                 continue;
             }
@@ -71,8 +71,8 @@ final class PoolRules {
     }
 
     /**
-     * Returns the extra time of the calls that wait, without their waits. The holders of the connections are assumed to
-     * be calls of the same kind.
+     * Returns the extra time of the waiting calls, excluding the waits themselves. The holders of the connections are
+     * assumed to be calls of the same kind.
      */
     private Times workOfHolders() {
         Times used = leaves.only(other -> Leaves.isLeaf(other) && other.kind() != Kind.FAILURE);

@@ -18,10 +18,10 @@ import tern.rpc.pool.PoolSnapshot;
 /** Describes waits for connections, workers and executors, and advises pool sizes. */
 final class PoolText {
 
-    /** The maximum busy share of a resource to which advice may add load. */
+    /** The maximum busy share of a resource at which the advice may still add load to it. */
     private static final double FULL = 0.8;
 
-    /** The multiple of the usual number of calls from which the number counts as higher than usual. */
+    /** The number of calls counts as higher than usual from this multiple of the usual number. */
     private static final double MORE = 1.5;
 
     /**
@@ -297,7 +297,7 @@ final class PoolText {
     }
 
     /**
-     * Returns the most frequent activity in the samples of an executor's tasks, as in {@code , mostly in
+     * Returns the most frequent activity in the samples of an executor's tasks, for example {@code , mostly in
      * Orders.export}; an empty string if there are no samples.
      */
     private String mostly(String pool) {
@@ -369,7 +369,7 @@ final class PoolText {
     }
 
     /**
-     * @param takings the number of tasks started per second
+     * @param takings the rate at which tasks are started, per second
      * @param hold the mean duration of a task in nanoseconds; negative if unknown
      * @param slower whether tasks take longer than usual
      */

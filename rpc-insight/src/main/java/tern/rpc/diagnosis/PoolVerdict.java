@@ -32,14 +32,14 @@ record PoolVerdict(
     /**
      * The user of a connection.
      *
-     * @param threads the name of its thread without numbers at the end
+     * @param threads the name of its thread without trailing digits
      * @param operation the last statement or command on the connection; null if unknown
      */
     record User(String threads, @Nullable String operation) {}
 
     private static final Pattern NUMBERS = Pattern.compile("[-#\\d]+$");
 
-    /** The busy share of a pool above which waits are expected. */
+    /** The pool's busy share above which waits are expected. */
     private static final double FULL = 0.8;
 
     private static final double HALF = 0.5;
@@ -47,10 +47,10 @@ record PoolVerdict(
     /** The largest size that is ever advised. */
     private static final int MAX_SIZE = 2_000;
 
-    /** The busy share of a pool below which its size is not the reason for waits. */
+    /** The pool's busy share below which its size is not the reason for waits. */
     private static final double UNUSED = 0.1;
 
-    /** Connections that are held for a long time are the reason if they make up at least this share of the pool. */
+    /** Connections held for a long time are considered the reason if they make up at least this share of the pool. */
     private static final double MUCH = 0.3;
 
     private static final double USUAL_FACTOR = 1.5;
@@ -74,8 +74,8 @@ record PoolVerdict(
         /** Calls hold connections longer than usual. */
         SLOW_TO_USE,
         /**
-         * Connections are handed out in the order of requests, so a returned connection stays unused until the sleeping
-         * thread that is first in line wakes up.
+         * Connections are handed out in the order of requests, so a returned connection stays unused until the first
+         * thread in the queue wakes up.
          */
         FAIR,
         /** Calls need more connections than the pool has. */
@@ -142,8 +142,8 @@ record PoolVerdict(
         if (waits && snapshot.fair() && snapshot.kind() == PoolKind.JDBC && needed >= 0 && needed <= FULL * size) {
             return new PoolVerdict(pool, Reason.FAIR, null, null, facts);
         }
-        // A few connections that are held for a long time can make all other calls wait, although the pool is not busy
-        // on average.
+        // A few connections that are held for a long time can make all other calls wait even though the pool is not
+        // busy on average.
         if (needed > FULL * size
                 || (waitsMuch && needed >= 0)
                 || (snapshot.waiting() > 0 && snapshot.active() >= size)) {
@@ -162,8 +162,8 @@ record PoolVerdict(
     }
 
     /**
-     * Sorts the connections that are held for a long time into three lists: connections that nobody uses any more,
-     * connections held outside calls, and connections that running calls hold.
+     * Sorts the connections that are held for a long time into three lists: connections no longer in use, connections
+     * held outside calls, and connections held by running calls.
      */
     private static void sort(PoolLook pool, long now, List<Holder> lost, List<Holder> others, List<Holder> calls) {
         double longHold = Math.max((double) MIN_LONG_HOLD_NANOS, LONG_HOLD * pool.usualHoldNanos());
@@ -177,7 +177,7 @@ record PoolVerdict(
         }
     }
 
-    /** Returns the holders that serve no call and still use their connections. */
+    /** Returns the holders that do not serve a call but still use their connections. */
     private static List<Holder> outside(PoolLook pool) {
         return pool.holders().stream()
                 .filter(holder -> !holder.call().isOpen() && !holder.isAbandoned())
@@ -228,8 +228,8 @@ record PoolVerdict(
     }
 
     /**
-     * Returns the line of application code that one of the holders' threads runs now; null if none of these threads
-     * runs application code.
+     * Returns the line of application code that one of the holders' threads is running now; null if no such thread runs
+     * application code.
      */
     private static @Nullable String placeNow(List<Holder> holders) {
         for (Holder holder : holders) {
@@ -255,7 +255,7 @@ record PoolVerdict(
         if (hold < 0) {
             return -1;
         }
-        // Borrowers whose wait failed also needed a connection.
+        // Borrowers that gave up waiting also needed a connection.
         double waiting = Math.max(0, pool.since().refused()) / seconds;
         double busy = (takings + waiting) * hold / 1e9;
         int max = (int) pool.now()

@@ -1,6 +1,9 @@
 package tern.rpc.diagnosis;
 
-/** Computes waits for one of several identical resources with the Erlang C formula and the Allen-Cunneen correction. */
+/**
+ * Computes the waits for one of several identical resources, using the Erlang C formula with the Allen-Cunneen
+ * correction.
+ */
 final class QueueModel {
 
     private QueueModel() {}
@@ -15,7 +18,7 @@ final class QueueModel {
         if (busy >= places) {
             return 1;
         }
-        double blocked = 1; // This loop computes the Erlang B formula by recursion.
+        double blocked = 1; // This loop evaluates the Erlang B formula recursively.
         for (int k = 1; k <= places; k++) {
             blocked = busy * blocked / (k + busy * blocked);
         }
@@ -26,8 +29,8 @@ final class QueueModel {
      * Returns the 99th percentile of waits, in the unit of {@code use}; infinite if there are too few resources.
      *
      * @param use the mean time for which a resource is used
-     * @param variation the mean of two squared coefficients of variation: of the intervals between arrivals, and of
-     *     the times of use; 1 if both are exponentially distributed
+     * @param variation the mean of the squared coefficients of variation of the intervals between arrivals and of the
+     *     times of use; 1 if both are exponentially distributed
      */
     static double waitP99(double busy, int places, double use, double variation) {
         if (busy >= places) {

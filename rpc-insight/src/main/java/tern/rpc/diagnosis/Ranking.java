@@ -11,10 +11,9 @@ import tern.rpc.diagnosis.Part.Kind;
 
 /**
  * Ranks the causes of a miss by the time that they cost late or failed calls. As in wPerf, the time of a wait is
- * assigned to the work for which the call waited: the wait for a worker to the work of the workers, the wait for a
- * connection to the work of its holders, the wait for a lock to an operation of its owner, and the wait for a result to
- * the tasks of the executor. A part that does not wait for other work is a cause. docs/diagnosis.md describes the
- * rules.
+ * assigned to the work for which the call waited. A wait for a worker goes to the work of the workers, a wait for a
+ * connection to the work of its holders, a wait for a lock to an operation of its owner, and a wait for a result to the
+ * tasks of the executor. A part that does not wait for other work is a cause. docs/diagnosis.md describes the rules.
  */
 final class Ranking {
 
@@ -42,7 +41,7 @@ final class Ranking {
     /** A symptom below this share of the latency target is not reported. */
     private static final double LEAST_SYMPTOM = 0.01;
 
-    /** The refusal reasons that stand for limits other than the number of workers. */
+    /** The refusal reasons caused by limits other than the number of workers. */
     private static final Set<String> LIMITS = Set.of("method", "connection", "unread");
 
     /**
@@ -89,7 +88,7 @@ final class Ranking {
         double least = Math.max(all * MIN_SHARE, Math.min(all, evidence.targetNanos() * MIN_OF_TARGET));
         List<Part> ranked = ranked();
         List<Cause> causes = new ArrayList<>();
-        Set<String> titles = new HashSet<>(); // Waits in several lines may have the same executor as cause.
+        Set<String> titles = new HashSet<>(); // Waits in several lines may have the same executor as their cause.
         for (Part part : ranked) {
             if (causes.size() < MAX_CAUSES && (leaves.of(part) >= least || causes.isEmpty())) {
                 Cause cause = text.cause(part, leaves.of(part), all, saves(part), certain(part));
@@ -124,8 +123,8 @@ final class Ranking {
     }
 
     /**
-     * Returns the certain time of a part, minus the time that usual slow calls also spend on it. An operation whose
-     * duration varies takes long in late calls even if it did not become slower.
+     * Returns the certain time of a part, minus the time that usual slow calls also spend on it. The subtraction is
+     * needed because an operation with varying duration takes long in late calls even if it did not become slower.
      */
     private double weight(Part part) {
         return Math.max(0, certain(part) - excess.selected(part, Operations.only(part)));

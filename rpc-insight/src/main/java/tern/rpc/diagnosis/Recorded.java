@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  * The summary of a flight recording.
  *
  * @param at the beginning of the recording
- * @param miss the beginning of the miss during which the recording was started; null if there was no miss
- * @param lines the largest entries; the first word of each line names its subject
+ * @param miss the start of the miss during which the recording was started; null if there was no miss
+ * @param lines the largest entries, one per line; the first word of each line names its kind
  */
 public record Recorded(Instant at, @Nullable Instant miss, long seconds, List<String> lines) {
 

@@ -10,23 +10,26 @@ import java.util.PriorityQueue;
 
 /**
  * Replays calls through a queue of workers and a pool of connections. A call waits for a worker, works, waits for a
- * connection, works again, and releases both. It holds the connection for the mean time of use × the call's number of
- * borrowings. Workers and connections are handed out in the order of requests. To imitate an earlier backlog, the
- * calls are replayed twice and only the second pass is measured.
+ * connection, works again, and releases both. It holds the connection for the mean time of use, multiplied by the
+ * number of times that the call borrowed a connection. Workers and connections are handed out in request order. To
+ * imitate an earlier backlog, the calls are replayed twice and only the second pass is measured.
  */
 final class ReplayModel {
 
     /** The value for an unlimited number of workers or connections. */
     static final int UNLIMITED = Integer.MAX_VALUE;
 
-    /** The maximum deviation of a reliable model's result from the measured time, as a share. */
+    /**
+     * The maximum relative deviation of a replay from the measured time; beyond it, the model is considered unreliable.
+     */
     private static final double TOLERANCE = 0.3;
 
     private static final double P99 = 0.99;
     private static final int MIN_CALLS = 50;
 
     private final List<CallTrace.Call> measured;
-    private final List<CallTrace.Call> calls; // all replayed calls, including any first pass that the results omit
+    private final List<CallTrace.Call>
+            calls; // all replayed calls, including a first pass that is excluded from the results
     private final int kind;
     private final double useNanos;
     private final long waitLimitNanos;

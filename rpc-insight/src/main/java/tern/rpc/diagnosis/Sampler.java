@@ -16,7 +16,7 @@ import tern.rpc.evidence.RunQueue;
 
 /**
  * Samples the threads of running calls. One sample reads at most {@value #MAX_THREADS} stacks. The pause before the
- * next sample is at least a hundred times as long as the last sample took. Not thread-safe: only one thread uses it.
+ * next sample is at least a hundred times the duration of the last sample. Not thread-safe: only one thread uses it.
  */
 final class Sampler {
 
@@ -42,8 +42,8 @@ final class Sampler {
         }
 
         /**
-         * Adds a sample. A wait for the initialization of a class is recognized at the second sample, so the first one
-         * gets the same part.
+         * Adds a sample. A wait for the initialization of a class is recognized only in the second sample, so the first
+         * sample is changed to the same part.
          */
         void add(Sample sample) {
             Sample before = list.isEmpty() ? null : list.get(list.size() - 1);
@@ -137,7 +137,8 @@ final class Sampler {
     }
 
     /**
-     * @param initializer the thread that initializes the class for which the call's thread waits; null if it does not
+     * @param initializer the thread that initializes the class for which the call's thread waits; null if the call's
+     *     thread waits for no class
      */
     private Sample sample(
             RunningCall call, ThreadLook thread, @Nullable ThreadLook initializer, Map<Long, Phase> phases, long now) {

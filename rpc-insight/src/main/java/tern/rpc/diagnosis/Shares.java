@@ -17,10 +17,10 @@ final class Shares {
     private static final double MIN_MOVED = 0.1;
     private static final double MIN_WEIGHT = 1e-3;
 
-    /** The activities during the calls' own time, as relative weights. */
+    /** The relative weights of the activities in the calls' own time. */
     final Times own = new Times();
 
-    // the time to subtract from each operation, by its new part, as weights in units of samples
+    // the time to subtract from each operation and the parts that receive it, as weights in units of samples
     private final Map<Phase, Times> moved = new EnumMap<>(Phase.class);
     private final Map<Phase, Double> looks = new EnumMap<>(Phase.class);
     private int ownLooks;

@@ -41,8 +41,8 @@ final class StackReader {
             new Place("java.lang.Class", "forName", Kind.CLASS_LOADING));
 
     /**
-     * A client library in which a thread can wait for another process, such as a database. It is recognized by the
-     * prefix of its class names.
+     * A client library in which a thread can wait for another process, such as a database. The library is recognized by
+     * the prefix of its class names.
      */
     private record Library(String prefix, Kind kind) {}
 
@@ -122,8 +122,8 @@ final class StackReader {
             new Library("org.eclipse.angus.mail.", Kind.SOCKET));
 
     /**
-     * Prefixes of the classes that run a statement in a database within this process. A thread that computes in these
-     * classes does the work of the database; it does not read results.
+     * Prefixes of the classes that run statements of an embedded database. A thread that computes in these classes does
+     * the database's work; it does not read results.
      */
     private static final List<String> ENGINES = List.of(
             "org.h2.command.CommandContainer",
@@ -178,8 +178,8 @@ final class StackReader {
     }
 
     /**
-     * Returns whether code outside the JDK itself parks the thread for a limited time, as rate limiters do. The JDK's
-     * locks, queues and futures park threads in their own stack frames.
+     * Returns whether code outside the JDK parks the thread for a limited time, as rate limiters do. The JDK's locks,
+     * queues and futures park threads in their own stack frames.
      */
     private static boolean parksForATime(ThreadLook thread) {
         boolean parked = false;
@@ -265,7 +265,7 @@ final class StackReader {
         return null;
     }
 
-    /** Returns whether the application's innermost frame calls the JDK directly, so no library waits in between. */
+    /** Returns whether the application's innermost frame calls the JDK directly, with no library in between. */
     static boolean waitsByItself(ThreadLook thread) {
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
@@ -333,8 +333,8 @@ final class StackReader {
 
     /**
      * Returns the frames of the last owner in the chain of lock owners, starting at the frame that holds the lock. If
-     * the lock is a monitor, this is the frame that entered the monitor. If that frame is unknown, it is the frame of
-     * the method in which the waiting thread requests the lock, otherwise the application's innermost frame.
+     * the lock is a monitor, this is the frame that entered the monitor. If that frame is unknown, the frames start at
+     * the method in which the waiting thread requests the lock; failing that, at the application's innermost frame.
      */
     static List<StackTraceElement> holderPath(ThreadLook thread) {
         ThreadLook owner = lastOwner(thread);
@@ -394,8 +394,9 @@ final class StackReader {
     }
 
     /**
-     * Returns the simple name of the application's class that this thread initializes; null if it initializes none. If
-     * one static initializer runs another one, returns the outer class, because other threads wait for that class.
+     * Returns the simple name of the application class that this thread initializes; null if it does not initialize
+     * one. If one static initializer runs another one, returns the outer class, because other threads wait for that
+     * class.
      */
     static @Nullable String initialized(ThreadLook thread) {
         String outermost = null;

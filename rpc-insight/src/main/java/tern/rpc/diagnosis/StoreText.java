@@ -32,20 +32,20 @@ final class StoreText {
     private static final double IDLE_OF_TARGET = 0.1;
 
     /**
-     * The share of the process's processor time from which event loops are considered the cause, if the processors are
-     * crowded.
+     * Event loops are considered the cause if the processors are crowded and the loops use at least this share of the
+     * process's processor time.
      */
     private static final double LOOPS = 0.25;
 
     /**
-     * Processors are considered crowded if at least this share of their time is used. Each command passes to an event
-     * loop and back, and both steps then wait for a processor.
+     * Processors are considered crowded if at least this share of their time is used. Each command is handed to an
+     * event loop and back, and both handovers then wait for a processor.
      */
     private static final double CROWDED = 0.65;
 
     /**
-     * The commands that keep their connection while they wait for data. Spring Data reports its method names as command
-     * names.
+     * The commands that occupy their connection while they wait for data. Spring Data reports its method names as
+     * command names.
      */
     private static final Set<String> BLOCKING = Set.of(
             "BLPOP",
@@ -183,8 +183,8 @@ final class StoreText {
     }
 
     /**
-     * Returns whether a statement that writes suddenly became many times slower while all other statements kept their
-     * usual times. A slow plan or disk would also slow down statements that read.
+     * Returns whether a writing statement suddenly became many times slower while all other statements kept their usual
+     * times. A slow disk or a bad query plan would also slow down reading statements.
      */
     private boolean waitsForLock(String statement, double eachNanos) {
         double usually = operations.usualNamed(Phase.SQL, statement);
@@ -267,7 +267,7 @@ final class StoreText {
         return false;
     }
 
-    /** Returns whether the command with this name keeps the Redis server from executing others for a long time. */
+    /** Returns whether the command with this name blocks the Redis server for a long time. */
     static boolean stopsServer(String command) {
         return STOPPING.contains(command.split(" ", 2)[0].toUpperCase(Locale.ROOT));
     }

@@ -1,9 +1,9 @@
 package tern.rpc.diagnosis;
 
 /**
- * A wait that a cause makes longer.
+ * A wait that is prolonged by a cause.
  *
- * @param waitedFor the part of the calls that wait
+ * @param waitedFor the part for which the calls wait
  * @param text the wait as text, such as {@code calls wait for a worker}
  * @param nanos the mean time of this wait in a bad call
  */

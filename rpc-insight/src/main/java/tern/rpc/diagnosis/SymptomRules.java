@@ -9,8 +9,8 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.PoolKind;
 
 /**
- * Moves the time of symptoms to their causes: the time of a wait to the work for which the call waited. The order of
- * the rules matters, because one rule may move time to a part that a later rule moves on.
+ * Reassigns the time of symptoms to their causes: the time of a wait goes to the work for which the call waited. The
+ * order of the rules matters, because one rule may move time to a part from which a later rule moves it on.
  */
 final class SymptomRules {
 
@@ -22,7 +22,7 @@ final class SymptomRules {
     /** The duration from which a Redis command makes other commands wait noticeably. */
     private static final double STOPPED_NANOS = 10e6;
 
-    /** The multiple of the usual number of calls from which the number counts as a burst. */
+    /** The number of calls counts as a burst from this multiple of the usual number. */
     private static final double BURST = 4;
 
     /**
@@ -33,7 +33,7 @@ final class SymptomRules {
 
     private static final double OWNERS_OPERATION = 0.05;
 
-    /** The minimum share of the latency target that reading must take to explain the collector's pauses. */
+    /** Reading explains the collector's pauses only if it takes at least this share of the latency target. */
     private static final double LARGE_OF_TARGET = 0.2;
 
     /** Requests are large if reading them takes at least this many times the usual time. */
@@ -74,8 +74,8 @@ final class SymptomRules {
     }
 
     /**
-     * Assigns the wait for results to the work of the executor's tasks. If most of the tasks themselves wait, the cause
-     * is what these tasks wait for: other tasks of the same executor, or something that no stack shows.
+     * Assigns the wait for results to the work of the executor's tasks. If most of the tasks are waiting as well, the
+     * cause is the thing for which they wait: other tasks of the same executor, or something not visible in any stack.
      */
     private void passOnResults() {
         for (Part part : leaves.longestFirst()) {
@@ -106,8 +106,8 @@ final class SymptomRules {
     }
 
     /**
-     * Replaces operations that only stacks of tasks show by the operations that the ledgers of the waiting calls name.
-     * Otherwise the same peer would appear as two causes.
+     * Replaces operations that appear only in the stacks of tasks with the operations named in the ledgers of the
+     * waiting calls. Otherwise the same peer would appear as two causes.
      */
     private Times named(Times tasks, Part waiting) {
         Times named = new Times();
@@ -119,8 +119,9 @@ final class SymptomRules {
     }
 
     /**
-     * Returns whether the waiting tasks may wait for other tasks of the same executor. This is possible if the
-     * application's code itself waits, not a library, and if tasks are queued for the executor's threads.
+     * Returns whether the waiting tasks may be waiting for other tasks of the same executor. This is possible if
+     * application code waits directly rather than through a library, and if tasks are queued for the executor's
+     * threads.
      */
     private boolean mayWaitForTasks(String name, TaskWatch.Executor executor, Part waiting) {
         if (!executor.isOwnWait(waiting)) {
@@ -134,8 +135,8 @@ final class SymptomRules {
     }
 
     /**
-     * Returns whether the command stops Redis. A command that is usually short does not stop Redis; it is only slow
-     * because the server is.
+     * Returns whether the command blocks Redis. A command that is usually short does not block Redis; it is slow only
+     * because the server is slow.
      */
     private boolean stopsRedis(Part part) {
         if (part.kind() != Kind.REDIS || !StoreText.stopsServer(part.name())) {
@@ -147,7 +148,7 @@ final class SymptomRules {
     }
 
     /**
-     * Assigns the time of Redis commands, and the wait for connections to Redis, to a command that stops the server
+     * Assigns the time of Redis commands, and the wait for connections to Redis, to a command that blocks the server
      * while it runs. Redis executes one command after another.
      *
      * @return whether there is such a command
@@ -178,8 +179,8 @@ final class SymptomRules {
      * Merges the operations of one kind in two cases: all of them became slower, which points to their server as the
      * cause; or there are many short operations and none takes most of the time.
      *
-     * @param redisStands whether one command stops Redis, and the time of the other commands has already been assigned
-     *     to it
+     * @param redisStands whether one command blocks Redis, so that the time of the other commands has already been
+     *     assigned to it
      */
     private void mergeOperations(boolean redisStands) {
         for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
@@ -200,7 +201,7 @@ final class SymptomRules {
         }
     }
 
-    /** Assigns the wait for a lock to the operation that the lock's owner runs, if this operation became slower. */
+    /** Assigns the wait for a lock to the operation run by the lock's owner, if this operation became slower. */
     private void passOnLocks() {
         for (Part part : leaves.longestFirst()) {
             Phase phase = part.kind() == Kind.LOCK ? excess.samples.ownersIn(part) : null;
@@ -260,8 +261,8 @@ final class SymptomRules {
     }
 
     /**
-     * Assigns the collector's pauses to operations that read much more than usual: large requests, and results whose
-     * reading keeps the thread computing. Does nothing if the heap is nearly full or if the collections have another
+     * Assigns the collector's pauses to operations that read much more than usual: large requests, and results that
+     * keep a thread busy with decoding. Does nothing if the heap is nearly full or if the collections have another
      * reason.
      */
     private void passOnCollector() {
@@ -275,8 +276,8 @@ final class SymptomRules {
     }
 
     /**
-     * Returns whether the requests of a method are much larger than usual. One method suffices, because the calls of
-     * other methods only wait during the collector's pauses.
+     * Returns whether the requests of a method are much larger than usual. One such method is enough, because the calls
+     * of other methods merely wait during the collector's pauses.
      */
     private boolean areLarge() {
         Part decode = Part.of(Kind.DECODE);
@@ -298,7 +299,7 @@ final class SymptomRules {
 
     /**
      * Assigns the wait for a processor to the code that computes in calls, if this code takes longer than the wait and
-     * keeps the processors busy itself.
+     * itself keeps the processors busy.
      */
     private void passOnToOwnCode() {
         Machine machine = evidence.machine();
@@ -333,9 +334,9 @@ final class SymptomRules {
     }
 
     /**
-     * Makes the processors the cause if they are full and operations of several kinds are slower: then the calls'
-     * threads, the event loops and perhaps the servers on this machine wait for processors. A part that takes most of
-     * the extra time remains the cause, and so does code that computes for longer than calls wait.
+     * Makes the processors the cause if they are fully used and operations of several kinds are slower. In this case
+     * the calls' threads, the event loops and perhaps the servers on this machine wait for processors. A part that
+     * takes most of the extra time remains the cause, and so does code that computes for longer than calls wait.
      */
     private void passOnToProcessors() {
         Machine machine = evidence.machine();
@@ -357,7 +358,7 @@ final class SymptomRules {
         }
     }
 
-    /** Assigns the wait for a processor to the container's quota, if the quota throttles the process. */
+    /** Assigns the wait for a processor to the container's CPU quota if the process is being throttled. */
     private void passOnRunQueue() {
         Part part = Part.of(Kind.RUN_QUEUE);
         if (leaves.of(part) > 0 && evidence.machine().throttled() > THROTTLED) {

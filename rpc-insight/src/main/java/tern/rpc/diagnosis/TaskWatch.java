@@ -23,7 +23,7 @@ final class TaskWatch {
     private static final int MAX_THREADS = 32;
     private static final int MAX_EXECUTORS = 32;
 
-    /** The minimum number of samples of busy threads that is needed to assess their waits. */
+    /** The minimum number of samples of busy threads needed to assess their waits. */
     private static final int MIN_BUSY = 4;
 
     /** An executor is considered full if at least this share of its threads runs tasks. */
@@ -46,9 +46,9 @@ final class TaskWatch {
 
     /** The sampled tasks of one executor. */
     static final class Executor {
-        final Times parts = new Times(); // the tasks' activities, as relative weights in units of samples
+        final Times parts = new Times(); // the activities of the tasks, weighted by samples
         final Map<Part, StackTraceElement> lines = new HashMap<>();
-        // for each part, the innermost calling line that belongs to another class
+        // for each part, the innermost calling line in another class
         final Map<Part, StackTraceElement> callers = new HashMap<>();
         // the samples in which the application's code waits for a result directly, not through a library
         private final Times ownWaits = new Times();
@@ -69,12 +69,16 @@ final class TaskWatch {
             return line != null && classes.getOrDefault(line.getClassName(), 0) > 0;
         }
 
-        /** Returns whether most samples of this wait show no library between the application's code and the JDK. */
+        /**
+         * Returns whether application code calls the JDK directly, not through a library, in most samples of this wait.
+         */
         boolean isOwnWait(Part part) {
             return 2 * ownWaits.of(part) > parts.of(part);
         }
 
-        /** Returns the wait for a result in which most of the busy threads were found; null if there is none. */
+        /**
+         * Returns the wait for a result in which most of the busy threads were found; null if there is no such wait.
+         */
         @Nullable
         Part waiting() {
             for (Part part : parts.longestFirst()) {
@@ -109,7 +113,7 @@ final class TaskWatch {
     }
 
     /**
-     * Samples threads that do not serve calls, unless the last sample is less than 500 ms ago.
+     * Samples threads that do not serve calls. Does nothing if the last sample was taken less than 500 ms ago.
      *
      * @param serving the ids of the threads that serve calls
      */
@@ -201,7 +205,7 @@ final class TaskWatch {
         return executors.get(name);
     }
 
-    /** Returns the name of the executor whose tasks were found on this part most often; null if there is none. */
+    /** Returns the name of the executor whose tasks were most often sampled in this part; null if there is none. */
     @Nullable
     String executorIn(Part part) {
         return executors.entrySet().stream()

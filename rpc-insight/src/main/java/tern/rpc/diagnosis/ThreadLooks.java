@@ -55,7 +55,7 @@ final class ThreadLooks {
         return looks;
     }
 
-    /** @param held the lock that this thread holds and for which another thread waits; null if no thread waits */
+    /** @param held the lock that this thread holds and another thread waits for; null if no thread waits for it */
     private static ThreadLook look(ThreadInfo info, Map<Long, ThreadInfo> infos, int depth, @Nullable LockInfo held) {
         LockInfo lock = info.getLockInfo();
         ThreadInfo owner = depth == 0 ? null : infos.get(info.getLockOwnerId());

@@ -33,7 +33,7 @@ final class ThreadWatch {
     // The number of samples by thread group and application method.
     private final Map<String, Map<String, Integer>> places = new HashMap<>();
 
-    /** The sums over a group of threads, and the group's busiest thread. */
+    /** The totals of a group of threads, and the group's busiest thread. */
     private static final class Group {
         int threads;
         long nanos;

@@ -7,15 +7,14 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * The usual times of each method's calls, learned in seconds in which calls meet the latency target. A new value has
- * a weight of one tenth, so a slow drift is learned but a single unusual second is not. Not thread-safe: only one
- * thread uses it.
+ * The usual times of each method's calls, learned while calls meet the latency target. A new value has a weight of one
+ * tenth, so a slow drift is learned but a single unusual second is not. Not thread-safe: only one thread uses it.
  */
 final class Usual {
 
     private static final double WEIGHT = 0.1;
 
-    /** The maximum multiple of its usual time that a late call may take to count as usual. */
+    /** A late call counts as usual if it takes no more than this multiple of its usual time. */
     private static final double SLOWER = 1.5;
 
     /** The number of learned seconds after which the usual times of a method are reliable. */
@@ -27,13 +26,13 @@ final class Usual {
      */
     private static final int MIN_RARE_SECONDS = 3;
 
-    /** The share of the usual calls, counted from the slowest, with which late or failed calls are compared. */
+    /** Late or failed calls are compared with this share of the usual calls, namely the slowest ones. */
     private static final double SLOW_SHARE = 0.1;
 
     /** The maximum share by which one call changes the estimated 90th percentile of the call times. */
     private static final double BORDER_STEP = 0.05;
 
-    /** The number of calls after which the mean of the slowest tenth is used. */
+    /** The mean of the slowest tenth is used after this number of calls. */
     private static final int MIN_SLOW_CALLS = 10;
 
     private static final int MAX_FIGURES = 5_000;
@@ -43,7 +42,7 @@ final class Usual {
 
     private static final class Method {
         Times mean = new Times();
-        Times slow = new Times(); // the mean over the slowest tenth of the calls
+        Times slow = new Times(); // the mean of the slowest tenth of the calls
         double slowFromNanos = -1; // the minimum time of a call in the slowest tenth; -1 before the first call
         int slowCalls;
         int seconds;
@@ -52,7 +51,7 @@ final class Usual {
 
         /**
          * Adds one call to the mean of the slowest tenth if it is slow enough. Moves the lower limit of the slowest
-         * tenth up or down, so that a tenth of the calls lies above it.
+         * tenth up or down, so that a tenth of the calls lie above it.
          */
         void add(double tookNanos, Times times) {
             if (slowFromNanos < 0) {
@@ -69,7 +68,7 @@ final class Usual {
 
     /**
      * Updates the usual times from calls that met the latency target. For methods whose calls are usually late, late
-     * calls are used too. These methods are always slow, and the target permits them while they are rare.
+     * calls are used too. These methods are always slow; the target can still be met as long as their calls are rare.
      */
     void learn(List<EndedCall> good, List<EndedCall> late) {
         good.forEach(call -> method(call).good++);
@@ -128,7 +127,8 @@ final class Usual {
     }
 
     /**
-     * Returns the usual time of a call of this method by part, with the call's own time as one part; null if unknown.
+     * Returns the usual time of a call of this method by part, with the call's own time as one of the parts; null if
+     * unknown.
      */
     @Nullable
     Times of(String method) {
@@ -160,7 +160,7 @@ final class Usual {
         return figures.getOrDefault(figure, -1.0);
     }
 
-    /** Returns whether the usual times count this part as the call's own time. */
+    /** Returns whether this part counts as the call's own time in the usual times. */
     static boolean isOwn(Part part) {
         if (part.name().startsWith(StackReader.CALLED)) {
             return true; // The part is an operation that is known only from samples.

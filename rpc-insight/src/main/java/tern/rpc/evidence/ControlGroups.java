@@ -17,7 +17,7 @@ record ControlGroups(Hierarchy cpu, Hierarchy memory, Hierarchy unified) {
     /**
      * The folders for one controller.
      *
-     * @param second whether the control groups are of version 2
+     * @param second whether these are version 2 control groups
      * @param folders paths without a leading slash; empty if the controller was not found
      */
     record Hierarchy(boolean second, List<String> folders) {
@@ -74,8 +74,8 @@ record ControlGroups(Hierarchy cpu, Hierarchy memory, Hierarchy unified) {
     }
 
     /**
-     * Returns the path in a line such as {@code 4:cpu,cpuacct:/docker/1f}, or {@code 0::/pod} if {@code controller} is
-     * empty.
+     * Returns the path from a line such as {@code 4:cpu,cpuacct:/docker/1f}, or from {@code 0::/pod} if {@code
+     * controller} is empty.
      */
     private static @Nullable String path(String groups, String controller) {
         for (String line : groups.split("\n")) {

@@ -35,7 +35,7 @@ final class Figures {
     }
 
     /**
-     * Returns a value from a table with a line of names and a line of numbers, as in {@code
+     * Returns a value from a table that consists of a line of names and a line of numbers, as in {@code
      * /proc/net/snmp}.
      */
     static long inTable(String text, String table, String column) {
@@ -54,7 +54,7 @@ final class Figures {
         return MISSING;
     }
 
-    /** Returns the number at an index, counted from 0, in a line of numbers that are separated by spaces. */
+    /** Returns the number at a zero-based index in a space-separated line of numbers. */
     static long field(String line, int index) {
         String[] fields = line.strip().split("\\s+");
         return index < fields.length ? number(fields[index]) : MISSING;

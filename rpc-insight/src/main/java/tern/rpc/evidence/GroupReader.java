@@ -8,14 +8,14 @@ import tern.rpc.evidence.Machine.Quota;
 import tern.rpc.evidence.Machine.Quota.Level;
 
 /**
- * Reads the limits and counters of control groups of version 1 or 2, from the process's own group up to the mounted
- * group.
+ * Reads the limits and counters of version 1 or version 2 control groups, from the process's own group up to the
+ * mounted group.
  */
 final class GroupReader {
 
     /**
-     * The limit from which a version 1 group counts as unlimited. For an unlimited group, the kernel writes almost
-     * 2^63.
+     * A version 1 group counts as unlimited from this limit. For an unlimited group, the kernel reports a value close
+     * to 2^63.
      */
     private static final long NO_LIMIT = 1L << 60;
 
@@ -44,8 +44,8 @@ final class GroupReader {
     }
 
     /**
-     * Returns the quota in processors from {@code cpu.max}. The file contains either {@code max 100000}, or the quota
-     * and the period in microseconds.
+     * Returns the quota from {@code cpu.max}, as a number of processors. The file contains either {@code max 100000},
+     * or the quota and the period in microseconds.
      */
     private static double secondQuota(SystemFiles files, String folder) {
         String max = optional(files, folder + "/cpu.max");

@@ -21,7 +21,7 @@ public final class JvmThreads {
     public enum Work {
         COLLECTOR("GC Thread|G1 |Z(Worker|Driver|Director|Stat|Uncommitter|Unmapper)|Shenandoah"),
         COMPILER("C[12] Compiler|JVMCI"),
-        /** Safepoint operations: thread dumps, deoptimization, and collections by the serial collector. */
+        /** Runs safepoint operations: thread dumps, deoptimization, and collections by the serial collector. */
         VM("VM Thread");
 
         private final Pattern names;
@@ -45,8 +45,8 @@ public final class JvmThreads {
     }
 
     /**
-     * Searches for the threads again. This method reads a file for each thread of the process, so it should be called
-     * at most once per minute.
+     * Looks up the threads again. This method reads a file for each thread of the process, so it should be called at
+     * most once a minute.
      */
     public void find() {
         Map<Integer, Work> found = new HashMap<>();

@@ -28,7 +28,8 @@ public record Machine(
     }
 
     /**
-     * Processor time. All values except {@code ownNanos} apply to the whole machine, as far as this container sees it.
+     * Processor time. All values except {@code ownNanos} apply to the whole machine, as far as it is visible from this
+     * container.
      *
      * @param ownNanos the time used by this process
      * @param userNanos the time in user mode, including niced processes
@@ -52,7 +53,7 @@ public record Machine(
             int available) {}
 
     /**
-     * The processor quotas of the process's own control group and of its parents.
+     * The processor quotas of the process's own control group and its parents.
      *
      * @param levels the groups that have a quota, the process's own group first
      */
@@ -117,8 +118,8 @@ public record Machine(
             long swapOutBytes) {}
 
     /**
-     * The number of bytes that this process read from devices and wrote to devices. Bytes that the page cache serves
-     * are not counted.
+     * The number of bytes that this process read from and wrote to devices. Bytes served by the page cache are not
+     * counted.
      */
     public record Disk(long readBytes, long writtenBytes) {}
 
@@ -140,6 +141,6 @@ public record Machine(
             long resetsSent,
             long resetsReceived) {}
 
-    /** The number of open files and sockets of this process, and the maximum number. */
+    /** The number of open files and sockets of this process, and the maximum allowed. */
     public record Descriptors(long open, long max) {}
 }

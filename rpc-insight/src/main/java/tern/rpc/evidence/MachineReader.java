@@ -6,12 +6,12 @@ import tern.rpc.evidence.Machine.Disk;
 import tern.rpc.evidence.Machine.Processors;
 import tern.rpc.evidence.Machine.Tcp;
 
-/** Reads the counters in {@code /proc} and in the control groups' files. Thread-safe. */
+/** Reads the counters in {@code /proc} and in the control group files. Thread-safe. */
 public final class MachineReader {
 
     /**
-     * The duration of a tick in {@code /proc/stat}, in nanoseconds. On every Linux, the kernel reports 100 ticks per
-     * second to processes (USER_HZ).
+     * The duration of a tick in {@code /proc/stat}, in nanoseconds. On all common Linux platforms, the kernel reports
+     * 100 ticks per second to processes (USER_HZ).
      */
     private static final long NANOS_A_TICK = 10_000_000;
 

@@ -43,12 +43,12 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return own < 0 ? -1 : Math.min(1, own / Math.max(0.001, allowedProcessors()));
     }
 
-    /** The share of the time that other virtual machines took from this machine. */
+    /** The share of the time that other virtual machines took away from this machine. */
     public double stealShare() {
         return ofMachine(delta(from.processors().stealNanos(), to.processors().stealNanos()));
     }
 
-    /** The share of the time in which a processor was idle because it waited for a disk. */
+    /** The share of the time for which a processor was idle because it waited for a disk. */
     public double iowaitShare() {
         return ofMachine(delta(from.processors().iowaitNanos(), to.processors().iowaitNanos()));
     }
@@ -137,7 +137,7 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return perSecond(from.disk().writtenBytes(), to.disk().writtenBytes());
     }
 
-    /** The share of the sent TCP segments that were retransmissions. */
+    /** The share of sent TCP segments that were retransmissions. */
     public double retransmitShare() {
         return share(retransmitted(), delta(from.tcp().segmentsOut(), to.tcp().segmentsOut()));
     }

@@ -30,8 +30,8 @@ final class PressureReader {
     }
 
     /**
-     * Returns the total of a line such as {@code some avg10=0.00 avg60=0.00 avg300=1.94 total=3926630015}, which is in
-     * microseconds.
+     * Returns the total from a line such as {@code some avg10=0.00 avg60=0.00 avg300=1.94 total=3926630015}. The total
+     * is in microseconds.
      */
     private static long total(String text, String kind) {
         String line = Figures.textAfter(text, kind);

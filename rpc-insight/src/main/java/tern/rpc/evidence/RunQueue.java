@@ -10,8 +10,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Reads how long threads ran and how long they waited for a processor. The kernel always counts both times. The
- * values of a running thread lag by up to a tick. Thread-safe.
+ * Reads how long threads ran and how long they waited for a processor. The kernel always maintains both counters. The
+ * values of a running thread lag by up to one tick. Thread-safe.
  */
 public final class RunQueue {
 

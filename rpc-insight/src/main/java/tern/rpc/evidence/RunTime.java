@@ -4,7 +4,7 @@ package tern.rpc.evidence;
  * The Linux scheduler's counters for a thread, or their sum for several threads.
  *
  * @param runNanos the time on a processor; -1 if unknown
- * @param delayNanos the time for which the thread was ready but had no processor; on the measured kernels it includes
+ * @param delayNanos the time for which the thread was ready but had no processor; on the kernels tested, this includes
  *     the time throttled by a quota
  * @param slices how often the thread got a processor
  */
@@ -19,8 +19,8 @@ public record RunTime(long runNanos, long delayNanos, long slices) {
     /**
      * Returns the change since an earlier reading.
      *
-     * @return {@link #UNKNOWN} if one of the two readings is unknown, or if another thread has taken over the native id
-     *     in between
+     * @return {@link #UNKNOWN} if either reading is unknown, or if the native id has been reused by another thread in
+     *     between
      */
     public RunTime since(RunTime earlier) {
         boolean goesOn = isKnown()

@@ -60,7 +60,7 @@ public final class ThreadIds {
     /**
      * Returns a thread's native id.
      *
-     * @return {@link #UNKNOWN} unless the thread has registered or was matched by its name
+     * @return {@link #UNKNOWN} if the thread neither registered itself nor was matched by its name
      */
     public int of(Thread thread) {
         Native known = natives.get(thread.getId());
@@ -68,9 +68,9 @@ public final class ThreadIds {
     }
 
     /**
-     * Finds the native ids of threads that did not register, by their names. Skips a thread if another given thread, or
-     * another unmatched thread of the process, has a name with the same first 15 characters. This method reads one
-     * small file for each unmatched thread of the process, so it should be called rarely.
+     * Finds the native ids of unregistered threads by their names. Skips a thread if another given thread, or another
+     * unmatched thread of the process, has a name with the same first 15 characters. This method reads one small file
+     * for each unmatched thread of the process, so it should be called rarely.
      *
      * @return the number of threads found
      */

@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 
 /**
- * The holders of a pool's connections. For one in 64 borrowings, and for every borrowing while the pool is nearly
- * empty, the code that took the connection is recorded. At most 100 borrowings per second are recorded, or at most
- * 500 after connections have been lost. Thread-safe.
+ * The holders of a pool's connections. The code that took a connection is recorded for one in 64 borrowings, and for
+ * every borrowing while the pool is nearly empty. The limit is 100 recorded borrowings per second, or 500 after
+ * connections have been lost. Thread-safe.
  */
 public final class Holders {
 
@@ -48,7 +48,9 @@ public final class Holders {
             this.sinceNanos = sinceNanos;
         }
 
-        /** The ledger of the call that took the connection; {@link CallLedger#none()} if no call did. */
+        /**
+         * The ledger of the call that took the connection; {@link CallLedger#none()} if it was taken outside of calls.
+         */
         public CallLedger call() {
             return call;
         }
@@ -74,8 +76,8 @@ public final class Holders {
         }
 
         /**
-         * The start of the running statement, otherwise the end of the last statement, on the clock of {@link
-         * System#nanoTime()}.
+         * The start of the running statement, or the end of the last statement if none is running, on the clock of
+         * {@link System#nanoTime()}.
          */
         public long statementNanos() {
             return statementNanos;
@@ -132,8 +134,8 @@ public final class Holders {
     }
 
     /**
-     * Returns whether another stack trace may be recorded in this second. A minimum pause between stack traces would
-     * not work, because then only the first borrowing of each call would be recorded.
+     * Returns whether another stack trace may be recorded in this second. A minimum interval between stack traces would
+     * not work, because only the first borrowing of each call would be recorded.
      */
     private boolean mayWalk(long now) {
         long began = secondBegan.get();
@@ -155,7 +157,7 @@ public final class Holders {
         held.remove(holder);
     }
 
-    /** Records the code of more borrowings from now on, because connections have been lost. */
+    /** Raises the limit on recorded borrowings, because connections have been lost. */
     public void suspect() {
         suspicious = true;
     }

@@ -2,7 +2,7 @@ package tern.rpc.pool;
 
 /** The ways in which log lines reach their appenders. The advice of a diagnosis depends on the mode. */
 public enum LoggingMode {
-    /** Calling threads put lines into a queue. This is also the value for an unknown logging system. */
+    /** Calling threads put log lines into a queue. This value is also used for an unknown logging system. */
     ASYNCHRONOUS,
     /** Calling threads write lines through Log4j 2, because {@code rpc.logging.async} is false. */
     SWITCHED_OFF,

@@ -7,7 +7,7 @@ import java.time.Duration;
  *
  * @param property the property that changes the setting, without an equals sign; if only code can change the setting, a
  *     description of that code
- * @param value the value in the form of a properties file
+ * @param value the value as written in a properties file
  * @param source the origin of the value
  * @param use the effect of the setting
  * @param accepted the values that both the library and Tern accept
@@ -24,7 +24,7 @@ public record PoolSetting(String property, String value, Source source, Use use,
         LIBRARY
     }
 
-    /** The effect of a setting. Advice finds a pool's setting by this effect. */
+    /** The effect of a setting. Advice looks up a pool's setting by its effect. */
     public enum Use {
         MAX,
         MAX_PER_HOST,
@@ -42,15 +42,16 @@ public record PoolSetting(String property, String value, Source source, Use use,
      */
     public record Range(long least, long most) {
 
-        /** The range of settings that are not numbers. */
+        /** The range of a setting that is not a number. */
         public static final Range ANY = new Range(Long.MIN_VALUE, Long.MAX_VALUE);
 
         /**
-         * The range of times. Zero is excluded, because some pools then wait forever and others do not wait at all.
+         * The range of times. Zero is excluded, because with zero some pools wait forever and others do not wait at
+         * all.
          */
         public static final Range TIME = new Range(1, Integer.MAX_VALUE);
 
-        /** Returns the accepted value that is nearest to this value. */
+        /** Returns the accepted value nearest to this value. */
         public long nearest(long wanted) {
             return Math.max(least, Math.min(most, wanted));
         }
@@ -69,12 +70,12 @@ public record PoolSetting(String property, String value, Source source, Use use,
         return new PoolSetting(property, value, source, use, range);
     }
 
-    /** Returns the accepted number that is nearest to this number. */
+    /** Returns the accepted number nearest to this number. */
     public int nearest(int wanted) {
         return Math.toIntExact(accepted.nearest(wanted));
     }
 
-    /** Returns the accepted time that is nearest to this time, in whole milliseconds. */
+    /** Returns the accepted time nearest to this time, in whole milliseconds. */
     public Duration nearest(Duration wanted) {
         return Duration.ofMillis(accepted.nearest(wholeMillis(wanted)));
     }

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A pool's state at one moment. A count that the library does not keep is -1.
+ * A pool's state at one moment. A count is -1 if the library does not maintain it.
  *
  * @param name the name of the bean or of the group of properties
  * @param kind the kind of the resources in the pool
@@ -17,9 +17,9 @@ import java.util.Optional;
  * @param fair whether waiting threads are served in the order of their arrival
  * @param active the number of resources in use
  * @param idle the number of free resources
- * @param waiting the number of waiting threads, or of waiting tasks if this is an executor
+ * @param waiting the number of waiting threads; for an executor, the number of waiting tasks
  * @param queueCapacity the maximum number of waiting threads or tasks; {@link Integer#MAX_VALUE} for no limit
- * @param waitLimit the maximum time of a wait; negative for no limit
+ * @param waitLimit the maximum wait; negative for no limit
  * @param taken the number of resources taken since the pool was created
  * @param refused the number of failed waits since the pool was created: timeouts and rejected tasks
  * @param callerRuns the number of tasks that the submitting threads have run themselves since the pool was created; 0
@@ -47,7 +47,7 @@ public record PoolSnapshot(
         Duration held,
         List<PoolSetting> settings) {
 
-    /** Stands for a time that was not measured, or that has no limit. */
+    /** A time that was not measured or is unlimited. */
     public static final Duration UNKNOWN = Duration.ofNanos(-1);
 
     public PoolSnapshot {
@@ -100,8 +100,8 @@ public record PoolSnapshot(
     }
 
     /**
-     * Builds a snapshot. Sets its components by name, because a constructor call with all components is hard to read.
-     * Not thread-safe.
+     * Builds a snapshot. The components are set by name, because a constructor call with all of them would be hard to
+     * read. Not thread-safe.
      */
     public static final class Builder {
         private final String name;
@@ -153,9 +153,9 @@ public record PoolSnapshot(
         }
 
         /**
-         * Sets the maximum time of a wait.
+         * Sets the maximum wait.
          *
-         * @param longest the maximum time; negative for no limit
+         * @param longest the maximum wait; negative for no limit
          */
         public Builder waitLimit(Duration longest) {
             waitLimit = longest;

@@ -3,7 +3,7 @@ package tern.rpc.pool;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Takes snapshots of a pool. Snapshots are taken rarely and must not block. Thread-safe. */
+/** Takes snapshots of a pool. Snapshots are taken rarely, and taking one must not block. Thread-safe. */
 @FunctionalInterface
 public interface PoolSource {
 
@@ -15,9 +15,9 @@ public interface PoolSource {
     }
 
     /**
-     * Returns a source with holders.
+     * Returns a source that also provides the holders.
      *
-     * @param snapshots creates a snapshot at each call
+     * @param snapshots creates a snapshot on each call
      */
     static PoolSource of(Supplier<PoolSnapshot> snapshots, Holders holders) {
         return new PoolSource() {

@@ -29,8 +29,8 @@ public record Sizing(Goal goal, int workers) {
     }
 
     /**
-     * Returns the maximum number of HTTP connections to all hosts together. It is so large that calls to one host do
-     * not wait because of calls to another host.
+     * Returns the maximum number of HTTP connections to all hosts together. It is large enough that calls to one host
+     * do not wait for calls to another.
      */
     public int connectionsToAllHosts() {
         return Math.max(connectionsPerHost(), workers);

@@ -18,7 +18,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
 
-/** Tests the diagnosis of real threads that wait until another thread has initialized a class. */
+/** Tests the diagnosis with real threads that wait until another thread has initialized a class. */
 class ClassInitializationTest {
 
     private static final Consumer<Shop.Steps> USUAL = call -> call.own(2).in(Phase.SQL, "select stock", 3);
@@ -99,7 +99,9 @@ class ClassInitializationTest {
         assertThat(StackReader.initialized(initializer)).isEqualTo("SeasonRules");
     }
 
-    /** Inspects the threads until all of them wait, because they may not have reached the waiting line yet. */
+    /**
+     * Inspects the threads repeatedly until all of them wait, because they may not have reached the waiting line yet.
+     */
     private static Map<Long, ThreadLook> awaited(long[] threads) {
         ClassInitializers initializers = new ClassInitializers();
         Map<Long, ThreadLook> awaited = Map.of();

@@ -436,7 +436,7 @@ class DiagnosticianTest {
         }
     }
 
-    /** Has the simple name of the exception in which Spring wraps those of Redis clients. */
+    /** Has the simple name of the exception in which Spring wraps the exceptions of Redis clients. */
     private static final class DataAccessException extends RuntimeException {
         private static final long serialVersionUID = 1;
 

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import shop.Signatures;
 
-/** Tests the diagnosis of locks that real threads hold and wait for. */
+/** Tests the diagnosis of locks with real threads that hold them and wait for them. */
 class HeldLocksTest {
 
     private final CountDownLatch end = new CountDownLatch(1);

@@ -10,7 +10,7 @@ import tern.rpc.Phase;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests that healthy situations which resemble failures are not reported as failures. */
+/** Tests that healthy situations are not reported as failures, even if they look similar. */
 class LookAlikesTest {
 
     private static final Consumer<Shop.Steps> USUAL =

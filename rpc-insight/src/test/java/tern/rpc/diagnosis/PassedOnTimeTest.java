@@ -17,7 +17,10 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
-/** Tests to which cause the time of a wait is assigned, and that the number of saved calls agrees with the rank. */
+/**
+ * Tests which cause the time of a wait is assigned to, and that causes are ranked consistently with the number of saved
+ * calls.
+ */
 class PassedOnTimeTest {
 
     private static final Consumer<Shop.Steps> USUAL = call -> call.own(2)
@@ -230,7 +233,7 @@ class PassedOnTimeTest {
         assertThat(miss.text()).doesNotContain("brings");
     }
 
-    /** Simulates a second with 100 calls that are in time, and with reports that always take 250 ms. */
+    /** Simulates a second with 100 calls that meet the target, and with reports that always take 250 ms. */
     private void secondWithReports(int reports, Consumer<Shop.Steps> calls) {
         shop.second(() -> {
             for (int i = 0; i < 100; i++) {

@@ -12,7 +12,7 @@ class ReplayModelTest {
 
     private static final double MILLI = 1e6;
 
-    /** Returns calls that arrive at random times and use one connection for a random time. */
+    /** Returns calls that arrive at random times and use one connection each for a random time. */
     private static List<CallTrace.Call> random(double perSecond, double useMillis, int count) {
         Random random = new Random(7);
         List<CallTrace.Call> calls = new ArrayList<>();
@@ -86,7 +86,7 @@ class ReplayModelTest {
                     (long) (i * 100 * MILLI),
                     (long) (300 * MILLI),
                     0,
-                    new long[] {(long) (250 * MILLI), 0, 0}, // The model has no queue to explain this wait.
+                    new long[] {(long) (250 * MILLI), 0, 0}, // The model has no queue that would explain this wait.
                     new int[] {1, 0, 0}));
         }
 

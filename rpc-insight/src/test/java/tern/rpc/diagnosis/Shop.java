@@ -73,7 +73,7 @@ final class Shop implements Diagnostician.Surroundings {
         time.addAndGet((long) (millis * 1e6));
     }
 
-    /** The steps that one call can take. */
+    /** The steps that a call can take. */
     final class Steps {
         final CallLedger ledger;
 
@@ -142,8 +142,7 @@ final class Shop implements Diagnostician.Surroundings {
     }
 
     /**
-     * Serves calls within the latency target for more than a minute, after which the diagnosis knows their usual
-     * times.
+     * Serves calls within the latency target for more than a minute, so that the diagnosis learns their usual times.
      */
     Shop healthy(Consumer<Steps> body) {
         for (int i = 0; i < 90; i++) {
@@ -152,7 +151,7 @@ final class Shop implements Diagnostician.Surroundings {
         return this;
     }
 
-    /** Serves calls with this body for some seconds, and returns the resulting diagnosis. */
+    /** Serves calls with this body for several seconds, and returns the resulting diagnosis. */
     Diagnosis miss(Consumer<Steps> body) {
         for (int i = 0; i < 6; i++) {
             second(100, body);

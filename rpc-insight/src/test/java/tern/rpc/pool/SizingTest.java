@@ -13,8 +13,8 @@ class SizingTest {
 
     @ParameterizedTest
     @CsvSource({
-        // The columns are qps, latency target in ms and workers, then the number of connections, per host and to all
-        // hosts.
+        // The columns are the rate, the latency target in ms and the number of workers, followed by the expected
+        // numbers of database connections, of HTTP connections per host, and of HTTP connections to all hosts.
         "500, 100, 200, 50, 64, 200",
         "10, 100, 200, 8, 64, 200",
         "2000, 100, 200, 200, 200, 200",
@@ -32,7 +32,7 @@ class SizingTest {
 
     @ParameterizedTest
     @CsvSource({
-        // The columns are the latency target in ms, then the maximum waits for JDBC, Redis and HTTP in ms.
+        // The columns are the latency target and the maximum waits for JDBC, Redis and HTTP, all in ms.
         "100, 1000, 200, 1000",
         "20, 200, 40, 200",
         "1000, 1000, 200, 1000",

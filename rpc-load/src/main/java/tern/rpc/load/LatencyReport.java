@@ -10,11 +10,11 @@ import org.HdrHistogram.Histogram;
 import tern.rpc.load.Tally.ErrorCount;
 
 /**
- * The result of a run, and whether the run passed.
+ * The result of a run, including whether the run passed.
  *
  * @param rows one row for each step of the scenario
  * @param total the sum of all steps; only this row counts unfinished calls as errors
- * @param errors the message of the first error and the number of errors, for each kind of error
+ * @param errors for each kind of error, the first error's message and the number of errors
  * @param misses the reasons why the run failed; empty if it passed
  * @param distribution the histogram of the successful calls of all steps, without empty buckets
  */
@@ -52,7 +52,7 @@ public record LatencyReport(
      * One bar of the histogram. The upper bound of the first bucket is 0.1 ms, and each upper bound is 1.25 times the
      * previous one.
      *
-     * @param upToMillis the upper bound, exclusive; the lower bound is the upper bound of the previous bucket
+     * @param upToMillis the exclusive upper bound; the lower bound is the previous bucket's upper bound
      */
     public record Bucket(double upToMillis, long calls) {}
 
@@ -97,7 +97,7 @@ public record LatencyReport(
 
     /**
      * Returns the time by which the number of calls is divided to get the throughput. This is the duration of the load
-     * if the last call ends at most one target latency after the load, and a longer time otherwise.
+     * if the last call ends no later than one target latency after the load; otherwise it is longer.
      */
     private static double seconds(Tally tally, Target target) {
         Duration taken = tally.lastEnd().minus(tally.load().warmUp()).minus(target.latency());
@@ -218,13 +218,13 @@ public record LatencyReport(
         text.append(String.format(Locale.ROOT, format, values)).append(System.lineSeparator());
     }
 
-    /** Formats a time with two decimals below 100 ms, otherwise with one. */
+    /** Formats a time with two decimals below 100 ms, and with one decimal from 100 ms. */
     static String millis(double millis, int width) {
         String text = String.format(Locale.ROOT, millis < 99.995 ? "%.2f" : "%.1f", millis);
         return " ".repeat(Math.max(0, width - text.length())) + text;
     }
 
-    /** Formats a share as a percentage, rounded down, so that only a share of 1 is shown as 100. */
+    /** Formats a share as a percentage. The percentage is rounded down, so that only a share of 1 is shown as 100. */
     private static String percent(double share) {
         return String.format(Locale.ROOT, "%.2f", Math.floor(share * 10_000) / 100);
     }

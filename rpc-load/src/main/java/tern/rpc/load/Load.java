@@ -7,10 +7,10 @@ import java.time.Duration;
  * constant.
  *
  * @param rate the number of calls per second
- * @param warmUp the time before the measurement; calls that start in this time are not counted
+ * @param warmUp the time before the measurement; calls that start during this time are not counted
  * @param duration the duration of the measurement
- * @param users the number of threads that make calls; if all threads wait for answers, the next calls start late, and
- *     the delay is part of their latency
+ * @param users the number of threads that make calls; if all threads are waiting for answers, the next calls start
+ *     late, and the delay is part of their latency
  */
 public record Load(double rate, Duration warmUp, Duration duration, int users) {
 
@@ -31,7 +31,7 @@ public record Load(double rate, Duration warmUp, Duration duration, int users) {
         return warmUpCalls() + Math.round(rate * duration.toNanos() / 1e9);
     }
 
-    /** Returns the number of calls that start during the warm-up and are not counted. */
+    /** Returns the number of calls that start during the warm-up and are therefore not counted. */
     long warmUpCalls() {
         return rampCalls() + Math.round(rate * rampNanos() / 1e9);
     }

@@ -2,7 +2,7 @@ package tern.rpc.load;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** A clock that can also block until a given time. Tests use a clock whose time they set. */
+/** A clock that can also block until a given time. Tests use a clock whose time they can set. */
 interface LoadClock {
 
     LoadClock SYSTEM = new LoadClock() {

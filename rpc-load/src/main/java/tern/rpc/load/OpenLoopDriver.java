@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Starts calls at the times that {@link Load} defines, even if earlier calls have not ended. The latency of a call is
  * measured from its intended start. A slow answer therefore also raises the latency of the calls that wait for a
- * thread, as it would for real users. Not counting these waits is known as "coordinated omission".
+ * thread, as it would for real users. Ignoring these waits is known as "coordinated omission".
  *
  * <p>Each user thread repeats these steps: it takes the next call, waits until the call's start time, and makes the
  * call. A driver can be used for one run only.

@@ -30,7 +30,7 @@ public final class Tally {
     private final Map<String, ErrorCount> errorKinds = new ConcurrentHashMap<>();
     private final LongAccumulator lastEndNanos = new LongAccumulator(Math::max, 0);
 
-    // The numbers of successes and errors since the last call of second().
+    // The numbers of successes and errors since second() was last called.
     private final Recorder recentLatencies = new Recorder(MAX_MICROS, DIGITS);
     private final LongAdder recentErrors = new LongAdder();
 
@@ -116,7 +116,7 @@ public final class Tally {
         errorKinds.merge(known, new ErrorCount(1, message), ErrorCount::plus);
     }
 
-    /** Returns the counts since the last call of this method and resets them. Only one thread may call this method. */
+    /** Returns the counts since this method was last called, and resets them. Only one thread may call this method. */
     Second second(Duration sinceStart) {
         Histogram recent = recentLatencies.getIntervalHistogram();
         return new Second(

@@ -17,7 +17,7 @@ interface Answers {
 
     boolean isReady();
 
-    /** Runs the task each time the service can send more answers, and once at the start. */
+    /** Runs the task once at the start, and again whenever the service can send more answers. */
     void onReady(Runnable task);
 
     void complete();

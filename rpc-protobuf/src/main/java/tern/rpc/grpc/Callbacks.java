@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Runs a listener's callbacks one after another. The thread that adds a callback runs it, unless another thread is
- * already running callbacks. In that case, the other thread also runs the new callback. Thread-safe.
+ * already running callbacks. In that case, that other thread runs the new callback too. Thread-safe.
  */
 final class Callbacks {
 
@@ -22,8 +22,8 @@ final class Callbacks {
     }
 
     /**
-     * Adds a task from a thread that must not run service code. The executor runs the task, unless another thread is
-     * already running tasks. In that case, the other thread runs it.
+     * Adds a task from a thread that must not run service code. If another thread is already running tasks, that thread
+     * runs the task; otherwise the executor runs it.
      */
     void run(Runnable task, Executor elsewhere) {
         tasks.add(task);

@@ -40,7 +40,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
     private Flow.@Nullable Subscription requests; // guarded by this
     private int demand; // the number of messages requested before the subscription was created; guarded by this
 
-    private @Nullable Listener<Q> listener; // this field and the next one are used only by callbacks
+    private @Nullable Listener<Q> listener; // only callbacks use this field and the next one
     private boolean told; // whether the listener has been notified that the call has ended
     private boolean compressed; // only one thread at a time uses this field
     private volatile boolean closed;
@@ -133,13 +133,13 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
         callback(() -> tell(Listener::onHalfClose));
     }
 
-    /** Called when the request stream has ended early, because the call has ended or a request was invalid. */
+    /** Called when the request stream ends early, because the call has ended or a request was invalid. */
     @Override
     public void onError(Throwable reason) {
         cancelled(String.valueOf(Thrown.message(reason)));
     }
 
-    /** Cancels the call. Any thread, including an event loop, may call this method, also more than once. */
+    /** Cancels the call. May be called from any thread, including an event loop, and more than once. */
     private void cancelled(String reason) {
         if (closed || cancelled) {
             return;
@@ -152,7 +152,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
         callbacks.run(serving.wrap(() -> inContext(() -> tellEnd(Listener::onCancel))), elsewhere);
     }
 
-    /** Called when the service, an interceptor or a marshaller has thrown an exception. */
+    /** Called when the service, an interceptor or a marshaller throws an exception. */
     private void failed(Throwable thrown) {
         if (closed || cancelled) {
             Thrown.log(

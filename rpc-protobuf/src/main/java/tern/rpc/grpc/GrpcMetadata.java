@@ -12,7 +12,7 @@ final class GrpcMetadata {
 
     private static final String BINARY = Metadata.BINARY_HEADER_SUFFIX;
 
-    /** The prefix of names that gRPC itself uses, for status, message and encodings. */
+    /** The prefix of the names that gRPC itself uses, such as those of the status, the message and the encodings. */
     private static final String RESERVED = "grpc-";
 
     private GrpcMetadata() {}
@@ -21,8 +21,8 @@ final class GrpcMetadata {
     static Metadata from(tern.rpc.Metadata metadata) {
         Metadata converted = new Metadata();
         metadata.forEach((name, value) -> {
-            // The check for ASCII comes first, because lower-casing turns some non-ASCII letters into ASCII letters,
-            // which would change the name.
+            // The name is checked for ASCII first, because lower-casing would turn some non-ASCII letters into ASCII
+            // letters and so change the name.
             if (isAscii(name)) {
                 put(converted, name.toLowerCase(Locale.ROOT), value);
             }

@@ -26,13 +26,13 @@ import tern.rpc.server.MethodBody;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Exports grpc-java services without a gRPC server. For the service, metadata, statuses with details, deadlines,
- * cancellation (including {@code io.grpc.Context}), flow control and compression work as in a gRPC server. Protobuf
- * messages can also be sent as JSON; the service's own marshallers encode all other messages.
+ * Exports grpc-java services without a gRPC server. Metadata, statuses with details, deadlines, cancellation (including
+ * {@code io.grpc.Context}), flow control and compression work for the service as in a gRPC server. Protobuf messages
+ * can also be sent as JSON; the service's own marshallers encode all other messages.
  *
- * <p>If a service streams faster than its caller reads, {@code onNext} blocks, unless the service checks
- * {@code isReady} first. The wait is limited on the server's worker threads, see {@link tern.rpc.StreamObserver}.
- * Exceptions that the service throws are answered as for any other service.
+ * <p>If a service streams faster than its caller reads, {@code onNext} blocks, unless the service checks {@code
+ * isReady} first. On the server's worker threads, this wait is limited, see {@link tern.rpc.StreamObserver}. Exceptions
+ * thrown by the service are answered as for any other service.
  */
 public final class GrpcServices {
 
@@ -87,9 +87,9 @@ public final class GrpcServices {
     }
 
     /**
-     * Returns the side effects that the method's attributes declare. If the attributes declare nothing about side
-     * effects, reads the option {@code idempotency_level} from the {@code .proto} file, because grpc-java does not
-     * copy this option into its generated code.
+     * Returns the side effects declared by the method's attributes. If none of these attributes is set, reads the
+     * option {@code idempotency_level} from the {@code .proto} file, because grpc-java does not copy this option into
+     * its generated code.
      */
     private static Effects effects(io.grpc.MethodDescriptor<?, ?> method) {
         Object descriptor = descriptor(method.getSchemaDescriptor());

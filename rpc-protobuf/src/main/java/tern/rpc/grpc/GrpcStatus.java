@@ -37,7 +37,7 @@ final class GrpcStatus {
     }
 
     /**
-     * Returns the failure for an exception that a service threw. If the exception contains a gRPC status, the failure
+     * Returns the failure for an exception thrown by a service. If the exception contains a gRPC status, the failure
      * has that status; otherwise the exception itself is returned.
      */
     static Throwable exception(Throwable thrown) {

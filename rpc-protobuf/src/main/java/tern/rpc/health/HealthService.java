@@ -29,7 +29,7 @@ import tern.rpc.transport.AcceptedTokens;
  */
 public final class HealthService {
 
-    /** The service name in requests. Calls to this service need no token. */
+    /** The name of the health service in requests. Calls to it need no token. */
     public static final String NAME = AcceptedTokens.OPEN_SERVICE;
 
     private static final String WHOLE_SERVER = "";
@@ -44,13 +44,13 @@ public final class HealthService {
     private final List<HealthWatch> watches = new ArrayList<>(); // guarded by this
     private boolean shutDown; // guarded by this
 
-    /** Creates the health service. The server's status is SERVING at first. */
+    /** Creates the health service. The server's initial status is SERVING. */
     public HealthService() {
         statuses.put(WHOLE_SERVER, ServingStatus.SERVING);
     }
 
     /**
-     * Exports the health service, which answers even while the server rejects all other calls. Each server needs its
+     * Exports the health service, which responds even while the server rejects all other calls. Each server needs its
      * own export.
      */
     public ServiceExport export() {
@@ -58,8 +58,8 @@ public final class HealthService {
     }
 
     /**
-     * Adds a service's status under the interface name and the service key. The status is SERVING unless it was set
-     * before.
+     * Adds a service's status under both its interface name and its service key. The status is SERVING unless it was
+     * set before.
      */
     public void add(ServiceExport export) {
         synchronized (this) {
@@ -100,8 +100,8 @@ public final class HealthService {
     }
 
     /**
-     * Sets every status to NOT_SERVING permanently. Sends this status to all watchers, then ends their calls. Called
-     * before the server drains.
+     * Permanently sets every status to NOT_SERVING, sends this status to all watchers, and then ends their calls.
+     * Called before the server drains.
      */
     public void shutDown() {
         List<HealthWatch> ended;

@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call that watches the status of one service name. Sends the current status immediately, and then every change. If
- * the caller is so slow that it misses changes, it gets only the latest status. Thread-safe.
+ * A call that watches the status of one service name. It sends the current status immediately, and then every change. A
+ * caller that is too slow to receive every change gets only the latest status. Thread-safe.
  */
 final class HealthWatch implements Flow.Subscription {
 
@@ -17,7 +17,7 @@ final class HealthWatch implements Flow.Subscription {
     private final AtomicLong wanted = new AtomicLong();
     private final AtomicInteger changes = new AtomicInteger(); // the number of changes that have not been sent
     private volatile boolean over;
-    private @Nullable ServingStatus told; // only the thread that increments {@code changes} from zero uses this field
+    private @Nullable ServingStatus told; // used only by the thread that increments {@code changes} from zero
 
     private HealthWatch(HealthService health, String service, Flow.Subscriber<? super byte[]> caller) {
         this.health = health;

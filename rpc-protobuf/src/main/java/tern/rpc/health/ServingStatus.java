@@ -1,6 +1,9 @@
 package tern.rpc.health;
 
-/** Whether a service accepts calls. {@link #ordinal()} is the number in messages (grpc/health/v1/health.proto). */
+/**
+ * The status that tells whether a service accepts calls. {@link #ordinal()} is the number used in messages
+ * (grpc/health/v1/health.proto).
+ */
 public enum ServingStatus {
     UNKNOWN,
     SERVING,

@@ -21,9 +21,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds protobuf files by their names, and by the full names that they declare. The index is filled at startup and
- * does not change afterwards. If two files have the same name, or declare the same name, the file that was added
- * first is used.
+ * Finds protobuf files by their names, and by the full names that they declare. The index is filled at startup and does
+ * not change afterwards. If two files have or declare the same name, the file that was added first is used.
  */
 final class FileIndex {
 

@@ -22,8 +22,8 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ValueType;
 
 /**
- * A generated protobuf file for a service that has none. Each method's Java signature is added as a comment, because
- * the type {@code Value} contains little information.
+ * A generated protobuf file for a service that has no {@code .proto} file. Each method's Java signature is added as a
+ * comment, because the type {@code Value} contains little information.
  */
 final class MadeFile {
 

@@ -77,7 +77,8 @@ final class ReflectionAnswer {
             content.writeTo(out);
             out.flush();
         } catch (IOException e) {
-            throw new UncheckedIOException(e); // This never happens, because writing to memory throws no IOException.
+            throw new UncheckedIOException(
+                    e); // This never happens, because writing to memory cannot throw an IOException.
         }
         return bytes.toByteArray();
     }

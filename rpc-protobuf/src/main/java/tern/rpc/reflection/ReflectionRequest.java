@@ -11,7 +11,7 @@ import tern.rpc.StatusCode;
  *
  * @param bytes the encoded request, which the answer repeats
  * @param name the name of the requested file, symbol or message; empty if the request asks for the list of services
- * @param number the requested extension's number
+ * @param number the number of the requested extension
  */
 record ReflectionRequest(byte[] bytes, String host, Kind kind, String name, int number) {
 

@@ -14,7 +14,7 @@ import tern.rpc.endpoint.Attributes;
 import tern.rpc.server.ServiceExport;
 
 /**
- * The gRPC server reflection service, with which tools such as grpcurl list the services and their messages. Reflection
+ * The gRPC server reflection service. Tools such as grpcurl use it to list the services and their messages. Reflection
  * is exported only on request, because every caller can then read the names and types of all services.
  *
  * <p>A service with protobuf messages is described by its own {@code .proto} file, or by a generated file if it has
@@ -61,7 +61,7 @@ public final class ReflectionService {
                 Attributes.DEFAULT_WEIGHT);
     }
 
-    /** Publishes one answer for each request. Reads the next request only when the caller requests an answer. */
+    /** Publishes one answer per request. Reads the next request only when the caller is ready for another answer. */
     private static Flow.Publisher<byte[]> answers(Flow.Publisher<byte[]> requests, Reflection reflection) {
         return caller -> requests.subscribe(new Conversation(caller, reflection));
     }

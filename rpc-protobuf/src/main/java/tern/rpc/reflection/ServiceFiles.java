@@ -83,7 +83,7 @@ final class ServiceFiles {
         return files;
     }
 
-    /** Returns the descriptor of a generated class; null for classes of the lite runtime, which have no descriptor. */
+    /** Returns the descriptor of a generated class; null for lite classes, which have no descriptor. */
     static @Nullable Descriptor message(ValueType type) {
         try {
             Object message = type.raw().getMethod("getDefaultInstance").invoke(null);

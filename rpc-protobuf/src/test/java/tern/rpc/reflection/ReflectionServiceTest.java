@@ -165,7 +165,7 @@ class ReflectionServiceTest {
         assertThat(error(symbol("no-name"), export(Unspeakable.class, "", ""))).isEqualTo(StatusCode.NOT_FOUND);
     }
 
-    // ---- services of protobuf messages
+    // ---- services with protobuf messages
 
     @Test
     void generatedFileIsReturnedForItsService() throws Exception {

@@ -3,8 +3,8 @@ package tern.rpc.spring;
 import tern.rpc.client.RpcClient;
 
 /**
- * Changes the client builder after the properties were applied and before the client is built. Beans of this type are
- * called in the order of their {@code @Order}.
+ * Customizes the client builder after the properties have been applied and before the client is built. Beans of this
+ * type are called in the order of their {@code @Order}.
  */
 @FunctionalInterface
 public interface RpcClientCustomizer {

@@ -9,13 +9,13 @@ import org.springframework.beans.factory.annotation.Autowired;
 
 /**
  * Injects a proxy of a remote service into a field, a setter, or a parameter of a constructor or a {@code @Bean}
- * method. References with the same settings share a proxy. The injection point may also be an {@code Optional},
- * {@code ObjectProvider} or {@code Provider} of the service interface.
+ * method. References with the same settings share a proxy. The injection point may also be an {@code Optional}, {@code
+ * ObjectProvider} or {@code Provider} of the service interface.
  *
  * <p>A local bean of the interface does not replace the proxy; {@code @Autowired} still injects that bean. There are
  * two exceptions: beans that a test overrides ({@code @MockitoBean}, {@code @TestBean}), and {@code @Primary} beans
- * that are not an {@link RpcService} and do not contain the reference themselves. A test's override with a name
- * replaces only references with that name, which is the name of the field or parameter, or {@link #name()}.
+ * that are not an {@link RpcService} and do not contain the reference themselves. A named override in a test replaces
+ * only references with that name. The name of a reference is {@link #name()}, or the name of its field or parameter.
  *
  * <p>All string attributes may contain placeholders. The properties {@code rpc.client.services.<name>.*} take
  * precedence over the annotation.
@@ -40,8 +40,8 @@ public @interface RpcReference {
     String version() default "";
 
     /**
-     * The timeout of a call, including all attempts, as a number with a unit such as {@code 500ms}. If empty, the
-     * timeout in {@code @RpcMethod} applies; without that, {@code rpc.client.timeout} applies.
+     * The timeout of a call, including all attempts, as a number with a unit, such as {@code 500ms}. If empty, the
+     * timeout in {@code @RpcMethod} applies; if that is not set either, {@code rpc.client.timeout} applies.
      */
     String timeout() default "";
 
@@ -63,7 +63,7 @@ public @interface RpcReference {
     boolean check() default false;
 
     /**
-     * The number of connections to each provider that only this reference uses; 0 to share one connection with other
+     * The number of dedicated connections from this reference to each provider; 0 to share one connection with other
      * references.
      */
     int connections() default 0;

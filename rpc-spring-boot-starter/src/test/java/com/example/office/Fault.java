@@ -21,7 +21,7 @@ public enum Fault {
 
     private static volatile @Nullable Fault planted;
 
-    /** Injects the fault and removes the previous fault. Null only removes the previous fault. */
+    /** Removes the previous fault and injects the given one; null injects no fault. */
     public static void plant(@Nullable Fault fault) {
         planted = fault;
     }

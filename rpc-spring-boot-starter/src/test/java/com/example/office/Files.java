@@ -21,7 +21,7 @@ public class Files {
         }
     }
 
-    /** Called by the database for each use of the SQL function {@code audit}. */
+    /** The SQL function {@code audit}, called by the database. */
     public static int audit(int number) {
         Fault.STATEMENT.pauseIfPlanted();
         return number;

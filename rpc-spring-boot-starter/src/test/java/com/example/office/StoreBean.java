@@ -2,7 +2,7 @@ package com.example.office;
 
 import tern.rpc.spring.RpcService;
 
-/** A provider that answers late while {@link Fault#PROVIDER} is injected. */
+/** A provider that responds late while {@link Fault#PROVIDER} is injected. */
 @RpcService
 public class StoreBean implements Store {
 

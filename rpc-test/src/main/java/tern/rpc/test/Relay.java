@@ -16,7 +16,7 @@ final class Relay implements AutoCloseable {
 
     private static final int BUFFER_BYTES = 16 << 10;
 
-    /** A client's connection to the relay, and the relay's connection to the server on behalf of this client. */
+    /** A client's connection to the relay, and the relay's connection to the server for this client. */
     private record Pair(Socket client, Socket server) {}
 
     private final int serverPort;
@@ -92,7 +92,7 @@ final class Relay implements AutoCloseable {
                 out.write(buffer, 0, count);
             }
         } catch (IOException e) {
-            // One peer has disconnected, so both connections are closed below.
+            // Both connections are closed below, because one peer has disconnected.
         } finally {
             cut(pair);
         }
@@ -112,7 +112,7 @@ final class Relay implements AutoCloseable {
         }
     }
 
-    /** Closes the client connection that the relay forwards from this local port to the server. */
+    /** Closes the client connection whose data the relay forwards to the server from this local port. */
     void drop(int portTowardsServer) {
         Pair pair = pairs.get(portTowardsServer);
         if (pair != null) {
@@ -125,7 +125,8 @@ final class Relay implements AutoCloseable {
     }
 
     /**
-     * Closes the port and every connection. Blocks until the accepting thread has ended, because the operating system accepts connections until then.
+     * Closes the port and every connection. Blocks until the accepting thread has ended, because the operating system
+     * still accepts connections until then.
      */
     synchronized void refuse() {
         try {

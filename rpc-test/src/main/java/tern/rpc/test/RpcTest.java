@@ -16,7 +16,8 @@ import tern.rpc.spring.autoconfigure.RpcMetricsAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
 
 /**
- * Configures a test of a few services and components, for which Spring Boot configures only Tern. References call the
+ * Configures a test of a few services and components. Spring Boot's auto-configuration is limited to Tern. References
+ * call the
  * test's server in memory ({@code rpc.client.url=local}). The server also listens on a free port. Missing beans
  * can be replaced, for example with {@code @MockitoBean}.
  *

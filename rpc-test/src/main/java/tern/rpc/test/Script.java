@@ -18,12 +18,12 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * The answers of a {@link ScriptedProvider} to the calls to one method. Each call uses the next step of the script;
- * after the last step, every call repeats that step. Thread-safe.
+ * The answers of a {@link ScriptedProvider} to calls of one method. Each call uses the next step of the script. Once
+ * the script has ended, its last step is repeated for every call. Thread-safe.
  */
 public final class Script {
 
-    /** The reaction of a step to a call. */
+    /** The reaction to a call in one step. */
     @FunctionalInterface
     interface Action {
         CompletionStage<@Nullable Object> run(List<@Nullable Object> arguments, Runnable drop);
@@ -78,7 +78,7 @@ public final class Script {
         return this;
     }
 
-    /** Adds a step that fails with a status, as if the method had run. */
+    /** Adds a step that fails the call with a status, as if the method had run. */
     public Script fail(StatusCode code, String description) {
         return fail(new RpcException(code, description));
     }
@@ -133,7 +133,7 @@ public final class Script {
                 .thenCompose(Function.identity());
     }
 
-    /** Returns the unused steps, as text for messages; empty if every step was used. */
+    /** Returns a description of the unused steps for messages; empty if every step was used. */
     synchronized String left() {
         List<Step> unreached = new ArrayList<>(steps);
         return unreached.isEmpty()

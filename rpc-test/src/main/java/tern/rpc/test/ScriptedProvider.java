@@ -152,7 +152,8 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Returns host and port, such as {@code 127.0.0.1:40123}. {@code rpc.client.url} can be set to this value if each reference declares its protocol.
+     * Returns the host and port, such as {@code 127.0.0.1:40123}. {@code rpc.client.url} can be set to this value if
+     * each reference declares its protocol.
      */
     public String address() {
         return InetAddress.getLoopbackAddress().getHostAddress() + ":" + relay.port();
@@ -168,7 +169,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Returns the script of all methods with this name. Steps that are added to it come after the existing steps.
+     * Returns the script for all methods with this name. New steps are appended to the existing ones.
      *
      * @throws IllegalArgumentException if no service has a method with this name
      */
@@ -251,7 +252,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Creates the target object of a service. Only streaming calls reach it, because a filter answers all other calls.
+     * Creates the target object of a service. It receives only streaming calls, because a filter answers all others.
      */
     private Object target(Class<?> type) {
         return Proxy.newProxyInstance(
@@ -263,19 +264,19 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
                 });
     }
 
-    /** Returns the calls that have been received so far, in order. */
+    /** Returns the calls received so far, in order. */
     public List<SeenCall> calls() {
         synchronized (calls) {
             return List.copyOf(calls);
         }
     }
 
-    /** Returns the calls to the given method that have been received so far, in order. */
+    /** Returns the calls to the given method received so far, in order. */
     public List<SeenCall> calls(String method) {
         return calls().stream().filter(call -> call.method().equals(method)).toList();
     }
 
-    /** Fails unless the method was called exactly the given number of times. */
+    /** Fails if the number of calls to the method differs from the given number. */
     public void assertCalled(String method, int times) {
         List<SeenCall> seen = calls(method);
         if (seen.size() != times) {
@@ -292,7 +293,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         }
     }
 
-    /** Fails unless every step of every script was used. */
+    /** Fails if any step of a script was not used. */
     public void assertScriptDone() {
         String left = scripts.values().stream()
                 .map(Script::left)
@@ -305,8 +306,8 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Blocks until the method was called the given number of times. Use this method for calls whose end the caller
-     * cannot observe, such as one-way calls. Fails if the time limit is exceeded.
+     * Blocks until the method has been called the given number of times. Use this for calls whose end the caller cannot
+     * observe, such as one-way calls. Fails if the time limit is exceeded.
      */
     public void awaitCalls(String method, int times, Duration atMost) throws InterruptedException {
         long end = System.nanoTime() + atMost.toNanos();

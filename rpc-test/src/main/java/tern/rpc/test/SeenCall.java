@@ -7,7 +7,7 @@ import tern.rpc.Metadata;
 import tern.rpc.ServiceKey;
 
 /**
- * A call that a {@link ScriptedProvider} received.
+ * A call received by a {@link ScriptedProvider}.
  *
  * @param arguments the method's arguments, without the messages of a stream; elements may be null
  * @param metadata the call's metadata

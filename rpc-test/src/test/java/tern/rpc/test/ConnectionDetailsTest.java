@@ -30,7 +30,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.spring.RpcConnectionDetails;
 import tern.rpc.spring.RpcReference;
 
-/** Tests addresses that come from beans of the application or from simulated containers. */
+/** Tests addresses supplied by application beans or by simulated containers. */
 @Timeout(120)
 class ConnectionDetailsTest {
 

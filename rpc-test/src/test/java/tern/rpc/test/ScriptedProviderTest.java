@@ -53,7 +53,7 @@ class ScriptedProviderTest {
                 usual.application(),
                 usual.connectTimeout(),
                 usual.reconnectMin(),
-                // The minimum reconnect delay is so short that the client finds the reopened port during the test.
+                // The minimum reconnect delay is short enough for the client to find the reopened port during the test.
                 usual.reconnectMin(),
                 usual.heartbeat(),
                 usual.probeAfter(),

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Timeout;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests references that the test class itself declares, as a field or as method parameters. */
+/** Tests references declared in the test class itself, as a field or as method parameters. */
 @Timeout(120)
 @RpcTest(TestClassReferencesTest.Clerk.class)
 class TestClassReferencesTest {

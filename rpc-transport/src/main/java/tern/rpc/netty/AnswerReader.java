@@ -11,16 +11,16 @@ public interface AnswerReader {
     /**
      * Reads bytes received for the answer to a call.
      *
-     * @return the answer; null until all of its bytes have arrived; the answer keeps no reference to the given bytes
-     * @throws tern.rpc.RpcException if the answer is invalid; the reader can then decode nothing more on this
-     *     connection
+     * @return the answer, which keeps no reference to the given bytes; null until all of its bytes have arrived
+     * @throws tern.rpc.RpcException if the answer is invalid; the reader cannot decode anything else on this connection
+     *     after that
      */
     @Nullable
     Answer read(ByteBuf in, PendingCall call);
 
-    /** Whether another request may be sent on the connection after the last answer. */
+    /** Returns whether another request may be sent on the connection after the last answer. */
     boolean keepsAlive();
 
-    /** The number of bytes of the current answer that have not yet arrived, as far as the reader knows. */
+    /** Returns the number of bytes of the current answer that have not arrived yet, as far as the reader knows. */
     int missingBytes();
 }

@@ -5,7 +5,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import tern.rpc.NanoClock;
 
 /**
- * Limits the attempts to connect that calls start when they find no connection: at most one attempt every half second. These attempts can reach a restarted provider before a long reconnect pause ends. Thread-safe.
+ * Limits the connection attempts started by calls that find no connection to one every half second. Such an attempt can
+ * reach a restarted provider before a long reconnect pause ends. Thread-safe.
  */
 final class AttemptPace {
 
@@ -19,12 +20,12 @@ final class AttemptPace {
         this.nextNanos = new AtomicLong(clock.nanoTime());
     }
 
-    /** Whether half a second has passed since the last attempt started. */
+    /** Returns whether half a second has passed since the last attempt started. */
     boolean isDue() {
         return clock.nanoTime() - nextNanos.get() >= 0;
     }
 
-    /** Whether the calling thread may start an attempt now. If this method returns true, the thread must start an attempt. */
+    /** Returns whether the calling thread may start an attempt now. If true, the thread must start one. */
     boolean mayBegin() {
         long now = clock.nanoTime();
         long next = nextNanos.get();

@@ -9,7 +9,10 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.serialization.MessageTooLargeException;
 import tern.rpc.transport.PendingCall;
 
-/** Creates the exceptions for calls that end without an answer. They are the same for every kind of connection. */
+/**
+ * Creates the exceptions for calls that end without an answer. The exceptions are the same for every kind of
+ * connection.
+ */
 final class CallEnds {
 
     private CallEnds() {}

@@ -32,7 +32,7 @@ final class CallerConnection implements PendingCall.Carrier {
 
     private static final Logger LOG = LoggerFactory.getLogger(CallerConnection.class);
 
-    /** Maximum number of bytes read or written at once, so that the JVM's per-thread buffers stay small. */
+    /** The maximum number of bytes read or written at once. It keeps the JVM's per-thread buffers small. */
     private static final int MAX_BYTES = 64 << 10;
 
     private static final int USUAL_BYTES = 8 << 10;
@@ -79,7 +79,7 @@ final class CallerConnection implements PendingCall.Carrier {
         this.owner = owner;
     }
 
-    /** Accepts a call. The request is sent when the caller starts to wait for the answer. */
+    /** Accepts a call. The request is sent when the caller starts waiting for the answer. */
     void carry(PendingCall call, byte[][] encoded) {
         int bytes = 0;
         for (byte[] part : encoded) {
@@ -119,7 +119,8 @@ final class CallerConnection implements PendingCall.Carrier {
         try {
             write(call, socket);
         } catch (IOException e) {
-            // the server may have answered before it read the whole request, so its answer is read despite the error
+            // the answer is read despite the error, because the server may have answered before it read the whole
+            // request
             Answer early = answerAfter(call, socket, e);
             answered(call, early, false);
             return;
@@ -140,12 +141,12 @@ final class CallerConnection implements PendingCall.Carrier {
         SocketChannel made = SocketChannel.open();
         channel = made;
         if (isClosed()) {
-            // the thread that closed this connection may not have seen the new channel, so this thread closes the
+            // this thread closes the channel, because the thread that closed the connection may not have seen the new
             // channel
             made.close();
         }
         made.setOption(StandardSocketOptions.TCP_NODELAY, true);
-        // the call to connect() blocks until the socket is connected, or until the deadline sweep closes it
+        // connect() blocks until the socket is connected or the deadline sweep closes it
         made.socket().connect(address, (int) settings.connectTimeout().toMillis());
         connected = true;
         owner.connected(this);
@@ -244,12 +245,12 @@ final class CallerConnection implements PendingCall.Carrier {
     }
 
     /**
-     * Whether the connection can be reused. The method reads without blocking and closes the connection if the server
-     * has closed it or has sent an unrequested byte.
+     * Returns whether the connection can be reused. Reads without blocking, and closes the connection if the server has
+     * closed it or sent an unrequested byte.
      */
     boolean isFresh() {
         SocketChannel socket = Objects.requireNonNull(channel);
-        unread = Unpooled.EMPTY_BUFFER; // an idle connection keeps no buffer
+        unread = Unpooled.EMPTY_BUFFER; // an idle connection does not keep a buffer
         String reason;
         try {
             socket.configureBlocking(false);

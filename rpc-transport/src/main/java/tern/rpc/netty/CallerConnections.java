@@ -14,27 +14,28 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.PendingCall;
 
 /**
- * The sockets to one endpoint that blocking callers write and read directly. The most recently used idle socket is
+ * The sockets of one endpoint on which blocking callers write and read directly. The most recently used idle socket is
  * reused first. Event loops only run timers, which fail calls at their deadline and periodically check whether the
  * server has closed idle sockets. Thread-safe.
  */
 final class CallerConnections implements CallerConnection.Owner {
 
-    /** Maximum time between a call's deadline and its failure. */
+    /** The maximum time between a call's deadline and its failure. */
     private static final long SWEEP_MILLIS = 20;
 
     /** The interval between checks for idle connections that the server has closed. */
     private static final long LOOK_MILLIS = 1_000;
 
     /**
-     * A connection that was idle for less than this time is reused without a check, because a check would noticeably lengthen the call.
+     * A connection that was idle for less than this time is reused without a check, because a check would noticeably
+     * lengthen the call.
      */
     private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
     /** Limits the number of connections, and records whether the server can be reached. */
     interface Owner {
         /**
-         * Reserves a place for one more connection, unless the limit is reached.
+         * Reserves a place for one more connection.
          *
          * @return false if the limit is reached and no idle connection can be closed to make room
          */
@@ -42,7 +43,7 @@ final class CallerConnections implements CallerConnection.Owner {
 
         void connected();
 
-        /** Called when an answer was read completely. */
+        /** Called when an answer has been read completely. */
         void heard();
 
         /**
@@ -119,7 +120,10 @@ final class CallerConnections implements CallerConnection.Owner {
         return made;
     }
 
-    /** Closes one idle connection to make room for an event-loop connection. Returns false if no connection is idle. */
+    /**
+     * Closes one idle connection to make room for an event-loop connection. Returns false if there is no idle
+     * connection.
+     */
     boolean giveUpOne() {
         CallerConnection given = idle.pollLast();
         if (given == null || !all.remove(given)) {
@@ -178,8 +182,8 @@ final class CallerConnections implements CallerConnection.Owner {
         }
         sweeping.set(false);
         if (all.stream().anyMatch(CallerConnection::isBusy)) {
-            // a call that began in the meantime may rely on this sweep to fail at its deadline, so the next sweep is
-            // scheduled
+            // the next sweep is scheduled, because a call that began in the meantime may rely on it to fail at its
+            // deadline
             sweepLater();
         }
     }

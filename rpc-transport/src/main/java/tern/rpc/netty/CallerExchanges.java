@@ -3,8 +3,8 @@ package tern.rpc.netty;
 import tern.rpc.transport.PendingCall;
 
 /**
- * Encodes the requests and decodes the answers of blocking callers that write and read their sockets directly. Belongs
- * to one endpoint. Thread-safe.
+ * Encodes requests and decodes answers for blocking callers that use their sockets directly. Belongs to one endpoint.
+ * Thread-safe.
  */
 public interface CallerExchanges {
 

@@ -16,7 +16,7 @@ import tern.rpc.transport.Token;
 /** The client side of a protocol. Thread-safe. */
 public interface ClientProtocol {
 
-    /** The name of the protocol as the scheme of an address, such as {@code dubbo}. */
+    /** Returns the protocol's name, which is the scheme of its addresses, such as {@code dubbo}. */
     String name();
 
     /**
@@ -27,24 +27,25 @@ public interface ClientProtocol {
     void prepareReference(ServiceDescriptor service);
 
     /**
-     * The protocol names that the client offers to a TLS server in ALPN negotiation, such as {@code h2}; empty to offer
-     * none.
+     * Returns the protocol names that the client offers to a TLS server in ALPN negotiation, such as {@code h2}; empty
+     * to offer none.
      */
     default List<String> applicationProtocols() {
         return List.of();
     }
 
     /**
-     * Whether a connection transmits only one call at a time. The client then needs as many connections as concurrent
-     * calls. The handlers of such a protocol call {@link Connection#released()} after each call and send no heartbeats.
+     * Returns whether a connection transmits only one call at a time. The client then needs as many connections as
+     * concurrent calls. The handlers of such a protocol call {@link Connection#released()} after each call and send no
+     * heartbeats.
      */
     default boolean isExclusive() {
         return false;
     }
 
     /**
-     * The codec for blocking callers that write and read their sockets directly; null if only event loops may use the
-     * sockets. Used only if {@link #isExclusive} returns true.
+     * Returns the codec for blocking callers that use their sockets directly; null if only event loops may use the
+     * sockets. Called only if {@link #isExclusive} returns true.
      */
     default @Nullable CallerExchanges callerExchanges(Endpoint endpoint, ClientTransportSettings settings) {
         return null;
@@ -81,13 +82,13 @@ public interface ClientProtocol {
     @Nullable
     WriteCommand ping(Connection connection);
 
-    /** Whether a server of this protocol sends bytes on a new connection before it receives a request. */
+    /** Returns whether a server with this protocol sends bytes on a new connection before it receives a request. */
     default boolean isServerFirst() {
         return false;
     }
 
     /**
-     * Whether the first received bytes can come from a server of this protocol.
+     * Returns whether the first received bytes can come from a server with this protocol.
      *
      * @param first the first bytes of a connection; the caller keeps ownership
      */
@@ -96,14 +97,14 @@ public interface ClientProtocol {
     }
 
     /**
-     * Whether answers of this protocol begin with text. If so, unknown text from a server does not prove that the
-     * server uses another protocol.
+     * Returns whether answers in this protocol begin with text. If so, unknown text from a server does not prove that
+     * the server uses another protocol.
      */
     default boolean isText() {
         return false;
     }
 
-    /** Returns the time limit for the answer to a heartbeat while no call waits for an answer. */
+    /** Returns the time limit for the response to a heartbeat while no call is waiting for an answer. */
     default Duration idlePatience(ClientTransportSettings settings) {
         return settings.heartbeat().multipliedBy(2);
     }

@@ -10,7 +10,7 @@ import tern.rpc.transport.Tls;
  * The connection settings and limits of a client (docs/limits.md).
  *
  * @param application the application name that the client sends to servers; may be empty
- * @param connectTimeout the timeout of one attempt to connect
+ * @param connectTimeout the timeout of one connection attempt
  * @param reconnectMin the pause after the first failed attempt; doubled after each failure, with full jitter
  * @param reconnectMax the maximum pause between attempts
  * @param heartbeat the idle time after which the client sends a heartbeat; the connection is closed if nothing arrives
@@ -20,7 +20,7 @@ import tern.rpc.transport.Tls;
  * @param probeTimeout the time limit for the answer to a heartbeat while calls wait for an answer
  * @param maxInFlight the maximum number of unanswered calls on one connection, 1 to {@value #MAX_IN_FLIGHT}; further
  *     calls fail as not executed
- * @param maxQueuedBytes the maximum number of bytes that wait to be written to a connection; while more bytes wait,
+ * @param maxQueuedBytes the maximum number of bytes waiting to be written to a connection; while more are waiting,
  *     further requests fail as not executed
  * @param maxRequestBytes the maximum size of a request, in bytes
  * @param maxResponseBytes the maximum size of an answer, in bytes
@@ -41,7 +41,8 @@ public record ClientTransportSettings(
         @Nullable Supplier<Tls> tls) {
 
     /**
-     * Upper bound on {@code maxInFlight}. Each connection allocates a table with two to four slots per permitted call.
+     * The upper bound on {@code maxInFlight}. It is limited because each connection allocates a table with two to four
+     * slots per permitted call.
      */
     public static final int MAX_IN_FLIGHT = 1 << 20;
 
@@ -138,7 +139,7 @@ public record ClientTransportSettings(
     }
 
     /**
-     * @param maxQueuedBytes the maximum number of bytes that wait to be written to a connection; while more bytes wait,
+     * @param maxQueuedBytes the maximum number of bytes waiting to be written to a connection; while more are waiting,
      *     further requests fail
      */
     public ClientTransportSettings withMaxQueuedBytes(long maxQueuedBytes) {

@@ -28,7 +28,7 @@ import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.TimeOuts;
 
 /**
- * One socket of a client, from the attempt to connect until the close. Calls may be sent as soon as the object exists;
+ * One client socket, from the connection attempt until it is closed. Calls may be sent as soon as the object exists;
  * their requests wait in the write queue until the socket is open. Fields without a comment are confined to the event
  * loop.
  */
@@ -37,12 +37,12 @@ public final class Connection implements PendingCall.Carrier {
     private static final long SHORT_LIFE_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
 
-    /** Maximum time between a call's deadline and its failure. */
+    /** The maximum time between a call's deadline and its failure. */
     private static final long SWEEP_MILLIS = 20;
 
     /**
-     * Maximum number of pending calls if the connection transmits one call at a time. It is two, because the next call
-     * may begin before the previous answer was delivered to its caller.
+     * The maximum number of pending calls if the connection transmits one call at a time. It is two, because the next
+     * call may begin before the previous answer has been delivered to its caller.
      */
     private static final int ONE_AND_THE_NEXT = 2;
 
@@ -59,7 +59,7 @@ public final class Connection implements PendingCall.Carrier {
     interface Owner {
         void changed(Connection connection, State state);
 
-        /** Called when the first bytes from the server were read. */
+        /** Called when the first bytes from the server have been read. */
         default void heardFirst(Connection connection) {}
 
         /** Called when the connection is ready for the next call, if it transmits one call at a time. */
@@ -83,10 +83,10 @@ public final class Connection implements PendingCall.Carrier {
     private final AtomicLong lateAnswers = new AtomicLong();
     private final KeepAlive keepAlive;
     private boolean isOpened;
-    private boolean leaving; // true if the server announced the end of the connection before the connection was ready
+    private boolean leaving; // true if the server announced the connection's end before the connection was ready
     private boolean heard;
     private boolean answered;
-    private long readyNanos; // the time at which the connection became ready for calls
+    private long readyNanos; // when the connection became ready for calls
     // written before the state, so a thread that sees the new state also sees the new value of this field
     private boolean refused;
     private volatile State state = State.CONNECTING;
@@ -110,7 +110,7 @@ public final class Connection implements PendingCall.Carrier {
     /**
      * @param tls null for no TLS
      * @param replacement whether the connection replaces a lost or draining one. The process that accepts a replacement
-     *     may itself be about to end, or may be a proxy whose server has stopped. Therefore a replacement accepts calls
+     *     may itself be about to end, or may be a proxy whose server has stopped. A replacement therefore accepts calls
      *     only after the server has sent bytes
      */
     Connection(
@@ -133,7 +133,7 @@ public final class Connection implements PendingCall.Carrier {
     void connect(EventLoops loops) {
         try {
             attempt(loops, loops.group().next());
-        } catch (RuntimeException | Error e) { // for example because memory is exhausted for a moment
+        } catch (RuntimeException | Error e) { // for example because memory is temporarily exhausted
             close("the attempt to connect failed: " + Thrown.text(e));
         }
     }
@@ -149,10 +149,10 @@ public final class Connection implements PendingCall.Carrier {
                 .handler(handlers())
                 .connect(endpoint.host(), endpoint.port());
         if (connecting.cause()
-                == null) { // after a failure there may be no channel, for example for lack of file descriptors
+                == null) { // there may be no channel after a failure, for example because file descriptors have run out
             channel = connecting.channel();
         }
-        // calls may have been sent before the event loop was set; this starts the checks of their deadlines
+        // this starts the deadline checks of calls that were sent before the event loop was set
         sweepLater();
         connecting.addListener(done -> {
             if (!done.isSuccess()) {
@@ -259,7 +259,7 @@ public final class Connection implements PendingCall.Carrier {
         if (tls == null || loop.isShuttingDown()) {
             close(reason);
         } else {
-            // this runs after the handling of a pending TLS exception, whose message explains the close better
+            // a pending TLS exception is handled first, because its message explains the close better
             loop.execute(() -> close(reason));
         }
     }
@@ -331,8 +331,8 @@ public final class Connection implements PendingCall.Carrier {
 
     private void entered() {
         if (state == State.CLOSED) {
-            // the connection may have been closed before this call was registered; then the call did not fail with the
-            // other calls
+            // if the connection was closed before this call was registered, the call has not failed together with the
+            // others
             failCalls();
         } else {
             sweepLater();
@@ -345,7 +345,7 @@ public final class Connection implements PendingCall.Carrier {
         return current == State.DRAINING || current == State.CLOSED;
     }
 
-    /** Sends a cancellation to the server, because the call ended without an answer. Any thread may call this. */
+    /** Sends a cancellation to the server after a call has ended without an answer. Any thread may call this. */
     @Override
     public void abandoned(PendingCall call) {
         pending.remove(call.id());
@@ -356,8 +356,8 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     /**
-     * Passes a call whose request was not yet written to the connection that replaces this one. Must run on the event
-     * loop.
+     * Passes a call on to the connection that replaces this one, if its request has not been written yet. Must run on
+     * the event loop.
      *
      * @param request creates the write command for the replacement, without encoding the request again
      * @return false if there is no replacement; the call is then unchanged
@@ -411,8 +411,8 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     /**
-     * Called when an answer was read completely, if the connection transmits one call at a time. Must run on the event
-     * loop.
+     * Called when an answer has been read completely, if the connection transmits one call at a time. Must run on the
+     * event loop.
      */
     public void released() {
         owner.released(this);
@@ -427,7 +427,7 @@ public final class Connection implements PendingCall.Carrier {
         return pending.newId();
     }
 
-    /** Called when bytes were read. Must run on the event loop. */
+    /** Called when bytes have been read. Must run on the event loop. */
     public void heard() {
         keepAlive.heard();
         if (!heard) {
@@ -440,14 +440,15 @@ public final class Connection implements PendingCall.Carrier {
         }
     }
 
-    /** Whether the server has sent any bytes on this connection. */
+    /** Returns whether the server has sent any bytes on this connection. */
     boolean wasHeard() {
         return heard;
     }
 
     /**
-     * Whether the server has answered a call, or has sent bytes and kept the connection open for at least a second. If
-     * neither is true, the server may only accept and close connections, so the next attempt to connect must wait.
+     * Returns whether the server has answered a call, or has sent bytes and kept the connection open for at least a
+     * second. If not, the server may just be accepting and closing connections, so the next connection attempt must
+     * wait.
      */
     boolean wasOfUse() {
         return answered || (heard && System.nanoTime() - readyNanos >= SHORT_LIFE_NANOS);
@@ -465,12 +466,12 @@ public final class Connection implements PendingCall.Carrier {
         return settings;
     }
 
-    /** Whether bytes from the server have arrived after the given time. Any thread may call this. */
+    /** Returns whether bytes from the server have arrived after the given time. Any thread may call this. */
     boolean isHeardAfter(long nanos) {
         return keepAlive.isHeardAfter(nanos);
     }
 
-    /** Sends a heartbeat unless an earlier heartbeat is unanswered. Any thread may call this. */
+    /** Sends a heartbeat if no earlier heartbeat is unanswered. Any thread may call this. */
     void pingOnce() {
         if (!isPinged || isHeardAfter(pingedNanos)) {
             isPinged = true;
@@ -537,15 +538,15 @@ public final class Connection implements PendingCall.Carrier {
         call.fail(CallEnds.lost(call, endpoint, closeReason, executed));
     }
 
-    /** Called when the server refused the connection before it read any request. Must run on the event loop. */
+    /** Called when the server has refused the connection before reading any request. Must run on the event loop. */
     void refused(String reason) {
         refused = state != State.CLOSED;
         close(reason);
     }
 
     /**
-     * Closes the connection. Only the first call has an effect. Calls that wait for an answer fail. Any thread may call
-     * this.
+     * Closes the connection. Only the first invocation has an effect. Calls waiting for an answer fail. Any thread may
+     * call this.
      */
     public void close(String reason) {
         EventLoop loop = eventLoop;
@@ -580,8 +581,8 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     /**
-     * Fails the pending calls, except calls whose answer has arrived completely but was not yet delivered. Such a call
-     * receives its answer, or fails at its deadline.
+     * Fails the pending calls, except those whose answer has arrived completely but has not been delivered yet. These
+     * calls receive their answer or fail at their deadline.
      */
     private void failCalls() {
         pending.clear(call -> !call.isAnswerHere(), this::lost);
@@ -606,7 +607,7 @@ public final class Connection implements PendingCall.Carrier {
         return state;
     }
 
-    /** The reason why the connection was closed; empty while the connection is open. */
+    /** Returns the reason why the connection was closed; empty while the connection is open. */
     String closeReason() {
         return closeReason;
     }

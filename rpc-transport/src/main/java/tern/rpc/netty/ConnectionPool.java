@@ -29,9 +29,9 @@ import tern.rpc.transport.PendingCall;
 /**
  * The connections to one endpoint, for a protocol that transmits many calls on a connection at the same time. There is
  * usually one connection. A lost or draining connection is replaced: immediately the first time, then after pauses that
- * double, with full jitter. A call that finds no connection fails, but may start an attempt to connect before the pause
- * ends. A draining connection stays open until its last answer. A replacement accepts calls after its server has sent
- * bytes. Thread-safe.
+ * double, with full jitter. A call that finds no connection fails, but may start a connection attempt before the pause
+ * ends. A draining connection stays open until its last answer has arrived. A replacement accepts calls once its server
+ * has sent bytes. Thread-safe.
  */
 final class ConnectionPool implements ClientConnection, Connection.Owner {
 
@@ -49,13 +49,13 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     private final AtomicInteger turn = new AtomicInteger();
     // guarded by this
     private final List<Connection> retiring = new ArrayList<>();
-    // lost connections whose calls have received a part of their answers; guarded by this
+    // lost connections whose calls have received part of their answers; guarded by this
     private final List<Connection> untold = new ArrayList<>();
     // guarded by this
     private final ReconnectBackoff backoff;
     // the scheduled replacements of lost connections; guarded by this
     private final Map<Connection, ScheduledFuture<?>> pauses = new IdentityHashMap<>();
-    // connections that calls started to open before the end of a pause and that are not ready
+    // connections that calls started opening before a pause ended, and that are not ready yet
     private final Set<Connection> begunByCalls = ConcurrentHashMap.newKeySet();
     private final AttemptPace pace;
     private volatile boolean available;
@@ -153,8 +153,8 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     }
 
     /**
-     * Returns the reason why there is no connection, for error messages. A call may find a connection closed before its
-     * event loop has notified this pool. The reason that the connection reports is therefore preferred.
+     * Returns the reason why there is no connection, for error messages. The reason reported by the connection itself
+     * is preferred, because a call may find a connection closed before its event loop has notified this pool.
      */
     private String whyNotConnected() {
         for (int i = 0; i < current.length(); i++) {
@@ -166,9 +166,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         return lastReason;
     }
 
-    /**
-     * Selects ready connections in turn. If no connection is ready, returns a connection that is being opened, or null.
-     */
+    /** Returns the ready connections in turn. If none is ready, returns a connection that is being opened, or null. */
     private @Nullable Connection choose() {
         int size = current.length();
         int first = size == 1 ? 0 : Math.floorMod(turn.getAndIncrement(), size);
@@ -206,7 +204,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
                 .orElse(-1);
     }
 
-    /** Starts an attempt to connect, because a call found no connection. */
+    /** Starts a connection attempt, because a call found no connection. */
     private void attemptNow() {
         if (!closed && pace.isDue()) {
             beginAttempt();
@@ -294,7 +292,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         replaceAfter(pauseMillis, connection);
     }
 
-    /** Replaces a draining connection, which stays open until its last answer. */
+    /** Replaces a draining connection, which stays open until its last answer has arrived. */
     private void retire(Connection connection) {
         for (int i = 0; i < current.length(); i++) {
             if (current.get(i) == connection) {
@@ -327,7 +325,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
             replace(connection);
         } catch (RuntimeException | Error e) {
             Thrown.log(e, shown -> LOG.error("The attempt to connect to {} failed", endpoint, shown));
-            // Without another attempt, the endpoint would never be connected to again.
+            // Without another attempt, the pool would never reconnect to the endpoint.
             tryAgain(connection);
         }
     }
@@ -340,7 +338,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         return replace(connection, false);
     }
 
-    /** @param byCall whether a call started the attempt before the end of the pause */
+    /** @param byCall whether the attempt was started by a call before the pause ended */
     private synchronized boolean replace(Connection connection, boolean byCall) {
         ScheduledFuture<?> pause = pauses.remove(connection);
         if (pause != null) {

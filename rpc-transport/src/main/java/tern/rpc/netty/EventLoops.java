@@ -19,13 +19,13 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.transport.EventLoopThread;
 
 /**
- * The event loop threads of a process, which clients and servers share. Their names are {@code rpc-io-1},
- * {@code rpc-io-2} and so on. The threads use epoll if Netty's native epoll jar is on the class path, and otherwise
- * NIO. Thread-safe.
+ * The event loop threads of a process, shared by clients and servers. Their names are {@code rpc-io-1}, {@code
+ * rpc-io-2} and so on. The threads use epoll if Netty's native epoll jar is on the class path; otherwise they use NIO.
+ * Thread-safe.
  */
 public final class EventLoops implements AutoCloseable {
 
-    /** The I/O mechanism with which the threads wait for sockets. */
+    /** The I/O mechanism by which the threads wait for sockets. */
     private enum Kind {
         NIO("nio"),
         EPOLL("epoll");
@@ -61,7 +61,7 @@ public final class EventLoops implements AutoCloseable {
         }
     }
 
-    /** The name of the I/O mechanism of the threads: {@code nio} or {@code epoll}. */
+    /** Returns the name of the threads' I/O mechanism: {@code nio} or {@code epoll}. */
     public String kind() {
         return kind.label;
     }
@@ -78,7 +78,7 @@ public final class EventLoops implements AutoCloseable {
         return kind == Kind.EPOLL ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
     }
 
-    /** Shuts down the threads without waiting for their end. */
+    /** Shuts down the threads without waiting for them to end. */
     @Override
     public void close() {
         group.shutdownGracefully(0, 2, TimeUnit.SECONDS);

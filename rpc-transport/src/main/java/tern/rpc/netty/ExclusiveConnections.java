@@ -27,12 +27,12 @@ import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
 
 /**
- * The connections to one endpoint for a protocol that transmits one call at a time on a connection. A call uses the
- * most recently used idle connection, or opens a new connection unless the limit is reached. Idle connections are
- * closed after the heartbeat time. After a failed attempt to connect, calls fail immediately until an attempt in the
- * background succeeds. A failing call starts an attempt if half a second has passed since the last one started.
- * Blocking callers use their own sockets if the protocol supports it, TLS is off and the server was reached before.
- * Event loops process all other calls. Thread-safe.
+ * The connections to one endpoint for a protocol that transmits one call at a time on a connection. A call takes the
+ * idle connection that was used most recently. If there is none, it opens a new connection within the limit. Idle
+ * connections are closed after the heartbeat time. After a failed connection attempt, calls fail immediately until an
+ * attempt in the background succeeds. A failing call starts an attempt if half a second has passed since the last one
+ * started. Blocking callers use their own sockets if the protocol supports this, TLS is off and the server has been
+ * reached before. Event loops process all other calls. Thread-safe.
  */
 final class ExclusiveConnections implements ClientConnection, Connection.Owner, CallerConnections.Owner {
 
@@ -52,12 +52,12 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     // connections that were opened without a call, and become idle when they are connected
     private final Set<Connection> unused = ConcurrentHashMap.newKeySet();
     private final Set<Connection> begunByCalls =
-            ConcurrentHashMap.newKeySet(); // attempts to connect that a call started but does not wait for
+            ConcurrentHashMap.newKeySet(); // connection attempts that a call has started but does not wait for
     private final AttemptPace pace;
-    // number of open connections, including connections of blocking callers
+    // the number of open connections, including those of blocking callers
     private final AtomicInteger count = new AtomicInteger();
     private final @Nullable CallerConnections callers;
-    // number of answers that arrived after their calls had ended, on connections that were closed since
+    // the number of answers that arrived after their calls had ended, on connections that have been closed since
     private final AtomicLong lateAnswersBefore = new AtomicLong();
     private final AtomicBoolean tidying = new AtomicBoolean();
     // guarded by this
@@ -92,7 +92,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         this.callers = exchanges == null ? null : new CallerConnections(endpoint, settings, exchanges, loops, this);
     }
 
-    /** Starts an attempt to connect, because a call found no connection. */
+    /** Starts a connection attempt, because a call found no connection. */
     private void attemptNow() {
         if (closed || !begunByCalls.isEmpty() || !pace.mayBegin()) {
             return;
@@ -193,7 +193,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     }
 
     /**
-     * Creates a connection, which then starts to connect.
+     * Creates a connection, which then starts connecting.
      *
      * @return null if the maximum number of connections is reached
      */
@@ -228,8 +228,8 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     }
 
     /**
-     * Closes an idle event-loop connection to make room for a blocking caller's socket. Returns false if no connection
-     * is idle.
+     * Closes an idle event-loop connection to make room for a blocking caller's socket. Returns false if there is no
+     * idle connection.
      */
     private boolean giveUpOne() {
         Connection given = takeIdle();
@@ -306,7 +306,8 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     }
 
     /**
-     * Checks whether the server is alive by a small request on a separate connection, because the protocol has no heartbeats.
+     * Checks whether the server is alive by sending a small request on a separate connection, because the protocol has
+     * no heartbeats.
      */
     @Override
     public void probe() {
@@ -347,7 +348,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         connecting.remove(connection);
     }
 
-    /** Called when an attempt to connect has failed. */
+    /** Called when a connection attempt has failed. */
     private synchronized void unreachable(String reason) {
         lastReason = reason;
         lastFailure = reason;
@@ -370,7 +371,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
             try {
                 open();
             } catch (RuntimeException | Error e) {
-                // Without another attempt, the endpoint would never be connected to again.
+                // Without another attempt, this client would never reconnect to the endpoint.
                 unreachable("the attempt to connect failed: " + Thrown.text(e));
             }
         }

@@ -3,8 +3,8 @@ package tern.rpc.netty;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A memory budget that the connections of a server share. The last quarter is reserved for connections that hold at
- * most a sixteenth of the budget, so connections with many bytes are refused first. Thread-safe.
+ * A memory budget shared by the connections of a server. The last quarter is reserved for connections that hold at most
+ * a sixteenth of the budget, so connections with many bytes are refused first. Thread-safe.
  */
 final class FairBudget {
 
@@ -18,7 +18,7 @@ final class FairBudget {
         this.maxBytes = maxBytes;
     }
 
-    /** @param bytes the number of bytes to add; negative for bytes that were released */
+    /** @param bytes the number of bytes to add; negative for released bytes */
     void add(long bytes) {
         used.addAndGet(bytes);
     }
@@ -31,7 +31,7 @@ final class FairBudget {
         return maxBytes;
     }
 
-    /** Whether a connection that holds the given number of bytes may add more. */
+    /** Returns whether a connection that holds the given number of bytes may add more. */
     boolean hasRoom(long ofConnection) {
         long kept = ofConnection > maxBytes / SMALL_PART ? maxBytes / 4 : 0;
         return used.get() <= maxBytes - kept;

@@ -9,13 +9,14 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Checks whether the first bytes from a server belong to the expected protocol, and then removes itself from the
- * pipeline. A server of another protocol cannot have executed a request, so the calls fail as not executed. The error message names the other protocol. Confined to the event loop.
+ * pipeline. A server with another protocol cannot have executed a request, so the calls fail as not executed. The error
+ * message names that protocol. Confined to the event loop.
  */
 final class FirstBytes extends ChannelInboundHandlerAdapter {
 
     /**
-     * If fewer than five bytes have arrived and they do not identify the sender, the handler waits this long for more
-     * bytes.
+     * The time for which the handler waits for more bytes if fewer than five have arrived and they do not identify the
+     * server's protocol.
      */
     private static final long PATIENCE_MILLIS = 100;
 
@@ -42,7 +43,7 @@ final class FirstBytes extends ChannelInboundHandlerAdapter {
             case NO -> {
                 if (kept.readableBytes() >= Strangers.ENOUGH_BYTES || Strangers.protocol(kept) != null) {
                     refuse();
-                } else if (!waiting) { // more bytes may identify the other protocol better
+                } else if (!waiting) { // more bytes may reveal which protocol the server really uses
                     waiting = true;
                     context.executor().schedule(this::refuse, PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
                 }

@@ -8,19 +8,20 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Closes idle connections of a server. Each event loop has one timer for all of its connections. A timer per connection
- * would cost memory and time for thousands of idle connections. Thread-safe.
+ * Closes idle connections of a server. Each event loop has one timer for all of its connections, because a timer per
+ * connection would cost too much memory and time with thousands of idle connections. Thread-safe.
  */
 final class IdleSweep {
 
     /**
-     * The time between two checks is at most the idle timeout divided by this number. If it were longer, a connection
-     * could be closed while its last call is being answered.
+     * The interval between two checks is at most the idle timeout divided by this number. If it were longer, a
+     * connection could be closed while its last call is being answered.
      */
     private static final int MIN_LOOKS = 4;
 
     /**
-     * The time between two checks is at least the idle timeout divided by this number. A connection may therefore be closed this much later than the timeout requires.
+     * The interval between two checks is at least the idle timeout divided by this number. A connection may therefore
+     * be closed later than the timeout requires, by up to this interval.
      */
     private static final int MAX_LOOKS = 64;
 
@@ -42,7 +43,7 @@ final class IdleSweep {
         }
     }
 
-    /** @param leftNanos the time until the first connection can reach the idle timeout */
+    /** @param leftNanos the earliest time until a connection can reach the idle timeout */
     private void lookLater(EventLoop loop, long leftNanos) {
         long pause = Math.max(patienceNanos / MAX_LOOKS, Math.min(patienceNanos / MIN_LOOKS, leftNanos));
         loop.schedule(() -> look(loop), Math.max(1, pause), TimeUnit.NANOSECONDS);
@@ -60,7 +61,7 @@ final class IdleSweep {
                     left = Math.min(left, connection.closeIfIdle(now));
                 }
             }
-        } finally { // also after an exception, so that idle connections are still closed later
+        } finally { // this also runs after an exception, so that idle connections are still closed later
             if (any) {
                 lookLater(loop, left);
             } else {

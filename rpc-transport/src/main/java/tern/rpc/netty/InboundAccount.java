@@ -10,13 +10,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Counts the bytes that one connection holds in an {@link InboundBudget}, and decides whether its socket is read. The
- * account of a caller that is not yet authenticated starts with a smaller budget. Confined to the event loop, except
+ * account of a caller that is not authenticated yet starts with a smaller budget. Confined to the event loop, except
  * {@link #kept}.
  */
 public final class InboundAccount {
 
     /**
-     * Messages and parts of messages below this size are counted only after they have been held for some time. Reading is not paused on a connection that holds fewer counted bytes.
+     * Messages and parts of messages below this size are counted only after they have been held for some time. A
+     * connection with fewer counted bytes is always read.
      */
     private static final int SMALL_BYTES = 4 << 10;
 
@@ -25,7 +26,7 @@ public final class InboundAccount {
         /** Stops or resumes reading. */
         void pause(boolean paused);
 
-        /** Called when a message did not arrive completely within the time limit. */
+        /** Called when a message has not arrived completely within the time limit. */
         void tooSlow(String how);
     }
 
@@ -35,7 +36,8 @@ public final class InboundAccount {
     private final EventLoop loop;
     private final Duration longest;
     private final Reading reading;
-    // number of bytes of complete messages; until settled is true, changed only while holding the lock on this object
+    // the number of bytes of complete messages; until settled is true, changed only while holding the lock on this
+    // object
     private final AtomicLong kept = new AtomicLong();
     private long incomplete;
     private boolean paused;
@@ -45,7 +47,8 @@ public final class InboundAccount {
 
     /**
      * @param settled whether the budget will not be replaced
-     * @param longest the time within which a message must be complete while this connection is allowed to exceed the budget
+     * @param longest the time within which a message must be complete while this connection is allowed to exceed the
+     *     budget
      */
     InboundAccount(InboundBudget budget, boolean settled, EventLoop loop, Duration longest, Reading reading) {
         this.budget = budget;
@@ -61,8 +64,8 @@ public final class InboundAccount {
     }
 
     /**
-     * Changes the number of bytes of complete messages: increased when messages arrive, decreased when messages were
-     * decoded or dropped. Any thread may call this.
+     * Changes the number of bytes of complete messages. The number grows when messages arrive, and shrinks when they
+     * are decoded or dropped. Any thread may call this.
      *
      * @param bytes the number of counted bytes; negative for decoded or dropped messages
      */
@@ -85,8 +88,8 @@ public final class InboundAccount {
     }
 
     /**
-     * Moves all held bytes to the given budget, which is not replaced again. Called at most once, and not if the
-     * account was created with {@code settled} true.
+     * Moves all held bytes to the given budget, which is final. Called at most once, and never if the account was
+     * created with {@code settled} true.
      */
     void moveTo(InboundBudget other) {
         stopFinishing();
@@ -97,7 +100,7 @@ public final class InboundAccount {
             budget = other;
             settled = true;
         }
-        waiting = false; // the account was queued at the previous budget, so it no longer waits
+        waiting = false; // the account was queued in the previous budget, so it is no longer waiting
         look();
     }
 
@@ -169,7 +172,7 @@ public final class InboundAccount {
         }
     }
 
-    /** Schedules a check whether the budget permits reading. Any thread may call this. */
+    /** Schedules a check of whether the budget permits reading. Any thread may call this. */
     void lookAgain() {
         try {
             loop.execute(() -> {
@@ -181,7 +184,7 @@ public final class InboundAccount {
         }
     }
 
-    /** Whether reading is paused. During the pause, the peer is not responsible for the slow progress of a message. */
+    /** Returns whether reading is paused. During the pause, the peer is not to blame if a message progresses slowly. */
     public boolean isPaused() {
         return paused;
     }

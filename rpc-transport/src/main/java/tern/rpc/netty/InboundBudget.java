@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory budget of a server for requests that no worker has decoded: incomplete messages, and complete messages
- * that wait for a worker. While the budget is used up, connections that hold part of it are not read.
+ * The memory budget of a server for requests that no worker has decoded yet: incomplete messages, and complete messages
+ * that are waiting for a worker. While the budget is used up, connections that hold part of it are not read.
  *
  * <p>This cannot cause a deadlock. Complete messages need no more memory, because workers decode or refuse them and
  * release the memory. If incomplete messages hold the whole budget, one connection at a time is still read until its
@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
 final class InboundBudget {
 
     /**
-     * Upper bound on the budget for unauthenticated callers: two messages of the default maximum size. This suffices,
-     * because a caller starts with small requests before it is authenticated.
+     * The upper bound on the budget for unauthenticated callers: two messages of the default maximum size. This is
+     * enough, because a caller starts with small requests before it is authenticated.
      */
     private static final long MAX_FOR_STRANGERS = 16 << 20;
 
@@ -49,7 +49,7 @@ final class InboundBudget {
     }
 
     /**
-     * Creates the budget for all connections without an authenticated caller together: a sixteenth of the given budget,
+     * Creates the budget shared by all connections without an authenticated caller: a sixteenth of the given budget,
      * but at most 16 MiB.
      */
     static InboundBudget forStrangers(long maxBytesForAll) {
@@ -59,7 +59,7 @@ final class InboundBudget {
                         + " of rpc.limits.max-inbound-bytes; send a small request first)");
     }
 
-    /** Describes whose requests hold the bytes and which property sets the limit, as text for error messages. */
+    /** Describes, for error messages, whose requests hold the bytes and which property sets the limit. */
     String whose() {
         return whose;
     }
@@ -84,8 +84,8 @@ final class InboundBudget {
     }
 
     /**
-     * Queues the account. The account checks the budget again when memory becomes free, or when it is its turn to exceed
-     * the full budget in order to complete its message.
+     * Queues the account. The account checks the budget again when memory becomes free, or when its turn comes to
+     * exceed the full budget in order to complete its message.
      *
      * @param wantsTurn whether the account has an incomplete message; only such accounts get a turn
      */
@@ -98,7 +98,7 @@ final class InboundBudget {
 
     private void wake() {
         for (int left = waiting.size(); left > 0; left--) {
-            // the number of iterations is bounded, because accounts may be queued again while this loop runs
+            // the number of iterations is limited, because accounts may be queued again while this loop runs
             InboundAccount next = waiting.poll();
             if (next != null) {
                 next.lookAgain();
@@ -107,7 +107,8 @@ final class InboundBudget {
     }
 
     /**
-     * Whether the connection of the account may be read although the budget is used up. If this method returns true, {@link #finished} must be called later.
+     * Returns whether the connection of the account may be read even though the budget is used up. If true, {@link
+     * #finished} must be called later.
      */
     boolean mayFinish(InboundAccount account) {
         return finishing.get() == account || finishing.compareAndSet(null, account);

@@ -8,7 +8,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.concurrent.PeriodicTask;
 
 /**
- * Sends a heartbeat to a silent server, and closes the connection if the server does not answer in time. The idle time before a heartbeat and the time limit for its answer are shorter while calls wait for an answer. Confined to the event loop, except where stated otherwise.
+ * Sends a heartbeat to a silent server, and closes the connection if the server does not answer in time. The idle time
+ * before a heartbeat and the time limit for its answer are shorter while calls are pending. Confined to the event loop,
+ * except where stated otherwise.
  */
 final class KeepAlive {
 
@@ -24,7 +26,7 @@ final class KeepAlive {
     private boolean asked;
     private @Nullable Future<?> ticking;
 
-    /** @param idlePatience the time limit for the answer to a heartbeat while no call waits for an answer */
+    /** @param idlePatience the time limit for the answer to a heartbeat while no calls are pending */
     KeepAlive(Connection connection, ClientTransportSettings settings, Duration idlePatience) {
         this.heardNanos = System.nanoTime();
         this.connection = connection;
@@ -52,7 +54,7 @@ final class KeepAlive {
         asked = false;
     }
 
-    /** Whether bytes from the server have arrived after the given time. Any thread may call this. */
+    /** Returns whether bytes from the server have arrived since the given time. Any thread may call this. */
     boolean isHeardAfter(long nanos) {
         return heardNanos - nanos > 0;
     }

@@ -9,8 +9,8 @@ import tern.rpc.limit.Share;
 import tern.rpc.transport.ServerCall;
 
 /**
- * The base class of the calls that a server receives over any protocol. It ensures that only one thread answers a call,
- * and checks the deadline. Thread-safe.
+ * The base class of the calls that a server receives, over any protocol. It ensures that only one thread answers a
+ * call, and checks the call's deadline. Thread-safe.
  */
 public abstract class NettyServerCall implements ServerCall {
 
@@ -28,7 +28,7 @@ public abstract class NettyServerCall implements ServerCall {
     private final long receivedNanos = System.nanoTime();
     private final Share share;
     private volatile boolean answered; // updated atomically through ANSWERED
-    // written before watchedUntilNanos, so a thread that sees the new value of watchedUntilNanos also sees the watcher
+    // written before watchedUntilNanos, so a thread that sees the new watchedUntilNanos also sees the watcher
     private volatile @Nullable Watcher watcher;
     // the time after which the watcher is notified; Long.MAX_VALUE if there is no time limit
     private volatile long watchedUntilNanos = Long.MAX_VALUE;
@@ -93,14 +93,14 @@ public abstract class NettyServerCall implements ServerCall {
     }
 
     /**
-     * Releases the bytes of a request that was not decoded. Does nothing if the decoding thread already owns the bytes.
+     * Releases the bytes of an undecoded request. Does nothing if the decoding thread already owns the bytes.
      */
     protected abstract void discardRequest();
 
     /**
      * Checks the deadline of the call. Runs periodically on the event loop.
      *
-     * @return whether the call is answered; if so, the connection removes it from its list of calls
+     * @return whether the call has been answered; if so, the connection removes it from its list of calls
      */
     protected boolean isOverOrExpires(long now) {
         if (answered) {
@@ -121,7 +121,7 @@ public abstract class NettyServerCall implements ServerCall {
         }
     }
 
-    /** Notifies the code that executes the call that the answer is no longer needed. */
+    /** Notifies the executing code that the answer is no longer needed. */
     protected void stopRunning() {
         Watcher current = watcher;
         if (current != null) {

@@ -41,13 +41,14 @@ public final class NettyServerTransport implements ServerTransport {
     private static final long CLOSE_SECONDS = 5;
 
     /**
-     * Number of silent connections that are closed at the same time. A single check of all connections therefore makes room for this number of new connections.
+     * Number of silent connections that are closed together, so that a single check of all connections makes room for
+     * this many new ones.
      */
     private static final int LEAVE_AT_ONCE = 16;
 
     /**
-     * Maximum number of silent connections that are being closed to admit new ones. Up to this number of connections
-     * may be open in addition to the limit.
+     * Maximum number of silent connections that may be closing at the same time to admit new ones. The number of open
+     * connections may exceed the limit by this number.
      */
     private static final int MAX_LEAVING = 256;
 
@@ -80,7 +81,7 @@ public final class NettyServerTransport implements ServerTransport {
     private volatile int port;
     private volatile boolean draining;
 
-    /** Counters that cover all connections of this transport. Thread-safe. */
+    /** Counters for all connections of this transport. Thread-safe. */
     static final class Counters {
         private final LongAdder received = new LongAdder();
         private final LongAdder answered = new LongAdder();
@@ -88,8 +89,8 @@ public final class NettyServerTransport implements ServerTransport {
         private final SeldomWarning closing = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_CLOSINGS);
 
         /**
-         * Logs the reason for closing a connection, at a limited rate, because peers can cause any number of closed
-         * connections and a log may be slow.
+         * Logs why a connection is closed. The rate is limited, because peers can cause any number of connections to be
+         * closed and a log may be slow.
          */
         void closing(Supplier<String> line, @Nullable Throwable cause) {
             closing.warn(line, cause);
@@ -117,7 +118,7 @@ public final class NettyServerTransport implements ServerTransport {
         this(settings, loops, protocols, NanoClock.SYSTEM);
     }
 
-    /** @param clock measures for how long connections have been silent */
+    /** @param clock the clock that measures how long connections have been silent */
     NettyServerTransport(
             ServerTransportSettings settings,
             EventLoops loops,
@@ -199,7 +200,7 @@ public final class NettyServerTransport implements ServerTransport {
         }
         ServerConnection connection = new ServerConnection(shared, accepted, host);
         connections.put(accepted, connection);
-        // All connections share this listener. It references few objects, which saves memory, because there may be
+        // This listener is shared by all connections and references few objects, which saves memory when there are
         // thousands of idle connections.
         accepted.closeFuture().addListener(done -> {
             perNetwork.merge(network, -1, NettyServerTransport::sumOrNothing);
@@ -216,8 +217,8 @@ public final class NettyServerTransport implements ServerTransport {
     }
 
     /**
-     * Whether one more connection is accepted. If the limit is reached, silent connections are closed to admit it,
-     * possibly a little later.
+     * Returns whether one more connection is accepted. If the limit is reached, silent connections are closed in its
+     * favour, possibly a little later.
      *
      * @param network the address of the peer; for IPv6 the first 64 bits
      * @param ofNetwork the number of connections from this address, including the new one

@@ -10,8 +10,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.transport.PendingCall;
 
 /**
- * The calls of one connection that wait for an answer, by request id. The low bits of an id are the index of its slot
- * in a table of fixed size. An id is skipped if another call still occupies its slot. The table avoids hashing, boxing and a node per call. This class also limits the number of calls in flight. Thread-safe.
+ * The pending calls of one connection, by request id. The low bits of an id are the index of its slot in a fixed-size
+ * table. An id is skipped if another call still occupies its slot. The table avoids hashing, boxing and a node per
+ * call. This class also limits the number of calls in flight. Thread-safe.
  */
 final class PendingCalls {
 
@@ -89,7 +90,7 @@ final class PendingCalls {
         return limit;
     }
 
-    /** Removes every call that is complete or has passed its deadline, and passes the latter calls to the consumer. */
+    /** Removes every call that is complete or past its deadline, and passes the expired calls to the consumer. */
     void sweep(long now, Consumer<PendingCall> late) {
         for (int slot = 0; slot <= mask; slot++) {
             PendingCall call = slots.get(slot);

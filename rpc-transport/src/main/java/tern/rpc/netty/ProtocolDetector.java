@@ -48,8 +48,8 @@ final class ProtocolDetector extends ByteToMessageDecoder {
     }
 
     /**
-     * Starts the timeout when the first bytes have arrived. A client may send nothing before, as idle Dubbo clients do,
-     * but a started message must continue.
+     * Starts the timeout when the first bytes arrive. Until then, the client may stay silent, as idle Dubbo clients do;
+     * once it has begun a message, it must continue.
      */
     private void startTimeout(ChannelHandlerContext context) {
         timeout = context.executor()

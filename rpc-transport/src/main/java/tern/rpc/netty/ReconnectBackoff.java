@@ -3,7 +3,7 @@ package tern.rpc.netty;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Computes the pauses between attempts to connect. After the first failed attempt, and after the first
+ * Computes the pauses between connection attempts. After the first failed attempt, and after the first
  * {@value #MAX_LOST_AT_ONCE} lost connections, there is no pause. Every later pause is random, up to a bound that
  * doubles each time, so that clients do not all connect at the same moment. Not thread-safe.
  */
@@ -15,7 +15,7 @@ final class ReconnectBackoff {
 
     private final long minMillis;
     private final long maxMillis;
-    private int failures; // number of consecutive attempts to connect on which the server sent no bytes
+    private int failures; // number of consecutive connection attempts in which the server sent no bytes
     private int lost; // number of consecutive connections on which bytes arrived but no call was answered
 
     ReconnectBackoff(ClientTransportSettings settings) {
@@ -23,16 +23,16 @@ final class ReconnectBackoff {
         this.maxMillis = Math.max(1, settings.reconnectMax().toMillis());
     }
 
-    /** Returns the pause after an attempt that failed, or on which the server sent no bytes. */
+    /** Returns the pause after an attempt that failed or in which the server sent no bytes. */
     long nextMillis() {
         failures++;
         return pauses() == 0 ? 0 : pauseMillis();
     }
 
     /**
-     * Returns the pause after a connection on which the server had sent bytes was lost, or after the server announced
-     * its end. There is no pause after the first {@value #MAX_LOST_AT_ONCE} of these connections in a row, because the
-     * server may be restarting, or a single call may have caused the loss.
+     * Returns the pause after the loss of a connection on which the server had sent bytes, or after the server
+     * announced that it will close the connection. There is no pause after the first {@value #MAX_LOST_AT_ONCE} such
+     * connections in a row, because the server may be restarting, or a single call may have caused the loss.
      */
     long nextMillisAfterALoss() {
         failures = 0;
@@ -41,8 +41,8 @@ final class ReconnectBackoff {
     }
 
     /**
-     * Returns the pause after a failed attempt that a call started. The upper bound of the pause is the same as after
-     * the previous failure.
+     * Returns the pause after a failed attempt that was started by a call. The upper bound of the pause is the same as
+     * after the previous failure.
      */
     long sameMillis() {
         return pauseMillis();
@@ -54,7 +54,7 @@ final class ReconnectBackoff {
         lost = 0;
     }
 
-    /** Whether this is the first failure that causes a pause. Only this failure should be logged. */
+    /** Returns whether this is the first failure that causes a pause. Only this failure should be logged. */
     boolean isNew() {
         return pauses() <= 1;
     }

@@ -51,7 +51,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private static final long SLOWEST_BODY_BYTES = 1 << 10;
 
     /**
-     * The base-2 logarithm of the step in which queued bytes are counted: 64 KiB. Small answers usually do
+     * The base-2 logarithm of the step size for counting queued bytes (64 KiB). Small answers usually do
      * not reach the next step, so they do not change the counters that all connections share.
      */
     private static final int QUEUE_STEP_BITS = 16;
@@ -66,13 +66,13 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
             AtomicLongFieldUpdater.newUpdater(ServerConnection.class, "unpacked");
 
     /**
-     * The memory for requests divided by this number is the limit for the decompressed requests of one connection.
+     * The limit for one connection's decompressed requests is the memory for requests divided by this number.
      */
     private static final int PARTS_UNPACKED = 4;
 
     /**
-     * The value of {@link #unsent} when the connection has been closed. It is so far below zero that later changes have
-     * no effect.
+     * The value of {@link #unsent} after the connection has been closed. It is so far below zero that later changes
+     * have no effect.
      */
     private static final long CLOSED = Long.MIN_VALUE / 2;
 
@@ -106,7 +106,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private volatile @Nullable Principal peerPrincipal;
     private volatile boolean known; // true if the caller is authenticated or authentication is not required
     private volatile boolean sweeping; // true while a deadline check is scheduled; written only by the event loop
-    private long heads; // number of bytes that the headers of open requests occupy
+    private long heads; // number of bytes occupied by the headers of open requests
     private boolean closed;
     private boolean paused; // true while reading is paused because the peer does not read its answers
     private boolean unwanted; // true while the protocol has paused reading
@@ -146,7 +146,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return channel.remoteAddress();
     }
 
-    /** The subject of the client's certificate; null if the client has no certificate. */
+    /** Returns the subject of the client's certificate; null if the client has no certificate. */
     @Nullable
     Principal peerPrincipal() {
         return peerPrincipal;
@@ -162,8 +162,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Called when the caller was authenticated and its call was admitted. The limits for unauthenticated callers then
-     * no longer apply. Any thread may call this, and may do so repeatedly.
+     * Called when the caller has been authenticated and its call has been admitted. The limits for unauthenticated
+     * callers then no longer apply. Any thread may call this, and may do so repeatedly.
      */
     public void callerIsKnown() {
         if (known) {
@@ -177,7 +177,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     private void leaveStrangers() {
-        if (!known) { // another thread may have admitted a call of this caller at the same time
+        if (!known) { // another thread may have admitted a call from this caller at the same time
             known = true;
             if (inbound != null) {
                 inbound.moveTo(port.budget());
@@ -190,7 +190,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return ThreadLocalRandom.current().nextLong();
     }
 
-    /** Called when bytes were read. Pauses reading while the peer has too many unread answers. */
+    /** Called when bytes have been read. Pauses reading while the peer has too many unread answers. */
     public void heard() {
         heardWithoutPause();
         if (hasMuchUnsent() && !paused) {
@@ -214,7 +214,10 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** Whether so many bytes wait to be sent that the server should not produce more answers for this peer. */
+    /**
+     * Returns whether so many bytes are waiting to be sent that the server should produce no more answers for this
+     * peer.
+     */
     public boolean hasMuchUnsent() {
         return queue.queuedBytes() > HIGH_WATERMARK;
     }
@@ -239,7 +242,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return !paused && !unwanted && !overBudget;
     }
 
-    /** Whether one more call may be accepted on this connection. */
+    /** Returns whether one more call may be accepted on this connection. */
     public boolean mayTakeCall() {
         return inFlight < port.settings().maxInFlight();
     }
@@ -265,21 +268,21 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** Called when a request has arrived completely and can be served. */
+    /** Called when a complete request has arrived and can be served. */
     public void complete(NettyServerCall call) {
         port.counters().received();
         IN_FLIGHT.incrementAndGet(this);
         port.handler().handle(call);
     }
 
-    /** Reports a call that was refused before it reached the call handler. The call handler counts it. */
+    /** Reports a call that was refused before it reached the call handler, which counts it. */
     public void refused(Refusal reason) {
         port.handler().refused(reason);
     }
 
     /**
-     * Changes the number of bytes that complete request messages occupy: increased on the event loop when messages
-     * arrive, decreased on any thread when messages were decoded or dropped.
+     * Adjusts the number of bytes that complete request messages occupy. The event loop increases it when messages
+     * arrive, and any thread may decrease it when messages have been decoded or dropped.
      *
      * @param bytes the change, as computed by {@link InboundAccount#counted}; negative for decoded or dropped messages
      */
@@ -290,19 +293,20 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Changes the number of bytes that incomplete request messages occupy. Called after each read.
+     * Adjusts the number of bytes that incomplete request messages occupy. Called after each read.
      *
      * @param bytes the change, as computed by {@link InboundAccount#counted}; may be negative
      */
     public void incomplete(int bytes) {
         if (inbound != null || (bytes != 0 && channel.isOpen())) {
-            // after the close, added bytes would never be released
+            // bytes added after the close would never be released
             inbound().incomplete(bytes);
         }
     }
 
     /**
-     * Called when a request message is complete. If this connection was allowed to exceed the memory budget for requests, it loses this permission.
+     * Called when a request message is complete. If this connection was allowed to exceed the memory budget for
+     * requests, it loses this permission.
      */
     public void messageComplete() {
         if (inbound != null) {
@@ -357,7 +361,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     /**
      * Reserves memory for a compressed request that is about to be decompressed. {@link #unpacked} releases the memory.
-     * Any thread may call this. Several threads that call this at the same moment may together exceed the limit.
+     * Any thread may call this. Concurrent callers may together exceed the limit.
      *
      * @param bytes the number of decompressed bytes
      * @return the reason for a refusal, as text for error messages; null if the memory was reserved
@@ -395,7 +399,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Changes the number of answer bytes that the client has not read. Any thread may call this.
+     * Adjusts the number of answer bytes that the client has not read. Any thread may call this.
      *
      * @param bytes the change: the number of newly queued bytes, or a negative number for bytes that the client has
      *     read
@@ -441,7 +445,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     /**
      * Sets the number of unread answer bytes to zero and stops counting them, because the connection is being closed.
      *
-     * @return the number of bytes before
+     * @return the previous number of bytes
      */
     private long releaseUnsent() {
         long counted = UNSENT.getAndSet(this, CLOSED);
@@ -453,8 +457,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Whether further calls should be refused: unread answers fill the memory of the server, and more than 1 MiB of
-     * them belongs to this connection.
+     * Returns whether further calls should be refused because unread answers fill the server's memory and more than 1
+     * MiB of them belongs to this connection.
      */
     public boolean refusesCalls() {
         return unsent > HIGH_WATERMARK && port.unsent().isShort();
@@ -489,8 +493,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Whether the body of a request arrives too slowly after its grace period. Time during which this server did not
-     * read is not counted.
+     * Returns whether the body of a request arrives too slowly after its grace period. Time during which this server
+     * did not read is not counted.
      */
     public boolean isTooSlow(long arrivedBytes, long beganNanos, long now) {
         long late = sinceReadable(beganNanos, now)
@@ -498,7 +502,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return isReading() && late > 0 && arrivedBytes < SLOWEST_BODY_BYTES * TimeUnit.NANOSECONDS.toSeconds(late);
     }
 
-    /** Describes a result of {@link #isTooSlow}, as text for error messages. */
+    /** Describes why {@link #isTooSlow} returned true, as text for error messages. */
     public String slowBody(long arrivedBytes, long beganNanos, long now) {
         return arrivedBytes + " bytes of the request came in "
                 + TimeUnit.NANOSECONDS.toSeconds(sinceReadable(beganNanos, now))
@@ -510,35 +514,37 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return now - (readingSinceNanos - beganNanos > 0 ? readingSinceNanos : beganNanos);
     }
 
-    /** The {@link Share} of the tenant to which a new call belongs. It counts the tenant's admitted calls. */
+    /** Returns the {@link Share} of the tenant to which a new call belongs. It counts the tenant's admitted calls. */
     Share share() {
         return tenancy.share();
     }
 
-    /** The exported services. */
+    /** Returns the exported services. */
     public ServiceLookup services() {
         return port.handler().services();
     }
 
-    /** Whether the caller learns that a method does not exist only after all authorizers have allowed the call. */
+    /**
+     * Returns whether the caller is told that a method does not exist only after all authorizers have allowed the call.
+     */
     public boolean asksAuthorizers() {
         return port.handler().asksAuthorizers();
     }
 
-    /** The accepted tokens. */
+    /** Returns the accepted tokens. */
     public AcceptedTokens tokens() {
         return port.handler().tokens();
     }
 
-    /** Called when a call was answered. Any thread may call this. */
+    /** Called when a call has been answered. Any thread may call this. */
     void answered() {
         IN_FLIGHT.decrementAndGet(this);
         port.counters().answered();
     }
 
     /**
-     * Increments the counter of stalled streams and logs a warning. A stream is stalled if it made no progress for 10 s
-     * although its peer and the socket would have accepted bytes.
+     * Increments the counter of stalled streams and logs a warning. A stream is stalled if it has made no progress for
+     * 10 s even though its peer and the socket would have accepted bytes.
      */
     public void stalled(String method, long unsentBytes) {
         port.counters().stalled();
@@ -572,8 +578,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Checks the deadline of one call and returns whether the call is answered. Catches exceptions, so that the other
-     * calls are checked too.
+     * Checks the deadline of one call and returns whether the call has been answered. Catches exceptions, so that the
+     * other calls are checked too.
      */
     private static boolean isOver(NettyServerCall call, long now) {
         try {
@@ -589,8 +595,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Closes the connection if nothing was read during the idle timeout and no call is in flight. Must run on the event
-     * loop.
+     * Closes the connection if nothing has been read during the idle timeout and no call is in flight. Must run on the
+     * event loop.
      *
      * @return the number of nanoseconds until the next check is useful
      */
@@ -635,7 +641,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
      * The server first asks the client to stop sending calls, and closes the connection a second later if no call is
      * running. Any thread may call this.
      *
-     * @param stays runs if the connection stays open for a call, or is already closed
+     * @param stays an action that runs if the connection stays open for a call or is already closed
      */
     void giveWay(Runnable stays) {
         leaving = true;
@@ -668,7 +674,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
                         TimeUnit.MILLISECONDS);
     }
 
-    /** Called when the protocol of this connection was detected. */
+    /** Called when the protocol of this connection has been detected. */
     void speaks(ServerProtocol known) {
         protocol = known;
     }
@@ -684,7 +690,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Closes the connection because not even an error can be sent for a call, for example if memory is exhausted. The caller then reports a lost connection.
+     * Closes the connection because not even an error can be sent for a call, for example if memory is exhausted. The
+     * caller then reports a lost connection.
      */
     public void unanswerable(Throwable cause) {
         Thrown.log(cause, shown -> LOG.error("Closing {}: a call could not be answered", channel, shown));
@@ -712,7 +719,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         port.counters().closing(() -> "Closing " + channel + ": " + PeerText.text(how), cause);
     }
 
-    /** Closes the connection after its queued answers were written. Later bytes from the peer are dropped. */
+    /** Closes the connection after its queued answers have been written. Later bytes from the peer are dropped. */
     public void closeWhenWritten() {
         queue.add(new Close());
         channel.eventLoop().schedule(() -> channel.close(), LINGER_MILLIS, TimeUnit.MILLISECONDS);
@@ -722,7 +729,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
      * Closes only the output of the socket. Closing the whole socket while it has unread bytes would reset the
      * connection, and the peer would lose the last answer.
      *
-     * @param written whether the queued answers were written
+     * @param written whether the queued answers have been written
      */
     private void endOutput(boolean written) {
         if (!written || !(channel instanceof DuplexChannel duplex)) {

@@ -3,10 +3,10 @@ package tern.rpc.netty;
 import tern.rpc.transport.CallHandler;
 
 /**
- * The objects that all connections to one port of a server share. Thread-safe.
+ * The objects shared by all connections to one server port. Thread-safe.
  *
  * @param handler executes the calls
- * @param counters the counters of all connections together
+ * @param counters the counters for all connections
  * @param budget the memory budget for requests
  * @param strangers the memory budget for requests on connections without an authenticated caller
  * @param heads the memory budget for headers of open requests

@@ -7,7 +7,7 @@ import tern.rpc.ServiceDescriptor;
 /** The server side of a protocol. Thread-safe. */
 public interface ServerProtocol {
 
-    /** Whether the first bytes of a connection belong to the protocol. */
+    /** The result of checking whether the first bytes of a connection belong to the protocol. */
     enum Match {
         NO,
         /** Too few bytes have arrived to identify the protocol. */
@@ -32,8 +32,8 @@ public interface ServerProtocol {
     ChannelHandler serverHandler(ServerConnection connection);
 
     /**
-     * Whether the protocol itself calls {@link ServerConnection#unsent} for its answers. A protocol must do so if its
-     * answers leave the connection's write queue before the socket accepts them.
+     * Returns whether the protocol itself calls {@link ServerConnection#unsent} for its answers. A protocol must do so
+     * if its answers leave the connection's write queue before the socket accepts them.
      */
     default boolean countsAnswers() {
         return false;

@@ -19,11 +19,11 @@ import tern.rpc.transport.Tls;
  *     executed
  * @param maxRequestBytes the maximum size of a request, in bytes
  * @param maxResponseBytes the maximum size of an answer, in bytes
- * @param maxInboundBytes the memory for requests of at least 4 KiB, of all connections together, that are incomplete or
- *     wait for a worker. While it is used up, the server does not read connections that hold part of it
+ * @param maxInboundBytes the memory, across all connections, for requests of at least 4 KiB that are incomplete or
+ *     waiting for a worker. While it is used up, the server does not read from connections that occupy part of it
  * @param maxStreamUnsentBytes the maximum number of answer bytes that one stream may buffer for a slow reader, in
  *     addition to one message of any size; the server ends a stream that exceeds it
- * @param maxUnsentBytes the number of answer bytes, of all connections together, that clients may leave unread. Above
+ * @param maxUnsentBytes the number of answer bytes that clients may leave unread on all connections together. Above
  *     it, the server ends streams that send more. At twice and at four times this number, it closes connections of
  *     clients that do not read
  * @param idleTimeout the time without received bytes after which the server closes a connection
@@ -88,8 +88,8 @@ public record ServerTransportSettings(
     }
 
     /**
-     * The default for {@link #maxInboundBytes}: 256 MiB, but at most a quarter of the maximum heap and maximum direct
-     * memory together (docs/limits.md).
+     * Returns the default for {@link #maxInboundBytes}: 256 MiB, but at most a quarter of the maximum heap and maximum
+     * direct memory together (docs/limits.md).
      */
     public static long defaultInboundBytes() {
         long memory = Runtime.getRuntime().maxMemory() + PlatformDependent.maxDirectMemory();
@@ -103,7 +103,7 @@ public record ServerTransportSettings(
     }
 
     /**
-     * The memory for the headers of open requests on all connections together, in bytes: a quarter of {@link
+     * Returns the memory for the headers of open requests on all connections together, in bytes: a quarter of {@link
      * #maxInboundBytes}.
      */
     long maxHeadBytes() {

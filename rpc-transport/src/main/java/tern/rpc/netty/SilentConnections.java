@@ -13,25 +13,26 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses the connections to close when a new connection exceeds a limit. A connection is silent if no call runs on it
- * and no call was answered for a minute. A connection that never made a call is silent after ten seconds. This time is
- * one second if the connection's address has many more connections than the address of the new connection. Connections
- * are chosen first from the address with the most connections, and never from an address with fewer connections than
- * the address of the new connection. Within an address, connections that never made a call are closed first, starting with the oldest. The others are closed in the order of their last calls.
+ * Chooses the connections to close when a new connection exceeds a limit. A connection is silent if no call is running
+ * on it and no call has been answered for a minute. A connection that has never made a call is silent after ten
+ * seconds, or after one second if its address has many more connections than the address of the new connection.
+ * Connections are chosen first from the address with the most connections, and never from an address with fewer
+ * connections than the address of the new connection. Within an address, connections that never made a call are closed
+ * first, starting with the oldest. The others are closed in the order of their last calls.
  *
  * <p>All methods are pure functions. For IPv6, the first 64 bits are used as the address.
  */
 final class SilentConnections {
 
-    /** A connection that has made calls is silent if no call was answered for this time (docs/limits.md). */
+    /** A connection that has made calls is silent if no call has been answered for this long (docs/limits.md). */
     static final long SILENT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    /** A connection that never made a call is silent after this time, which includes handshakes. */
+    /** A connection that has never made a call is silent after this time, which includes handshakes. */
     static final long UNUSED_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /**
-     * A connection that never made a call is silent after this time if its address has many more connections than the
-     * address of the new connection: more than twice as many plus eight.
+     * A connection that has never made a call is silent after this time if its address has many more connections than
+     * the address of the new connection: more than twice as many plus eight.
      */
     static final long UNUSED_OF_MANY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -40,15 +41,20 @@ final class SilentConnections {
     /** An open connection. */
     interface Open {
 
-        /** The address of the peer; for IPv6 the first 64 bits. */
+        /** Returns the address of the peer; for IPv6, its first 64 bits. */
         InetAddress network();
 
-        /** Whether a call is running or arriving on this connection, or the connection is already being closed. */
+        /**
+         * Returns whether a call is running or arriving on this connection, or the connection is already being closed.
+         */
         boolean isInUse();
 
         boolean hasMadeCalls();
 
-        /** The time of the last answer, or the time at which the connection was opened if no call was answered. */
+        /**
+         * Returns the time of the last answer, or the time at which the connection was opened if no call has been
+         * answered.
+         */
         long quietSinceNanos();
     }
 
@@ -65,7 +71,7 @@ final class SilentConnections {
     }
 
     /**
-     * Chooses connections to close: at most {@code most}, and fewer if not enough are silent.
+     * Chooses up to {@code most} connections to close; fewer if not enough are silent.
      *
      * @param open all connections
      * @param newcomer the address of the new connection

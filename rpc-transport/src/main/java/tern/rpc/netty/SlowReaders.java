@@ -28,14 +28,15 @@ import tern.rpc.limit.SeldomWarning;
  *
  * <p>Above {@link UnsentBudget#manyBytes}, a connection is closed if its client read neither all waiting bytes nor
  * {@link #FAST_BYTES} within one second. Above {@link UnsentBudget#mostBytes}, any connection may be closed
- * immediately. The address with the most unread bytes is processed first. Within an address, the connection with the most unread bytes is closed first. Thread-safe.
+ * immediately. The address with the most unread bytes is processed first. Within an address, the connection with the
+ * most unread bytes is closed first. Thread-safe.
  */
 final class SlowReaders {
 
     private static final Logger LOG = LoggerFactory.getLogger(SlowReaders.class);
 
     /**
-     * The time between two successive checks. Each check compares the counters with the counters at the previous check.
+     * The time between two successive checks. Each check compares the counters with those at the previous check.
      */
     static final long BETWEEN_LOOKS_MILLIS = 1_000;
 
@@ -47,16 +48,16 @@ final class SlowReaders {
     /** An open connection. Any thread may call its methods. */
     interface Open {
 
-        /** The address of the peer; for IPv6 the first 64 bits. */
+        /** Returns the address of the peer; for IPv6, its first 64 bits. */
         InetAddress network();
 
-        /** The number of answer bytes that wait for the client. */
+        /** Returns the number of answer bytes waiting for the client. */
         long unsentBytes();
 
-        /** The number of answer bytes that the client has read since the connection was opened. */
+        /** Returns the number of answer bytes that the client has read since the connection was opened. */
         long takenBytes();
 
-        /** The client's address, as text for log messages. */
+        /** Returns the client's address, as text for log messages. */
         Object remoteAddress();
 
         /** Closes the connection. Afterwards, the budget no longer counts its bytes. */
@@ -70,9 +71,10 @@ final class SlowReaders {
         }
 
         /**
-         * Whether the client has read neither all bytes that waited at the time of this record nor {@link #FAST_BYTES}.
+         * Returns whether, since this record was made, the client has read neither all the bytes that were waiting then
+         * nor {@link #FAST_BYTES}.
          *
-         * @param now the same connection, which has the current counters
+         * @param now the same connection, with its current counters
          */
         boolean isSlow(Open now) {
             return unsent > 0 && now.takenBytes() - taken < Math.min(unsent, FAST_BYTES);
@@ -94,7 +96,8 @@ final class SlowReaders {
     }
 
     /**
-     * Called when answers were queued and the total exceeds {@link UnsentBudget#manyBytes}. Any thread may call this.
+     * Called when answers have been queued and the total exceeds {@link UnsentBudget#manyBytes}. Any thread may call
+     * this.
      */
     void queued() {
         if (!looking.get() && looking.compareAndSet(false, true)) {
@@ -161,7 +164,7 @@ final class SlowReaders {
     }
 
     /**
-     * Closes connections that fulfil the condition, until the given number of bytes is released.
+     * Closes connections that meet the condition until the given number of bytes has been released.
      *
      * @param limit the limit to name in the warning
      * @return an action that logs a warning if connections were closed
@@ -184,8 +187,8 @@ final class SlowReaders {
     }
 
     /**
-     * Chooses connections that together hold at least the given number of bytes. If all connections together hold less,
-     * returns all connections with unread bytes.
+     * Chooses connections with at least the given number of unread bytes in total. If all connections together have
+     * fewer, returns all connections with unread bytes.
      *
      * @param bytes the number of bytes to release; if it is 0 or negative, the result is empty
      */

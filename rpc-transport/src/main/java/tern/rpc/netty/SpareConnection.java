@@ -54,7 +54,7 @@ final class SpareConnection implements Connection.Owner {
         close();
     }
 
-    /** Whether this connection has ended, so that another spare connection may be opened. */
+    /** Returns whether this connection has ended, so that another spare connection may be opened. */
     boolean isOver() {
         return over.get();
     }

@@ -14,7 +14,7 @@ public final class Strangers {
     /** The value that {@link #protocol} returns for HTTP/1.0 and HTTP/1.1. */
     public static final String HTTP_1 = "HTTP/1.1";
 
-    /** The number of bytes that suffices to identify most protocols. */
+    /** The number of bytes needed to identify most protocols. */
     static final int ENOUGH_BYTES = 5;
 
     private static final int MAX_SHOWN = 60;
@@ -25,7 +25,7 @@ public final class Strangers {
     private static final int MYSQL_VERSION = 10;
     private static final short DUBBO_MAGIC = (short) 0xDABB;
 
-    /** The first characters that servers of text protocols send, with the name of the protocol. */
+    /** The first characters sent by servers of text protocols, each with the name of the protocol. */
     private static final Map<String, String> BANNERS = new LinkedHashMap<>();
 
     static {
@@ -87,7 +87,7 @@ public final class Strangers {
                 && text.contentEquals(first.toString(first.readerIndex(), length, StandardCharsets.US_ASCII));
     }
 
-    /** Whether all received bytes are text, which means that the peer uses no binary protocol. */
+    /** Returns whether all received bytes are text, which means that the peer does not use a binary protocol. */
     static boolean isText(ByteBuf first) {
         if (first.readableBytes() < ENOUGH_BYTES) {
             return false;
@@ -100,7 +100,7 @@ public final class Strangers {
      * messages.
      *
      * @param first the first bytes of the connection; the caller keeps ownership
-     * @param called the name of the expected protocol as in an address
+     * @param called the name of the expected protocol, as it appears in an address
      */
     public static String describe(ByteBuf first, String called) {
         String peer = protocol(first);

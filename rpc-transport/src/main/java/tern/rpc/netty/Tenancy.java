@@ -11,13 +11,14 @@ import tern.rpc.limit.Share;
 /**
  * Selects the tenant whose {@link Share} counts the calls of a connection. If the client has a certificate, the tenant
  * is the subject of the certificate. Otherwise the tenant is the client's address if the server has connections from
- * several addresses. If all connections come from one address, it may be a proxy for many callers, so each connection
- * is a tenant (docs/decisions/0019). Confined to the event loop.
+ * several addresses. If all connections come from one address, that address may belong to a proxy for many callers, so
+ * each connection is treated as a tenant (docs/decisions/0019). Confined to the event loop.
  */
 final class Tenancy {
 
     /**
-     * The number of leading bytes that all addresses of one IPv6 network share. One owner usually controls all addresses with the same prefix.
+     * The number of leading bytes that all addresses of one IPv6 network share. One owner usually controls all
+     * addresses with the same prefix.
      */
     private static final int NETWORK_BYTES = 8;
 
@@ -26,7 +27,7 @@ final class Tenancy {
         private final Tenants<InetAddress> networks = new Tenants<>(InetAddress::getHostAddress);
         private final Tenants<String> names = new Tenants<>(name -> name);
 
-        /** The number of tenants that are queued for removal. Used by tests. */
+        /** Returns the number of tenants that are queued for removal. Used by tests. */
         int remembered() {
             return networks.remembered() + names.remembered();
         }
@@ -41,7 +42,7 @@ final class Tenancy {
     private @Nullable Share ofName;
     private @Nullable String name;
 
-    /** @param connection the object whose string representation names the connection */
+    /** @param connection an object whose string representation identifies the connection */
     Tenancy(Of all, InetAddress host, Object connection) {
         this.all = all;
         this.connection = connection;
@@ -68,7 +69,7 @@ final class Tenancy {
     }
 
     /**
-     * Sets the tenant's name. Called at most once, when the TLS handshake has shown the subject of the client's
+     * Sets the tenant's name. Called at most once, when the TLS handshake has revealed the subject of the client's
      * certificate.
      */
     void named(Principal principal) {
@@ -88,8 +89,8 @@ final class Tenancy {
     private Share ofConnection() {
         Share made = ofConnection;
         if (made == null) {
-            // The network's share is the parent of the connection's share and counts the same calls, because
-            // connections from other networks may appear before these calls have ended.
+            // The network's share is the parent of the connection's share and counts the same calls. This is needed
+            // because connections from other networks may appear before these calls have ended.
             made = new Share(connection, ofNetwork);
             ofConnection = made;
         }

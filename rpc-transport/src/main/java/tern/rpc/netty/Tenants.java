@@ -17,7 +17,8 @@ import tern.rpc.limit.Share;
 final class Tenants<K> {
 
     /**
-     * The number of tenants without connections that are checked for removal each time a connection is opened or closed. The number is greater than one, so that the queue of these tenants shrinks.
+     * The number of tenants without connections that are checked for removal each time a connection is opened or
+     * closed. The number is greater than one, so that the queue of these tenants shrinks.
      */
     private static final int LOOKED_AT = 2;
 
@@ -42,7 +43,7 @@ final class Tenants<K> {
         this.nameOf = nameOf;
     }
 
-    /** Adds a connection to the tenant's connection count and returns the tenant's share. */
+    /** Increments the tenant's connection count and returns the tenant's share. */
     Share join(K key) {
         forgetIdle();
         Tenant joined = present.compute(
@@ -53,7 +54,7 @@ final class Tenants<K> {
         return joined.share();
     }
 
-    /** Subtracts a closed connection from the tenant's connection count. */
+    /** Decrements the tenant's connection count after a connection has closed. */
     void leave(K key) {
         present.computeIfPresent(key, (same, known) -> {
             Tenant after = known.with(known.connections() - 1);
@@ -97,7 +98,7 @@ final class Tenants<K> {
         return left.size();
     }
 
-    /** Whether there are at least two tenants. */
+    /** Returns whether there are at least two tenants. */
     boolean areSeveral() {
         return present.size() > 1;
     }

@@ -42,7 +42,7 @@ final class TlsContext {
     private final Supplier<Tls> source;
     private final boolean server;
     private final List<String> applicationProtocols;
-    private @Nullable Tls refused; // the latest settings that were found unusable; guarded by this
+    private @Nullable Tls refused; // the latest settings found to be unusable; guarded by this
     private volatile Built built;
 
     private TlsContext(Supplier<Tls> source, boolean server, List<String> applicationProtocols) {
@@ -130,7 +130,7 @@ final class TlsContext {
         return built;
     }
 
-    /** The settings for new connections. */
+    /** Returns the settings for new connections. */
     Tls tls() {
         return current().tls();
     }

@@ -20,7 +20,7 @@ final class TlsFailure {
 
     private TlsFailure() {}
 
-    /** Returns the explanation for the log and the failed calls of a client. */
+    /** Returns the explanation for a client's log and failed calls. */
     static String atClient(Throwable cause, Endpoint endpoint, Tls tls) {
         String server =
                 endpoint.name().equals(endpoint.host()) ? endpoint.toString() : endpoint.name() + " at " + endpoint;

@@ -42,7 +42,7 @@ final class TlsGate {
     /**
      * @param source supplies keys and trusted certificates; null for a port without TLS
      * @param clearTextToo whether clients without TLS are accepted too
-     * @throws IllegalArgumentException if clients must have a certificate although clients without TLS are accepted
+     * @throws IllegalArgumentException if clients must have a certificate but clients without TLS are accepted as well
      */
     TlsGate(@Nullable Supplier<Tls> source, boolean clearTextToo, NanoClock clock) {
         this.context = source == null ? null : TlsContext.ofServer(source);
@@ -57,7 +57,7 @@ final class TlsGate {
         this.failedHandshake = new SeldomWarning(LOG, clock, PAUSE);
     }
 
-    /** Whether the given bytes begin a TLS handshake. */
+    /** Returns whether the given bytes begin a TLS handshake. */
     static Match match(ByteBuf firstBytes) {
         int start = firstBytes.readerIndex();
         int length = firstBytes.readableBytes();
@@ -70,7 +70,7 @@ final class TlsGate {
         return length < 3 ? Match.MAYBE : Match.YES;
     }
 
-    /** The TLS context; null if the port does not accept TLS. */
+    /** Returns the TLS context; null if the port does not accept TLS. */
     @Nullable
     TlsContext context() {
         return context;

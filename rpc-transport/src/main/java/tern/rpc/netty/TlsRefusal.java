@@ -6,8 +6,9 @@ import javax.net.ssl.SSLHandshakeException;
 import tern.rpc.transport.Tls;
 
 /**
- * Detects that the server has refused the client's certificate. With TLS 1.3, the client receives the refusal after it has completed the handshake. The server has not read any requests that the client sent in the meantime. Confined
- * to the event loop.
+ * Detects that the server has refused the client's certificate. With TLS 1.3, the client receives the refusal after it
+ * has completed the handshake. The server has not read any requests that the client sent in the meantime. Confined to
+ * the event loop.
  */
 final class TlsRefusal extends ChannelInboundHandlerAdapter {
 

@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory budget of a server for answers that clients have not read. If it is used up, a stream that sends more is
+ * A server's memory budget for answers that clients have not read. If it is used up, a stream that sends more is
  * ended. At twice and at four times the budget, connections are closed ({@link SlowReaders}). Thread-safe.
  */
 final class UnsentBudget {
@@ -23,21 +23,25 @@ final class UnsentBudget {
     }
 
     /**
-     * The number of bytes above which any connection may be closed: four times the budget, but at most a quarter of the
-     * maximum heap.
+     * Returns the number of bytes above which any connection may be closed: four times the budget, but at most a
+     * quarter of the maximum heap.
      */
     long mostBytes() {
         return mostBytes;
     }
 
     /**
-     * The number of bytes above which connections of clients that do not read are closed: half of {@link #mostBytes}.
+     * Returns the number of bytes above which connections whose clients do not read are closed: half of
+     * {@link #mostBytes}.
      */
     long manyBytes() {
         return mostBytes / 2;
     }
 
-    /** @param told runs on any thread, each time answers are queued while the total exceeds {@link #manyBytes} */
+    /**
+     * @param told an action that runs, on any thread, each time answers are queued while the total exceeds
+     *     {@link #manyBytes}
+     */
     void whenMany(Runnable told) {
         whenMany = told;
     }
@@ -55,7 +59,7 @@ final class UnsentBudget {
     }
 
     /**
-     * Changes the number of answer bytes that belong to closing connections and still occupy memory.
+     * Adjusts the number of answer bytes that belong to closing connections and still occupy memory.
      *
      * @param bytes the number of bytes; positive when the close begins, negative when the memory is released
      */
@@ -64,7 +68,7 @@ final class UnsentBudget {
     }
 
     /**
-     * Whether answers, including answers of connections that are being closed, occupy more than {@link #manyBytes}.
+     * Returns whether answers, including those of closing connections, occupy more than {@link #manyBytes}.
      * Slow readers then receive no more answers.
      */
     boolean isShort() {

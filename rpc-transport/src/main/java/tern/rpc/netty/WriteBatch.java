@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 public final class WriteBatch {
 
     /**
-     * Maximum size of a joined write. Larger writes are not faster. The allocator does not reuse larger buffers, and the JVM clears newly allocated memory each time.
+     * Maximum size of a joined write. Larger writes are not faster. The allocator does not reuse larger buffers, and
+     * the JVM clears newly allocated memory each time.
      */
     private static final int JOINED_BYTES = 64 << 10;
 
@@ -70,7 +71,7 @@ public final class WriteBatch {
         unwritten -= bytes;
     }
 
-    /** The channel, for protocols that write their frames themselves. */
+    /** Returns the channel, for protocols that write their frames themselves. */
     public Channel channel() {
         return channel;
     }
@@ -78,7 +79,7 @@ public final class WriteBatch {
     void flush() {
         write();
         if (unwritten > 0) {
-            // commands write fewer bytes than announced if their calls have ended; the queue must no longer count the
+            // commands write fewer bytes than announced if their calls have ended; the queue must stop counting the
             // rest
             queue.left(unwritten);
         }

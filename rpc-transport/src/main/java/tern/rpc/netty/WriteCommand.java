@@ -9,7 +9,7 @@ public abstract class WriteCommand {
     @Nullable
     WriteCommand next; // the adding thread writes this field before it publishes the command in the queue
 
-    /** The number of bytes that the command occupies in memory while it waits in the queue. */
+    /** Returns the number of bytes that the command occupies in memory while it waits in the queue. */
     public abstract int bytes();
 
     /** Writes the command to the batch. Runs on the event loop. */
@@ -18,6 +18,6 @@ public abstract class WriteCommand {
     /** Called instead of {@link #write} if the channel is closed. Runs on the event loop. */
     protected void dropped(Channel closed) {}
 
-    /** Called after the batch was flushed. Runs on the event loop. */
+    /** Called after the batch has been flushed. Runs on the event loop. */
     protected void written() {}
 }

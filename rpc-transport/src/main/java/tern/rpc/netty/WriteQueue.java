@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The write queue of one connection. Many threads add commands, and the event loop writes all of them with one flush.
- * The queue is a stack, which the event loop removes as a whole and reverses. Only a thread that finds the queue empty
- * schedules a write, so a busy connection needs one task and one system call for many frames. Commands may be queued
- * before the channel is open. Thread-safe; only the event loop removes commands.
+ * The queue is implemented as a stack, which the event loop takes as a whole and reverses. Only a thread that finds the
+ * queue empty schedules a write, so a busy connection needs one task and one system call for many frames. Commands may
+ * be queued before the channel is open. Thread-safe; only the event loop removes commands.
  */
 public class WriteQueue implements Runnable {
 
@@ -52,21 +52,23 @@ public class WriteQueue implements Runnable {
         }
     }
 
-    /** Called when the channel is open. Writes the commands that were queued before. Must run on the event loop. */
+    /**
+     * Called when the channel is open. Writes the commands that have been queued so far. Must run on the event loop.
+     */
     void start(Channel opened) {
         channel = opened;
         run();
     }
 
     /**
-     * The number of bytes that are in the queue, or that the channel has received but the socket has not yet accepted.
+     * Returns the number of bytes that are in the queue, or in the channel but not yet accepted by the socket.
      */
     public long queuedBytes() {
         return queuedBytes;
     }
 
     /**
-     * Called when the socket has accepted bytes that were passed to the channel, or when such bytes were dropped. Must
+     * Called when bytes passed to the channel have been accepted by the socket or dropped. Must
      * run on the event loop.
      */
     public void left(long bytes) {

@@ -1,2 +1,2 @@
-/** The kinds of types in docs/types.md, written as an application would write them. */
+/** Examples of the kinds of types in docs/types.md, written as an application would write them. */
 package com.example.types;

@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** The service of the captured calls, with the same methods as when they were captured. */
+/** The service of the captured calls, with the same methods as at the time of the capture. */
 public interface GreetService {
 
     /** Returns its argument. If the argument begins with {@code att}, the answer has attachments. */

@@ -5,12 +5,12 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Transmits objects with small fields next to each other. A decoder that writes too many bytes into one field damages
- * the next field.
+ * Transmits objects with adjacent small fields. A decoder that writes too many bytes into one field corrupts the next
+ * field.
  */
 public interface MixedService {
 
-    /** A class without float fields, because Dubbo's decoder damages memory when it sets a float field. */
+    /** A class without float fields, because Dubbo's decoder corrupts memory when it sets a float field. */
     class Small implements Serializable {
         private static final long serialVersionUID = 1L;
         public byte flags;

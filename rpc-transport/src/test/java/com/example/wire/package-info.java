@@ -1,4 +1,4 @@
-/** The services of the captured calls. All names must be the same as when the calls were captured. */
+/** The services of the captured calls. All names must be the same as at the time of the capture. */
 @NullMarked
 package com.example.wire;
 

@@ -173,7 +173,7 @@ class ConnectingTest {
         }
     }
 
-    /** Tests data that the handlers process before the connection is notified that its channel is open. */
+    /** Tests data that reaches the handlers before the connection is notified that its channel is open. */
     @Test
     void wishThatComesBeforeItIsOpenIsKept() {
         protocol.prepare(ServiceDescriptor.of(GreetService.class));

@@ -7,8 +7,8 @@ import io.netty.channel.Channel;
 import io.netty.util.ResourceLeakDetector;
 
 /**
- * Counts the bytes in buffers until the buffers are released. Detects a leaked buffer immediately, in a hundredth of
- * the time that Netty's leak detector needs. Netty's leak detector is turned off until this object is closed. Only one
+ * Counts the bytes in buffers until the buffers are released. Detects a leaked buffer immediately, about a hundred
+ * times faster than Netty's leak detector. Netty's leak detector is turned off until this object is closed. Only one
  * thread at a time uses an instance.
  */
 final class CountedBuffers implements AutoCloseable {
@@ -26,12 +26,12 @@ final class CountedBuffers implements AutoCloseable {
         channel.config().setAllocator(allocator);
     }
 
-    /** Returns a counted buffer with the given bytes, of the kind that a socket would deliver. */
+    /** Returns a counted buffer with the given bytes, of the same kind as a socket's buffers. */
     ByteBuf of(byte[] bytes, int from, int to) {
         return allocator.directBuffer(to - from).writeBytes(bytes, from, to - from);
     }
 
-    /** Fails if a counted buffer was not released. */
+    /** Fails if a counted buffer has not been released. */
     void check() {
         long held = metric.usedDirectMemory() + metric.usedHeapMemory();
         if (held != 0) {

@@ -25,7 +25,7 @@ import tern.rpc.transport.ServiceLookup;
 @Timeout(120)
 class DrainingTest {
 
-    /** A call handler for tests in which no call arrives. */
+    /** A call handler for tests in which no calls arrive. */
     static final class NoCalls implements CallHandler {
 
         @Override
@@ -89,7 +89,7 @@ class DrainingTest {
     }
 
     /**
-     * Tests a connection that the operating system and the accepting event loop have accepted, but that is not yet
+     * Tests a connection that has been accepted by the operating system and the accepting event loop but is not yet
      * registered with its own event loop.
      */
     @Test

@@ -21,7 +21,7 @@ import tern.rpc.transport.Message;
 import tern.rpc.transport.PendingCall;
 
 /**
- * A client without sockets and threads. Each input contains all bytes that a server sends on one connection with
+ * A client without sockets or threads. Each input contains all bytes that a server sends on one connection with
  * pending calls. The client detects three errors that a server must never be able to cause: a call that does not end
  * exactly once, an unexpected exception, and a leaked buffer.
  */
@@ -48,7 +48,7 @@ public final class EmbeddedClient implements AutoCloseable {
     private long failures;
 
     /**
-     * @param calls the calls that wait on each connection; only one call if the protocol transmits one call at a time
+     * @param calls the calls pending on each connection; only one call if the protocol transmits one call at a time
      */
     public EmbeddedClient(ClientProtocol protocol, List<Invocation> calls, Script script) {
         this.protocol = protocol;

@@ -27,7 +27,7 @@ import tern.rpc.transport.ServerCall;
 import tern.rpc.transport.ServerTransport;
 
 /**
- * A server without sockets and threads. Each input is one connection, and all its work runs on the calling thread. The
+ * A server without sockets or threads. Each input is one connection, and all its work runs on the calling thread. The
  * server detects two errors that a peer must never be able to cause: an unexpected exception and a leaked buffer.
  */
 public final class EmbeddedServer implements AutoCloseable {
@@ -54,7 +54,7 @@ public final class EmbeddedServer implements AutoCloseable {
         server.start();
     }
 
-    /** Creates a thread object whose task runs on the thread that calls {@code start()}. */
+    /** Creates a thread whose task runs on the thread that calls {@code start()}. */
     private static Thread here(Runnable task) {
         return new Thread(task) {
             @Override
@@ -119,7 +119,7 @@ public final class EmbeddedServer implements AutoCloseable {
             write(input, from, to);
         }
 
-        /** Runs all work that the bytes sent so far have caused. */
+        /** Runs all work triggered by the bytes sent so far. */
         public void run() {
             channel.runPendingTasks();
             channel.runScheduledPendingTasks();

@@ -13,12 +13,12 @@ import tern.rpc.serialization.hessian.HessianFuzzTest;
 import tern.rpc.serialization.json.JsonBombsTest;
 import tern.rpc.transport.FuzzTarget;
 
-/** The targets of {@code load-tests/fuzz}, by name. Jazzer runs the target that {@code -Dtern.fuzz.target} names. */
+/** The targets of {@code load-tests/fuzz}, by name. Jazzer runs the target named by {@code -Dtern.fuzz.target}. */
 public final class GuidedFuzz {
 
     static final Map<String, Supplier<FuzzTarget>> TARGETS = targets();
 
-    /** Holds the target that the property names. This is a separate class, because replays run without the property. */
+    /** Holds the target named by the property. This is a separate class, because replays run without the property. */
     private static final class Chosen {
         static final FuzzTarget TARGET = Objects.requireNonNull(
                         TARGETS.get(System.getProperty("tern.fuzz.target", "")), "-Dtern.fuzz.target")

@@ -57,8 +57,8 @@ class InboundTurnTest {
     }
 
     /**
-     * Tests an account whose request to complete its message is denied. The other account finishes before the denied
-     * account is queued. The queued account must then be permitted to continue.
+     * Tests an account that is denied permission to complete its message. The other account finishes before the denied
+     * account is queued. The queued account must then get permission to continue.
      */
     @Test
     void turnThatBecomesFreeJustBeforeSomebodyWaitsIsTaken() {

@@ -39,7 +39,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.ClientConnection;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests connection attempts that calls start. All scheduled pauses between attempts are longer than the test. */
+/** Tests connection attempts started by calls. All scheduled pauses between attempts are longer than the test. */
 @Timeout(120)
 class ReconnectByCallTest {
 

@@ -324,8 +324,8 @@ class SilentConnectionsTest {
     }
 
     /**
-     * Sends the headers of a request without its end, and a PING. The answer to the PING shows that the server has read
-     * the headers.
+     * Sends the headers of an unfinished request, followed by a PING. The answer to the PING shows that the server has
+     * read the headers.
      */
     private static RawSocket beginRequest(RawSocket socket) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();

@@ -34,8 +34,8 @@ import tern.rpc.transport.ServiceLookup;
 import tern.rpc.transport.Tls;
 
 /**
- * A client and a server that consist of production code, except that their threads, event loops and sockets belong to a
- * {@link Simulation}. Client and server are created once, and each simulation opens its own connection.
+ * A client and a server made of production code, except that their threads, event loops and sockets belong to a
+ * {@link Simulation}. The client and the server are created once, and each simulation opens its own connection.
  */
 final class SimulatedSides<T> implements AutoCloseable {
 
@@ -59,8 +59,8 @@ final class SimulatedSides<T> implements AutoCloseable {
     private InboundBudget budget = InboundBudget.forAll(1);
 
     /**
-     * @param losesFirstSignal whether the server behaves as it did before a defect was fixed: a receiver of requests
-     *     gets no ready signal when it is set
+     * @param losesFirstSignal whether to reproduce a former defect of the server, in which a receiver of requests got
+     *     no ready signal when it was set
      */
     SimulatedSides(
             Class<T> type,
@@ -154,15 +154,14 @@ final class SimulatedSides<T> implements AutoCloseable {
     }
 
     /**
-     * Describes the calls and bytes that are still in use when no step can run. The result is empty if nothing is in
-     * use.
+     * Describes the calls and bytes still in use when no more steps can run; empty if nothing is in use.
      */
     String left() {
         StringBuilder left = new StringBuilder();
         Connection ours = Objects.requireNonNull(connection);
         ServerConnection theirs = Objects.requireNonNull(serverConnection);
         note(left, "calls in flight at the client", ours.inFlight());
-        if (ours.state() != Connection.State.CLOSED) { // after the connection was lost, unsent bytes do not matter
+        if (ours.state() != Connection.State.CLOSED) { // once the connection is lost, unsent bytes do not matter
             note(left, "bytes queued at the client", ours.queue().queuedBytes());
         }
         note(left, "bytes queued at the server", theirs.queue().queuedBytes());
@@ -312,7 +311,7 @@ final class SimulatedSides<T> implements AutoCloseable {
         }
     }
 
-    // ---- the defect for losesFirstSignal
+    // ---- the defect that losesFirstSignal reproduces
 
     private CallHandler losing(CallHandler served) {
         return new CallHandler() {

@@ -52,7 +52,7 @@ final class SimulatedStream {
     private static final int HEAD_BYTES = 12;
     private static final ByteString FILLER = ByteString.copyFrom(new byte[16 << 10]);
 
-    /** The methods of all streams whose service was not yet notified of the end of the stream. */
+    /** The methods of all streams whose service has not been notified of the end of the stream yet. */
     private static final List<Shape> SERVING = new ArrayList<>();
 
     private static @Nullable Simulation simulation;
@@ -98,8 +98,7 @@ final class SimulatedStream {
     }
 
     /**
-     * Describes the streams whose service was not notified that the stream has ended; empty if there are no such
-     * streams.
+     * Describes the streams whose service has not been notified of the end of the stream; empty if there are none.
      */
     static String serving() {
         return SERVING.isEmpty() ? "" : "streams whose end the service was not told: " + SERVING;
@@ -144,8 +143,7 @@ final class SimulatedStream {
     }
 
     /**
-     * Returns whether the service fails. The service does not fail if the plan sends too few requests to trigger the
-     * failure.
+     * Returns whether the service fails. It does not fail if the planned requests are too few to trigger the failure.
      */
     private boolean fails() {
         boolean readsRequests = shape == Shape.UP || shape == Shape.BOTH || shape == Shape.BOTH_READY;
@@ -227,7 +225,7 @@ final class SimulatedStream {
         };
     }
 
-    /** @return whether the plan says that the client cancels the stream after this answer */
+    /** @return whether the client is to cancel the stream after this answer */
     private boolean take(BytesValue answer) {
         ByteBuffer head = head(answer);
         int of = head.getInt();

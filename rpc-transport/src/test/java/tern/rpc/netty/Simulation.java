@@ -31,9 +31,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.ServerContext;
 
 /**
- * Threads, event loops and sockets that run one step at a time on the thread of a test, in an order that a seed
- * determines. A step is one task of an event loop, one run of a worker, or one action of a user. Application code may
- * call {@link #pause()} to let other threads run first. The same seed always gives the same order.
+ * Threads, event loops and sockets that run one step at a time on the thread of a test, in an order determined by a
+ * seed. A step is one task of an event loop, one run of a worker, or one action of a user. Application code may call
+ * {@link #pause()} to let other threads run first. The same seed always gives the same order.
  *
  * <p>Time does not advance, and scheduled tasks run only if they have no delay. Code that waits for time to pass
  * therefore hangs, which the test reports as an error.
@@ -86,7 +86,7 @@ final class Simulation {
         return steps;
     }
 
-    /** Returns the number of bytes in buffers that were not released. */
+    /** Returns the number of bytes in buffers that have not been released. */
     long heldBytes() {
         return allocator.metric().usedHeapMemory() + allocator.metric().usedDirectMemory();
     }
@@ -305,7 +305,7 @@ final class Simulation {
         private boolean blocked; // true if a write stopped because the other end's buffer was full
         private boolean ended; // true if the other end of the connection is closed
 
-        /** @param capacity the maximum number of bytes that wait to be read by this end */
+        /** @param capacity the maximum number of bytes waiting to be read by this end */
         Socket(int capacity) {
             super(null);
             this.capacity = capacity;

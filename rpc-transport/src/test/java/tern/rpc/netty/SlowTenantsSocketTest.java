@@ -42,7 +42,7 @@ import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Tests over sockets that a tenant which occupies all threads of a server does not block other tenants. Clients at
+ * Tests, over sockets, that a tenant occupying all threads of a server does not block other tenants. Clients at
  * 127.0.0.1 occupy the threads, and all calls from a second address must be answered.
  */
 class SlowTenantsSocketTest {

@@ -16,9 +16,9 @@ import tern.rpc.netty.triple.TripleProtocol;
 import tern.rpc.serialization.hessian.HessianSerializer;
 
 /**
- * Runs streams with thousands of different orders of the steps of event loops, workers and users. No stream may
- * hang, no message may be lost, and no resource may be leaked. {@code -Dtern.streams.seeds} sets the number of orders.
- * {@code -Dtern.streams.seed} replays one order and prints its steps.
+ * Runs streams in which the steps of event loops, workers and users occur in thousands of different orders. No stream
+ * may hang, no message may be lost, and no resource may be leaked. {@code -Dtern.streams.seeds} sets the number of
+ * orders. {@code -Dtern.streams.seed} replays one order and prints its steps.
  */
 @Timeout(3_600)
 class StreamSimulationTest {

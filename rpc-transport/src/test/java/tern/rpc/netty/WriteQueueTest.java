@@ -30,7 +30,7 @@ import tern.rpc.netty.peer.RawSocket;
 @Timeout(60)
 class WriteQueueTest {
 
-    /** A write command of eight bytes, which contain the number of the producer and the number of the command. */
+    /** An eight-byte write command that contains the number of its producer and its own number. */
     private static final class Numbered extends WriteCommand {
         private final byte[] bytes;
         private final AtomicInteger written;

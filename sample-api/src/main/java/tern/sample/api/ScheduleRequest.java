@@ -3,7 +3,7 @@ package tern.sample.api;
 import java.io.Serializable;
 
 /**
- * A task for which an agent is needed.
+ * A task that needs an agent.
  *
  * @param requestId the unique request id, chosen by the caller
  * @param skill the skill that the agent must have, such as "billing"

@@ -3,7 +3,7 @@ package tern.sample.api;
 import java.io.Serializable;
 
 /**
- * The agent that was chosen for a task.
+ * The agent chosen for a task.
  *
  * @param candidates the number of agents that were compared
  * @param load the number of tasks that the agent had before this task

@@ -9,7 +9,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A user with the twelve fields of the benchmark that Apache Dubbo publishes. The class is a bean, because all compared
+ * A user with the twelve fields of the benchmark published by Apache Dubbo. The class is a bean, because all compared
  * serializers support beans.
  */
 public final class User implements Serializable {

@@ -3,20 +3,20 @@ package tern.sample.api;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcMethod;
 
-/** Finds and creates users. The four methods are those of the benchmark that Apache Dubbo publishes. */
+/** Finds and creates users. The four methods are those of the benchmark published by Apache Dubbo. */
 public interface UserService {
 
     /** The number of users on a full page of {@link #listUser}. */
     int PAGE_SIZE = 15;
 
-    /** Returns whether a user with this mail address is registered. */
+    /** Returns whether a user with this email address is registered. */
     @RpcMethod(readOnly = true)
     boolean existUser(String email);
 
     /**
-     * Registers a user. The provider sets the user's id and the times of creation and update.
+     * Registers a user. The provider sets the user's id, creation time and update time.
      *
-     * @return false if a user with this mail address already exists
+     * @return false if a user with this email address already exists
      */
     boolean createUser(User user);
 

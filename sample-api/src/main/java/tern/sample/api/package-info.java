@@ -1,4 +1,4 @@
-/** The interfaces and values that the sample applications share: three services and their arguments and results. */
+/** The interfaces and values shared by the sample applications: three services with their arguments and results. */
 @NullMarked
 package tern.sample.api;
 

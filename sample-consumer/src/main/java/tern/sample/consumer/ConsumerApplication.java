@@ -11,8 +11,8 @@ import org.springframework.context.ConfigurableApplicationContext;
 public class ConsumerApplication {
 
     /**
-     * Starts the application. If {@code load.rate} is set, the application runs a load at that rate, then exits with 0
-     * if the load met its target, otherwise with 1.
+     * Starts the application. If {@code load.rate} is set, the application runs a load at that rate and then exits,
+     * with status 0 if the load met its target and 1 otherwise.
      */
     public static void main(String[] args) throws InterruptedException, IOException {
         ConfigurableApplicationContext context = SpringApplication.run(ConsumerApplication.class, args);

@@ -16,7 +16,7 @@ import tern.rpc.load.Target;
  * @param duration the duration of the measurement
  * @param warmUp the time before the measurement; the rate rises during its first half
  * @param users the number of threads that make calls
- * @param targetQps the target number of successful calls per second; by default the rate
+ * @param targetQps the target number of successful calls per second; by default equal to the rate
  * @param targetLatency the target for the 99th percentile of the latency
  * @param keepRunning whether the application keeps running after the load and shows the result at {@code /}
  * @param reportFile the file for the progress and the table, instead of standard output

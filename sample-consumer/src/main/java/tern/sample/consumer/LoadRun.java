@@ -15,7 +15,7 @@ import tern.rpc.load.Load;
 import tern.rpc.load.OpenLoopDriver;
 import tern.rpc.load.Tally;
 
-/** Runs the load that {@link LoadProperties} describes, at startup or on request, and keeps the last report. */
+/** Runs the load described by {@link LoadProperties}, at startup or on request, and keeps the last report. */
 @Component
 public class LoadRun implements DisposableBean {
 

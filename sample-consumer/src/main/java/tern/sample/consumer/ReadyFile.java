@@ -8,7 +8,8 @@ import org.springframework.core.env.Environment;
 import org.springframework.stereotype.Component;
 
 /**
- * Writes {@code pid} and {@code http.port} to the file that the property {@code sample.ready-file} names, for scripts.
+ * Writes {@code pid} and {@code http.port} to the file named by the property {@code sample.ready-file}, for use by
+ * scripts.
  */
 @Component
 class ReadyFile implements ApplicationListener<ApplicationReadyEvent> {

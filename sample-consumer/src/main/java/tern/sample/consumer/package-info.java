@@ -1,5 +1,5 @@
 /**
- * An application that calls the sample services. Its calls come from an HTTP API, or from a load at a constant rate.
+ * An application that calls the sample services, either on request through an HTTP API or as a constant-rate load.
  */
 @NullMarked
 package tern.sample.consumer;

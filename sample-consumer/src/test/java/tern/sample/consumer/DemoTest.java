@@ -103,8 +103,8 @@ class DemoTest {
     }
 
     /**
-     * Runs the script from another folder. The script uses the JDK of this test, unless the environment names another
-     * JDK.
+     * Runs the script from another folder. The script uses the JDK that runs this test, unless the environment names
+     * another JDK.
      */
     private Run demo(Map<String, String> environment, String... arguments) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(bash(), SCRIPT.toString()));

@@ -1,4 +1,4 @@
-/** An application that provides the sample services with a real database and a real Redis. */
+/** An application that provides the sample services, using a real database and a real Redis server. */
 @NullMarked
 package tern.sample.provider;
 

@@ -41,7 +41,8 @@ import tern.sample.api.User;
 import tern.sample.api.UserService;
 
 /**
- * Tests the services with H2, a real Redis and the authorization stub. The test calls the services in the same process.
+ * Tests the services with H2, a real Redis server and the authorization stub. The test calls the services in the same
+ * process.
  */
 @SpringBootTest(
         webEnvironment = WebEnvironment.RANDOM_PORT,
@@ -189,7 +190,7 @@ class ProviderTest {
                         ScheduleException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NO_AGENT));
     }
 
-    /** Waits until earlier tasks have ended. The barrier opens only when all threads of the pool wait at it. */
+    /** Waits until earlier tasks have ended. The barrier opens only when all threads of the pool are waiting at it. */
     private void awaitBindTasks() throws Exception {
         CyclicBarrier everyThread = new CyclicBarrier(bind.getCorePoolSize() + 1);
         for (int i = 0; i < bind.getCorePoolSize(); i++) {

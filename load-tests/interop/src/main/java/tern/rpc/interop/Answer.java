@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 
 /**
- * One action of a server in a stream: to send a message, to end the stream, or to fail.
+ * One action of a server in a stream: sending a message, ending the stream, or failing.
  *
  * @param delay the time to wait before this action, counted from the moment when the action reaches the head of the
  *     queue

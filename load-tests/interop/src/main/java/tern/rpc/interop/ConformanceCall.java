@@ -20,8 +20,8 @@ import tern.rpc.interop.conformance.Error;
 import tern.rpc.interop.conformance.Header;
 
 /**
- * The data of a call that the conformance suite expects back from the server: headers, timeout and requests. The server
- * sends this data in payloads or in the details of an error.
+ * The data of a call that the server must return to the conformance suite: headers, timeout and requests. The server
+ * sends this data in payloads or in error details.
  */
 final class ConformanceCall {
 
@@ -64,8 +64,8 @@ final class ConformanceCall {
     }
 
     /**
-     * Returns the payload of a later answer in a full-duplex stream. It contains the requests since the previous
-     * answer.
+     * Returns the payload of a later answer in a full-duplex stream. The payload contains the requests received since
+     * the previous answer.
      */
     ConformancePayload requests(ByteString data) {
         return ConformancePayload.newBuilder()

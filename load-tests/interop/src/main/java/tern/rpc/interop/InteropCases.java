@@ -29,8 +29,8 @@ import tern.rpc.interop.testing.StreamingOutputCallRequest;
 import tern.rpc.interop.testing.StreamingOutputCallResponse;
 
 /**
- * The cases of gRPC's interop suites, as the document "Interoperability Test Case Descriptions" of the gRPC project
- * defines them.
+ * The cases of gRPC's interop suites, as defined in the gRPC project's document "Interoperability Test Case
+ * Descriptions".
  */
 final class InteropCases {
 
@@ -48,7 +48,7 @@ final class InteropCases {
     }
 
     /**
-     * Runs the case with this name.
+     * Runs the case with the given name.
      *
      * @throws Throwable if the case fails
      */

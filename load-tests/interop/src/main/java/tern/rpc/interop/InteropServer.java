@@ -23,8 +23,8 @@ import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Serves the services of the public test suites, health and reflection on one port without TLS, until the process is
- * stopped.
+ * Provides the services of the public test suites, the health service and the reflection service on one port without
+ * TLS, until the process is stopped.
  *
  * <p>Usage: {@code InteropServer --port=N}; 0 chooses a free port. The server prints its port when it is ready.
  */

@@ -29,8 +29,8 @@ import tern.rpc.interop.testing.StreamingOutputCallRequest;
 import tern.rpc.interop.testing.StreamingOutputCallResponse;
 
 /**
- * Implements the server side of gRPC's interop suites, as the gRPC project's document "Interoperability Test Case
- * Descriptions" defines it.
+ * Implements the server side of gRPC's interop suites, as defined in the gRPC project's document "Interoperability Test
+ * Case Descriptions".
  */
 final class InteropTestService implements TestService {
 
@@ -171,8 +171,8 @@ final class InteropTestService implements TestService {
         @Override
         public void onSubscribe(Flow.Subscription given) {
             subscription = given;
-            // The method reads one request at a time, because the call's context reports the compression of the latest
-            // request only.
+            // The method reads one request at a time, because the call's context reports only the compression of the
+            // latest request.
             given.request(1);
         }
 

@@ -6,7 +6,7 @@ import tern.rpc.RpcException;
 import tern.rpc.ServerContext;
 import tern.rpc.StatusCode;
 
-/** Blocks the thread that serves a call until the time is over or the call is cancelled. */
+/** Blocks the thread that serves a call until a given time has passed or the call is cancelled. */
 final class Pause {
 
     private final CountDownLatch cancelled = new CountDownLatch(1);
@@ -16,7 +16,7 @@ final class Pause {
     }
 
     /**
-     * Blocks until the time is over.
+     * Blocks until the time has passed.
      *
      * @throws RpcException if the call is cancelled
      */

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 
 /**
- * Publishes the answers of a script to a stream of requests, as fast as the subscriber requests answers. Supports only
+ * Publishes a script's answers to a stream of requests, as fast as the subscriber requests them. Supports only
  * one subscriber. No thread blocks: a thread that signals an event also handles it, unless another thread is already
  * handling events and takes over this event too.
  */
@@ -24,7 +24,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
     private final Script<Q, R> script;
     private final ScheduledExecutorService timer;
 
-    // The count is at least 1 until both sides have subscribed, which prevents events from being handled earlier.
+    // The count is at least 1 until both sides have subscribed, so that no event is handled earlier.
     private final AtomicInteger news = new AtomicInteger(1);
     private final AtomicLong wanted = new AtomicLong();
     private final Queue<Q> received = new ConcurrentLinkedQueue<>();
@@ -37,7 +37,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
 
     // Only the thread that handles events uses the fields below.
     private final ArrayDeque<Answer<R>> answers = new ArrayDeque<>();
-    private boolean delayed; // Whether the delay of the answer at the head of the queue has been scheduled.
+    private boolean delayed; // This is true if the delay of the answer at the head of the queue has been scheduled.
     private boolean asked;
     private boolean allAnswered;
     private boolean over;

@@ -1,4 +1,4 @@
-/** The services of the public test suites, provided by Tern, and a client for gRPC's suite. */
+/** Tern's implementations of the services in the public test suites, and a client for gRPC's suite. */
 @NullMarked
 package tern.rpc.interop;
 

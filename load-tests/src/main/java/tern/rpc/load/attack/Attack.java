@@ -163,7 +163,7 @@ enum Attack {
                 }
             })),
 
-    /** Makes calls to a method that sleeps, 50 at a time on each of several connections. */
+    /** Makes calls to a method that sleeps, with 50 calls at a time on each of several connections. */
     SLEEPERS(
             "calls of 10 s, 50 at a time on each of 20 connections",
             true,
@@ -230,7 +230,7 @@ enum Attack {
                 }
             })),
 
-    /** Sends pings and does not read the answers (CVE-2019-9512). */
+    /** Sends pings and does not read the responses (CVE-2019-9512). */
     UNREAD_PINGS(
             "pings whose answers are not read, by 4 connections",
             true,
@@ -292,7 +292,7 @@ enum Attack {
                 }
             })),
 
-    /** Sends heartbeats over the dubbo protocol and does not read the answers. */
+    /** Sends heartbeats over the dubbo protocol and does not read the responses. */
     UNREAD_HEARTBEATS(
             "heartbeats of dubbo whose answers are not read, by 4 connections",
             false,
@@ -361,7 +361,8 @@ enum Attack {
     private final Consumer<Attacker> way;
 
     /**
-     * @param anyServer whether servers that support neither the dubbo protocol nor HTTP/1.1 can be attacked in this way
+     * @param anyServer whether the attack also works against servers that support neither the dubbo protocol nor
+     *     HTTP/1.1
      */
     Attack(String what, boolean anyServer, Consumer<Attacker> way) {
         this.what = what;
@@ -393,8 +394,8 @@ enum Attack {
     }
 
     /**
-     * Returns whether honest callers open a new connection for each call. True for attacks that use up the server's
-     * connections.
+     * Returns whether honest callers open a new connection for each call. This is the case for attacks that use up the
+     * server's connections.
      */
     boolean takesConnections() {
         return this == SILENT;

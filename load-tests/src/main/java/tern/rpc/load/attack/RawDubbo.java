@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
 final class RawDubbo implements AutoCloseable {
 
     private static final short MAGIC = (short) 0xdabb;
-    private static final int REQUEST = 0x82; // The flags of a request with hessian2.
+    private static final int REQUEST = 0x82; // The flags of a hessian2-encoded request.
     private static final int TWO_WAY = 0x40;
     private static final int EVENT = 0x20;
     private static final int HEAD_BYTES = 16;
@@ -61,7 +61,7 @@ final class RawDubbo implements AutoCloseable {
                 .array());
     }
 
-    /** Sends a heartbeat that requires an answer. */
+    /** Sends a heartbeat that requires a response. */
     void ping() throws IOException {
         out.write(ByteBuffer.allocate(HEAD_BYTES + 1)
                 .putShort(MAGIC)

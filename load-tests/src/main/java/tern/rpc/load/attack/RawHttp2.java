@@ -18,7 +18,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * An HTTP/2 connection (RFC 9113) that lets its user choose which frames to write and when to read. Header fields are
+ * An HTTP/2 connection (RFC 9113) that lets the caller choose which frames to write and when to read. Header fields are
  * literals without indexing (RFC 7541 section 6.2.2). One thread may write while another reads.
  */
 final class RawHttp2 implements AutoCloseable {
@@ -56,7 +56,7 @@ final class RawHttp2 implements AutoCloseable {
     private final OutputStream out;
     private int nextStream = 1;
 
-    /** @param from the last byte of the local loopback address */
+    /** @param from the last byte of the local address, which is a loopback address */
     RawHttp2(int from, int port, int patienceMillis) throws IOException {
         socket.bind(new InetSocketAddress(InetAddress.getByAddress(new byte[] {127, 0, 0, (byte) from}), 0));
         socket.connect(new InetSocketAddress("127.0.0.1", port), patienceMillis);
@@ -67,7 +67,8 @@ final class RawHttp2 implements AutoCloseable {
     }
 
     /**
-     * Sends the connection preface. It sets the initial window of the streams unless {@code initialWindow} is negative.
+     * Sends the connection preface. If {@code initialWindow} is not negative, the preface sets the initial window of
+     * the streams.
      */
     RawHttp2 open(int initialWindow) throws IOException {
         out.write(PREFACE);

@@ -4,7 +4,7 @@ import com.google.protobuf.StringValue;
 import tern.rpc.RpcMethod;
 import tern.rpc.StreamObserver;
 
-/** The service of the attacked servers, which is offered over gRPC and the dubbo protocol. */
+/** The service that the attacked servers offer over gRPC and the dubbo protocol. */
 public interface Target {
 
     /** Returns its argument immediately. */
@@ -19,7 +19,7 @@ public interface Target {
     /** Answers with slightly less than 8 MiB, which is the default size limit of a message. */
     StringValue large(StringValue text);
 
-    /** Methods with Java values, for the dubbo protocol. */
+    /** Methods that take and return Java values, for the dubbo protocol. */
     interface Values {
 
         /** Sleeps for ten seconds. The call is one-way, so no answer is sent. */

@@ -19,7 +19,7 @@ record Advisory(String id, boolean withdrawn, List<Affected> affected) {
 
     record Event(Kind kind, ComparableVersion version, String text) {}
 
-    /** The kinds of version events. Events of the same version are applied in the order of these constants. */
+    /** The kinds of version events. Events for the same version are applied in the order of these constants. */
     enum Kind {
         FIXED,
         INTRODUCED,
@@ -28,7 +28,7 @@ record Advisory(String id, boolean withdrawn, List<Affected> affected) {
     }
 
     /**
-     * A dependency's vulnerability that an advisory describes.
+     * A vulnerability of a dependency, as described by an advisory.
      *
      * @param fixed the first fixed version, or a note if the advisory names no fixed version
      */
@@ -85,7 +85,7 @@ record Advisory(String id, boolean withdrawn, List<Affected> affected) {
         if (events.stream().noneMatch(event -> event.kind == Kind.INTRODUCED)) {
             throw new IllegalArgumentException("advisory " + id + " has a range without 'introduced'");
         }
-        // The version "0" comes before all versions, even before those that Maven sorts before 0.
+        // The version "0" precedes every other version, even versions that Maven sorts before 0.
         events.sort(Comparator.comparing((Event event) -> !event.text.equals("0"))
                 .thenComparing(Event::version)
                 .thenComparing(Event::kind));

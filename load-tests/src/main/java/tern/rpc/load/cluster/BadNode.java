@@ -1,6 +1,6 @@
 package tern.rpc.load.cluster;
 
-/** The faults of the first node. There are ten nodes. */
+/** The faults that can affect the first of the ten nodes. */
 enum BadNode {
     SLOW("10 times slower") {
         @Override

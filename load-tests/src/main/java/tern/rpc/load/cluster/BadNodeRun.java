@@ -27,7 +27,7 @@ final class BadNodeRun implements AutoCloseable {
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * The seconds between the end of the fault and the beginning of the one-second measurement of the recovered node.
+     * The time between the end of the fault and the one-second measurement of the recovered node, in seconds.
      */
     private static final int CURED_SECONDS = 4;
 
@@ -42,8 +42,8 @@ final class BadNodeRun implements AutoCloseable {
     /**
      * The results of a run.
      *
-     * @param curedPercent the share of calls, in percent, that the first node gets in the fifth second after its fault
-     *     has ended
+     * @param curedPercent the first node's share of the calls, in percent, in the fifth second after the end of its
+     *     fault
      */
     record Result(String policy, int clients, BadNode badNode, Timeline timeline, double curedPercent) {}
 
@@ -64,8 +64,8 @@ final class BadNodeRun implements AutoCloseable {
         this.relay = new FaultyRelay(relayLoop, all, ports.get(0));
         ports.set(0, relay.port());
         for (int client = 0; client < count; client++) {
-            // Each client uses its own loopback address. Some load balancers keep their state by address in static
-            // fields, so clients with the same addresses would share that state.
+            // Each client uses its own loopback address, because some load balancers keep their state in static fields,
+            // by address. Clients with the same address would share this state.
             String host = "127.0." + (1 + client / 250) + "." + (1 + client % 250);
             clients.add(framework.connect(
                     ports.stream()
@@ -89,7 +89,7 @@ final class BadNodeRun implements AutoCloseable {
         TimeUnit.SECONDS.sleep(1);
         double cured = share(before, arrived());
         pace.join();
-        TimeUnit.MILLISECONDS.sleep(2 * Framework.TIMEOUT_MILLIS); // The last calls end during this pause.
+        TimeUnit.MILLISECONDS.sleep(2 * Framework.TIMEOUT_MILLIS); // This pause gives the last calls time to end.
         return new Result(label, clients.size(), badNode, timeline, cured);
     }
 

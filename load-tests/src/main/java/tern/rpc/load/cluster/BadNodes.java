@@ -15,7 +15,7 @@ import java.util.stream.Stream;
  */
 public final class BadNodes {
 
-    /** A framework and one of its load balancing policies. The policy has the name that the framework uses. */
+    /** A framework and one of its load balancing policies, under the name that the framework uses. */
     private record Policy(String label, Supplier<Framework> framework, String name) {}
 
     private static final List<Policy> POLICIES = List.of(

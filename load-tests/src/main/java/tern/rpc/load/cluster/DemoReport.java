@@ -80,8 +80,8 @@ final class DemoReport implements Consumer<String> {
     }
 
     /**
-     * Returns the number of calls to a provider since the last printed row. After a long absence of a provider, the
-     * consumer counts its calls from zero again.
+     * Returns the number of calls to a provider since the last printed row. If a provider has been absent for a long
+     * time, the consumer counts its calls from zero again.
      */
     private long count(int port, Row current) {
         Row last = before.get(port);
@@ -104,7 +104,7 @@ final class DemoReport implements Consumer<String> {
     }
 
     /**
-     * Waits for a second in which the provider received calls and at the end of which it was connected.
+     * Waits for a one-second interval in which the provider receives calls, and at the end of which it is connected.
      *
      * @return false if the time limit has passed
      */
@@ -112,7 +112,7 @@ final class DemoReport implements Consumer<String> {
         return await(() -> CONNECTED.equals(shown.get(port)) && served.getOrDefault(port, 0L) > 0, atMostSeconds);
     }
 
-    /** Discards a provider's state in the last second, so that {@link #awaitServing} waits for a later second. */
+    /** Discards a provider's state for the last second, so that {@link #awaitServing} waits for a later second. */
     synchronized void forget(int port) {
         shown.remove(port);
     }

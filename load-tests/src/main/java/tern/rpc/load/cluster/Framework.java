@@ -22,7 +22,7 @@ interface Framework extends AutoCloseable {
         void call(int number, Consumer<@Nullable Throwable> end);
     }
 
-    /** Serves a node on this port, on all addresses of the machine. */
+    /** Starts a node's server on the given port, on all addresses of the machine. */
     void serve(Station station, int port) throws Exception;
 
     /**

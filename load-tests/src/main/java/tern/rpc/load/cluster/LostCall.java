@@ -8,7 +8,7 @@ package tern.rpc.load.cluster;
  */
 record LostCall(long startedMillis, long endedMillis, boolean repeatable, String reason) {
 
-    /** Returns whether the failure message names the provider at this port of the loopback address. */
+    /** Returns whether the failure message names the provider at the given port of the loopback address. */
     boolean isOf(int port) {
         return reason.matches(".*\\b127\\.0\\.0\\.1:" + port + "\\b.*");
     }

@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** The faults of the first of three providers. {@link #RESTART} affects all providers, one after another. */
+/**
+ * The faults that can affect the first of three providers. {@link #RESTART} affects all providers, one after another.
+ */
 enum ProcessFault {
     RESTART("SIGTERM, one after the other", false) {
         @Override
@@ -67,7 +69,7 @@ enum ProcessFault {
         this.relayed = relayed;
     }
 
-    /** Causes the fault, and blocks until the fault is over. */
+    /** Causes the fault, and blocks until it is over. */
     abstract void run(List<Provider> providers, FaultyRelay relay, int seconds)
             throws IOException, InterruptedException;
 

@@ -19,8 +19,8 @@ import tern.rpc.netty.EventLoops;
 
 /**
  * Runs three sample providers as processes, and one consumer for each protocol in this process. While the consumers
- * call at a steady rate, each fault is caused in the first provider, or in all providers one after another. Prints the
- * lost calls of each protocol.
+ * make calls at a steady rate, each fault is caused in the first provider or in all providers one after another. Prints
+ * the lost calls of each protocol.
  */
 public final class ProcessRig {
 
@@ -162,7 +162,7 @@ public final class ProcessRig {
     }
 
     /**
-     * Returns the first provider's share of the calls between two readings of the counts. A restarted process counts
+     * Returns the first provider's share of the calls between two readings of the counts. A restarted provider counts
      * from zero.
      */
     private static double share(long[] before, long[] after) {

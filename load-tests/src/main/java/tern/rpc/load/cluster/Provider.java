@@ -87,7 +87,10 @@ final class Provider implements AutoCloseable {
         program.signal(signal);
     }
 
-    /** Returns the number of calls over this protocol since the process started; -1 if the process does not answer. */
+    /**
+     * Returns the number of calls over the given protocol since the process started; -1 if the process does not
+     * respond.
+     */
     long served(Wire wire) throws InterruptedException {
         HttpRequest request = HttpRequest.newBuilder(URI.create(actuator + "?tag=protocol:" + wire.protocol()))
                 .timeout(PATIENCE)

@@ -16,7 +16,7 @@ import tern.rpc.registry.dubbo.ProviderUrl;
 
 /**
  * Measures the processor time for parsing a full list of registry entries, and the memory of the parsed entries.
- * Neither ZooKeeper nor its client takes part; the client needs additional memory for its watches.
+ * The measurement uses neither ZooKeeper nor its client. The client would need additional memory for its watches.
  */
 final class RegistryFigures {
 
@@ -123,7 +123,8 @@ final class RegistryFigures {
         Map<String, Object> entries = new HashMap<>();
         Set<String> known = new java.util.HashSet<>();
         for (int i = 0; i < texts.length; i++) {
-            String name = new String(names[i].toCharArray()); // ZooKeeper's client also creates new names.
+            // The name is copied, because ZooKeeper's client also creates a new string for each name.
+            String name = new String(names[i].toCharArray());
             known.add(name);
             entries.put(name, parsing.apply(texts[i]));
         }

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * A simulated node with some workers. The service time of a call is exponentially distributed. A station has no threads
- * of its own. It schedules the answer for the time at which a worker would have finished. Thread-safe.
+ * of its own. Instead, it schedules the answer for the time at which a worker would finish. Thread-safe.
  */
 final class Station {
 
@@ -56,7 +56,7 @@ final class Station {
     /**
      * Serves a call.
      *
-     * @param failure creates the exception that reports an unavailable node in this framework
+     * @param failure creates the framework's exception for an unavailable node
      */
     CompletableFuture<Integer> work(java.util.function.Supplier<RuntimeException> failure) {
         arrived.increment();

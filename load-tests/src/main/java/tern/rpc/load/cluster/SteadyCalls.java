@@ -139,7 +139,7 @@ final class SteadyCalls {
     }
 
     /**
-     * Stops starting calls, and waits for the running calls.
+     * Stops starting calls, and waits for the running calls to end.
      *
      * @return whether all calls have ended
      */

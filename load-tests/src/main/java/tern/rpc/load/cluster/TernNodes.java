@@ -25,8 +25,8 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Nodes and clients that use Tern over the dubbo protocol. Like the other frameworks' servers, these servers do not
- * limit the number of concurrent calls.
+ * Nodes and clients that use Tern over the dubbo protocol. As in the other frameworks, the servers do not limit the
+ * number of concurrent calls.
  */
 final class TernNodes implements Framework {
 

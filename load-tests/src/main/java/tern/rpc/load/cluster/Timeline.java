@@ -7,7 +7,7 @@ import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
-/** Counts the calls of one run by the second in which they were scheduled to start. Thread-safe. */
+/** Counts the calls of one run for each second, according to their scheduled start. Thread-safe. */
 final class Timeline {
 
     /** The number of seconds that are measured before the fault begins. */
@@ -16,7 +16,7 @@ final class Timeline {
     static final int FAULT = 20;
     static final int AFTER = 8;
 
-    /** The time after the beginning of the fault during which response times are not measured, in seconds. */
+    /** The time at the beginning of the fault during which response times are not measured, in seconds. */
     static final int SETTLED = 3;
 
     private static final int SECONDS = BEFORE + FAULT + AFTER;
@@ -94,7 +94,7 @@ final class Timeline {
     }
 
     /**
-     * Returns the 99th percentile of the response times during the fault, except its first {@link #SETTLED} seconds.
+     * Returns the 99th percentile of the response times during the fault, excluding the first {@link #SETTLED} seconds.
      */
     double faultP99Millis() {
         return faultMicros.getValueAtPercentile(99) / 1e3;

@@ -1,6 +1,6 @@
 /**
- * Tests faults of one provider among several providers. The providers are sample providers in separate processes. For
- * the comparison with other frameworks, they are ten simulated nodes in this process.
+ * Tests how clients cope when one of several providers is faulty. The providers are sample providers in separate
+ * processes or, in the comparison with other frameworks, ten simulated nodes in this process.
  */
 @NullMarked
 package tern.rpc.load.cluster;

@@ -24,7 +24,7 @@ import tern.rpc.concurrent.WorkerPool;
  * in a selector, and then submits a new task for each task that has ended. Therefore 200 tasks are always open. 200
  * threads run
  * the tasks. All pools are measured alternately for several rounds, and the first round is discarded. The result is the
- * CPU time of the whole process per task. It includes the producer, which costs the same for each pool.
+ * CPU time of the whole process per task. This time includes the producer, which costs the same for each pool.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.HandOver [rounds] [seconds] [pause in us]
  *     [task blocks us]</pre>

@@ -8,7 +8,7 @@ final class HereAndNow extends Thread {
     }
 
     @Override
-    @SuppressWarnings("DoNotCall") // Running the work on the calling thread is intended.
+    @SuppressWarnings("DoNotCall") // The work intentionally runs on the calling thread.
     public synchronized void start() {
         run();
     }

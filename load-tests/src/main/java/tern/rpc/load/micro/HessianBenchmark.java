@@ -13,7 +13,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 
-/** Compares reading and writing hessian2 by Tern and by hessian-lite. {@link HessianCoding} measures more cases. */
+/** Compares how Tern and hessian-lite read and write hessian2. {@link HessianCoding} measures more cases. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

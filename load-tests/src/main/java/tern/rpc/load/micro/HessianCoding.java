@@ -26,7 +26,7 @@ import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.sample.api.User;
 
 /**
- * Compares reading and writing hessian2 by Tern and by hessian-lite. In this benchmark, both libraries reuse their
+ * Compares how Tern and hessian-lite read and write hessian2. In this benchmark, both libraries reuse their
  * readers and writers for all messages. Dubbo creates new readers and writers for each message.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.HessianCoding [rounds] [milliseconds] [part of a row's name]</pre>

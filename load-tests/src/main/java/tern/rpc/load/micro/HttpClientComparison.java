@@ -41,7 +41,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Compares three clients that make JSON calls over HTTP/1.1: Tern's client, whose waiting callers read their own
- * sockets; Tern's client with event loops only; and the JDK's client. Client and server share one process. The result
+ * sockets; Tern's client with only event loops; and the JDK's client. Client and server share one process. The result
  * is the CPU
  * time of this process per call. The clients run alternately for several rounds, and the first round is discarded.
  *
@@ -54,7 +54,7 @@ public final class HttpClientComparison {
 
     private HttpClientComparison() {}
 
-    /** The service that is called. */
+    /** The service that the clients call. */
     public interface Exists {
         boolean exists(String id);
     }
@@ -171,7 +171,7 @@ public final class HttpClientComparison {
         for (int i = 0; i < callers; i++) {
             new Thread(() -> callOn(call, calls, over, ended), "caller-" + i).start();
         }
-        TimeUnit.MILLISECONDS.sleep(500); // The clients warm up during this pause.
+        TimeUnit.MILLISECONDS.sleep(500); // This pause lets the clients warm up.
         long callsBefore = calls.get();
         long cpu = PROCESS.getProcessCpuTime();
         long began = System.nanoTime();

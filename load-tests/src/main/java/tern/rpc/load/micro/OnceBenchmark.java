@@ -31,8 +31,9 @@ import tern.rpc.transport.PendingCall;
 import tern.sample.api.UserService;
 
 /**
- * Compares doing work once with repeating the same work for every call or step. The work is done once when a proxy or
- * connection is created, or when a call begins. The name of a benchmark ends with the variant that it measures.
+ * Compares doing work once with repeating the same work for every call or step. In the first case, the work is done
+ * when a proxy or connection is created, or when a call begins. The name of each benchmark ends with the variant that
+ * it measures.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -82,7 +83,7 @@ public class OnceBenchmark {
         return UserService.class.getMethod("getUser", long.class).getGenericReturnType();
     }
 
-    /** Reads whether the caller blocks, which was determined once. */
+    /** Reads whether the caller blocks. This was determined when the proxy was created. */
     @Benchmark
     public boolean callModeOnce() {
         MethodDescriptor method = methods.get(called);
@@ -116,7 +117,7 @@ public class OnceBenchmark {
     }
 
     /**
-     * Uses one object for all steps of a blocking call: the call is registered, it is answered, and the answer is read.
+     * Uses one object for all steps of a blocking call: registering the call, completing it, and reading the answer.
      */
     @Benchmark
     public Response futureOnce() throws Throwable {

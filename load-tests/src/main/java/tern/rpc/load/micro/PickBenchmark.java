@@ -27,8 +27,8 @@ import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
 
 /**
- * Measures the choice of a provider, without the call. The time is a fixed value, so the cost of reading the clock is
- * not measured.
+ * Measures the cost of choosing a provider, without making the call. The time is a fixed value, so the cost of reading
+ * the clock is not measured.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -48,7 +48,7 @@ public class PickBenchmark {
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
     private Cluster cluster = cluster(1, Policies.P2C);
     private long now;
-    private long key; // The key is different for each call. Only the policy consistent-hash uses it.
+    private long key; // The key is different for each call. Only the consistent-hash policy uses it.
 
     /** An open connection without calls. */
     private record Open(Endpoint endpoint) implements ClientConnection {
@@ -117,8 +117,8 @@ public class PickBenchmark {
     public void prepare() {
         cluster = cluster(providers, policy);
         now = System.nanoTime();
-        // This call performs the survey of the providers, which is due ten times per second, so that no measured call
-        // performs it.
+        // This call performs the survey of the providers, which is due ten times per second. Measured calls therefore
+        // never perform it.
         cluster.pick("get", 0, "", false, null, now);
     }
 

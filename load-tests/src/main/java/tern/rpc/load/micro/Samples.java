@@ -2,7 +2,7 @@ package tern.rpc.load.micro;
 
 import tern.sample.api.User;
 
-/** Values for benchmarks in other packages. */
+/** Provides values for benchmarks in other packages. */
 public final class Samples {
 
     private Samples() {}

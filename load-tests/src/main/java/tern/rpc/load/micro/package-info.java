@@ -1,4 +1,4 @@
-/** Benchmarks of single components. Each benchmark also measures the variant that the component replaces. */
+/** Benchmarks of single components. Each benchmark also measures the alternative that the component replaces. */
 @NullMarked
 package tern.rpc.load.micro;
 

@@ -9,7 +9,7 @@ import java.net.Socket;
 import java.util.List;
 
 /**
- * A client that consists only of a socket and a few bytes, so that thousands of clients need little memory. Not
+ * A client that consists only of a socket and a few bytes, so thousands of clients need little memory. Not
  * thread-safe.
  */
 abstract class BareConnection implements AutoCloseable {
@@ -52,13 +52,13 @@ abstract class BareConnection implements AutoCloseable {
         };
     }
 
-    /** Performs the handshake before the first call, including a ping and the server's answer. */
+    /** Performs the handshake before the first call, including a ping and the server's response. */
     abstract void open() throws IOException;
 
-    /** Calls {@code existUser}, and waits for the answer. */
+    /** Calls {@code existUser} and waits for the answer. */
     abstract void call() throws IOException;
 
-    /** Sends a heartbeat, and waits for its answer. */
+    /** Sends a heartbeat and waits for the response. */
     abstract void ping() throws IOException;
 
     @Override

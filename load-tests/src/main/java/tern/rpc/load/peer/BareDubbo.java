@@ -6,11 +6,11 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import tern.sample.api.UserService;
 
-/** A client of the dubbo protocol with hessian2 (docs/wire-protocol.md). */
+/** A client that uses the dubbo protocol with hessian2 (docs/wire-protocol.md). */
 final class BareDubbo extends BareConnection {
 
     private static final short MAGIC = (short) 0xdabb;
-    private static final int REQUEST = 0xc2; // The flags of a two-way request with hessian2.
+    private static final int REQUEST = 0xc2; // The flags of a two-way, hessian2-encoded request.
     private static final int EVENT = 0x20;
     private static final int OK = 20;
     private static final int HEAD_BYTES = 16;
@@ -83,12 +83,12 @@ final class BareDubbo extends BareConnection {
                 .put(body)
                 .array());
         while (answered() != id) {
-            // The frame is the server's heartbeat. It needs no answer, because the run is shorter than the server's
-            // timeout.
+            // The frame is a heartbeat from the server. It needs no response, because the run is shorter than the
+            // server's timeout.
         }
     }
 
-    /** Reads a frame. Returns the id of the call that the frame answers, or -1 if the frame is not an answer. */
+    /** Reads a frame. Returns the id of the call that the frame answers, or -1 if the frame is not a response. */
     private long answered() throws IOException {
         byte[] head = in.readNBytes(HEAD_BYTES);
         if (head.length < HEAD_BYTES) {

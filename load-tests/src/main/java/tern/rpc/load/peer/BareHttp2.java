@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
 import tern.rpc.load.peer.proto.Email;
 import tern.sample.api.UserService;
 
-/** A client of HTTP/2 with prior knowledge (RFC 9113), for calls over gRPC or Triple. */
+/** An HTTP/2 client with prior knowledge (RFC 9113), for calls over gRPC or Triple. */
 final class BareHttp2 extends BareConnection {
 
     private static final byte[] PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
@@ -69,7 +69,7 @@ final class BareHttp2 extends BareConnection {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         CodedOutputStream envelope = CodedOutputStream.newInstance(bytes);
         envelope.writeString(1, "hessian2");
-        // The value is a string with its length as a prefix.
+        // The value is a string, prefixed with its length.
         envelope.writeBytes(2, ByteString.copyFromUtf8("\u00041236"));
         envelope.writeString(3, "java.lang.String");
         envelope.flush();
@@ -81,7 +81,7 @@ final class BareHttp2 extends BareConnection {
         out.write(PREFACE);
         write(SETTINGS, 0, 0);
         while (next().type != SETTINGS) {
-            // Earlier frames need no action here, because next() has answered them.
+            // Frames before the SETTINGS frame need no action here, because next() has already handled them.
         }
         ping();
     }
@@ -137,11 +137,11 @@ final class BareHttp2 extends BareConnection {
     void ping() throws IOException {
         write(PING, 0, 0, new byte[PING_BYTES]);
         while (!next().is(PING, ACK)) {
-            // Other frames need no action here, because next() has answered them.
+            // Other frames need no action here, because next() has already handled them.
         }
     }
 
-    /** Reads a frame. SETTINGS and PING frames are answered here. */
+    /** Reads a frame. Responds to SETTINGS and PING frames. */
     private Frame next() throws IOException {
         byte[] head = in.readNBytes(HEAD_BYTES);
         if (head.length < HEAD_BYTES) {

@@ -10,7 +10,7 @@ import tern.sample.api.Person;
 import tern.sample.api.User;
 import tern.sample.api.UserService;
 
-/** Services that only return values. The values come from Dubbo's published benchmark. */
+/** Services that only return fixed values. The values come from Dubbo's published benchmark. */
 final class BenchmarkServices implements UserService, EchoService, WorkService {
 
     private static final LocalDateTime TIME = LocalDateTime.of(2024, 1, 2, 3, 4, 5);

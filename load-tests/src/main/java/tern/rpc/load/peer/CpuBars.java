@@ -1,6 +1,9 @@
 package tern.rpc.load.peer;
 
-/** A chart of the CPU time per call in one scenario. Each peer has one bar, in which client and server are stacked. */
+/**
+ * A chart of the CPU time per call in one scenario. Each peer has one bar, which stacks the values of client and
+ * server.
+ */
 final class CpuBars {
 
     private static final int WIDTH = 640;

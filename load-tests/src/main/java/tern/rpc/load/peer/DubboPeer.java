@@ -9,7 +9,7 @@ import org.apache.dubbo.config.bootstrap.DubboBootstrap;
 import tern.sample.api.EchoService;
 import tern.sample.api.UserService;
 
-/** Apache Dubbo over its dubbo protocol or Triple, with default settings except for a longer timeout. */
+/** Apache Dubbo over the dubbo protocol or Triple, with default settings except for a longer timeout. */
 final class DubboPeer implements Peer {
 
     private static final int TIMEOUT_MILLIS = 10_000;

@@ -6,7 +6,7 @@ import tern.rpc.load.peer.proto.Item;
 
 /**
  * The answers that a Dubbo server streams to a client. {@code onNext} never blocks, so messages that the client has not
- * read stay in the server's memory.
+ * read remain in the server's memory.
  */
 final class DubboStreamAnswers implements DubboStreams {
 

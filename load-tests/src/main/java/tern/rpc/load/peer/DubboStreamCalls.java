@@ -13,7 +13,10 @@ record DubboStreamCalls(DubboStreams proxy) implements ProtobufStreams {
         proxy.feed(request, new Receiver(items));
     }
 
-    /** This call is not measured, because Dubbo's server keeps unread messages in memory. */
+    /**
+     * Throws an exception. Slow readers of Dubbo streams are not measured, because Dubbo's server keeps unread
+     * messages in memory.
+     */
     @Override
     public Flow.Publisher<Item> watch(FeedRequest request) {
         throw new UnsupportedOperationException("this peer has no slow readers here");

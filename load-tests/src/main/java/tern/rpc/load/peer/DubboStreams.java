@@ -4,7 +4,7 @@ import org.apache.dubbo.common.stream.StreamObserver;
 import tern.rpc.load.peer.proto.FeedRequest;
 import tern.rpc.load.peer.proto.Item;
 
-/** The methods of {@link ProtobufStreams} with Dubbo's observers. */
+/** Declares the methods of {@link ProtobufStreams} with Dubbo's observers. */
 public interface DubboStreams {
 
     void feed(FeedRequest request, StreamObserver<Item> items);

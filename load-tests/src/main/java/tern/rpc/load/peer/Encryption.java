@@ -44,7 +44,7 @@ enum Encryption {
     }
 
     /**
-     * Returns the JVM flags that select this engine for a peer's processes. Without a flag, Netty uses its native
+     * Returns the JVM flags that select this engine for a peer's processes. Without these flags, Netty uses its native
      * engine wherever possible.
      */
     List<String> flags() {

@@ -17,7 +17,7 @@ import tern.rpc.load.replay.Facts;
 record Environment(Map<String, String> machine, String commit) {
 
     Environment {
-        machine = Collections.unmodifiableMap(new LinkedHashMap<>(machine)); // The copy keeps the facts in their order.
+        machine = Collections.unmodifiableMap(new LinkedHashMap<>(machine)); // The copy keeps the order of the facts.
     }
 
     static Environment now() {
@@ -42,7 +42,7 @@ record Environment(Map<String, String> machine, String commit) {
             String told = new String(git.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
             return git.waitFor(5, TimeUnit.SECONDS) && git.exitValue() == 0 ? told : "unknown";
         } catch (IOException e) {
-            return "unknown"; // The program git is not installed.
+            return "unknown"; // Git is not installed.
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return "unknown";

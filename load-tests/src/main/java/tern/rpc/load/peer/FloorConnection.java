@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One end of a connection that uses the floor protocol, whose frames contain only length, id and payload. Threads add
- * frames to a queue, and the event loop writes all queued frames with one flush. {@link #send} is thread-safe; all
- * other methods are confined to the event loop.
+ * frames to a queue, and the event loop writes all queued frames in one flush. {@link #send} is thread-safe; all other
+ * methods are confined to the event loop.
  */
 abstract class FloorConnection extends ByteToMessageDecoder implements Runnable {
 
@@ -51,7 +51,7 @@ abstract class FloorConnection extends ByteToMessageDecoder implements Runnable 
         }
     }
 
-    /** Writes all queued frames with one flush. */
+    /** Writes all queued frames in one flush. */
     @Override
     public void run() {
         scheduled.set(false); // The flag must be reset before the queue is read, so that no frame is missed.

@@ -1,9 +1,9 @@
 package tern.rpc.load.peer;
 
 /**
- * The frame sizes of one kind of call. They equal the sizes of Tern's dubbo frames for the same values. A request
- * contains header, service, method, descriptor, arguments and attachments; an answer contains header, value and
- * attachments. {@code PeersTest} checks the equality.
+ * The frame sizes of one kind of call. They are the same as the sizes of Tern's dubbo frames for the same values. A
+ * request contains header, service, method, descriptor, arguments and attachments; an answer contains header, value and
+ * attachments. {@code PeersTest} checks that the sizes are equal.
  */
 record FloorFrames(int request, int answer) {
 
@@ -14,7 +14,7 @@ record FloorFrames(int request, int answer) {
     static final FloorFrames ECHO_PERSON = new FloorFrames(815, 636);
     static final FloorFrames BUILD = new FloorFrames(200, 1_058);
 
-    /** The sizes of an echo call's frames without the encoded string. */
+    /** The frame sizes of an echo call, excluding the encoded string. */
     private static final FloorFrames ECHO_TEXT = new FloorFrames(204, 31);
 
     /** The size of the chunks in which hessian2 sends a string of one-byte characters. */

@@ -17,15 +17,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * The lower bound on a call's cost: Netty with one event loop per side, frames that have the sizes of dubbo frames but
- * no content, and 200 worker threads on the server.
+ * The lower bound on a call's cost: Netty with one event loop per side, frames that are as large as dubbo frames but
+ * have no content, and 200 worker threads on the server.
  */
 final class FloorPeer implements Peer {
 
     private final Supplier<? extends Executor> workers;
     private final Opened opened = new Opened();
 
-    /** @param workers creates the server's workers, which run until the process ends */
+    /** @param workers creates the server's worker threads, which run until the process ends */
     FloorPeer(Supplier<? extends Executor> workers) {
         this.workers = workers;
     }

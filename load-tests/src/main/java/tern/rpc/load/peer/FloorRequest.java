@@ -3,7 +3,7 @@ package tern.rpc.load.peer;
 import java.nio.ByteBuffer;
 
 /**
- * A request, which is encoded in the first bytes of a payload.
+ * A request, encoded in the first bytes of a payload.
  *
  * @param answerBytes the size of the answer's payload
  * @param builds how many times the server builds a string before it answers

@@ -3,7 +3,7 @@ package tern.rpc.load.peer;
 import java.util.concurrent.Executor;
 
 /**
- * The server of the floor protocol, which measures the minimum cost of a call. It passes each request to a worker,
+ * A server that uses the floor protocol, which measures the minimum cost of a call. It passes each request to a worker,
  * which answers with the requested number of bytes.
  */
 final class FloorServer extends FloorConnection {

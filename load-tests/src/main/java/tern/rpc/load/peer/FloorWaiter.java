@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** A caller of the floor protocol that blocks until its answer arrives. */
+/** A caller that uses the floor protocol and blocks until its answer arrives. */
 final class FloorWaiter {
 
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);

@@ -15,7 +15,7 @@ import tern.rpc.load.peer.proto.BenchmarkGrpc;
 import tern.rpc.load.peer.proto.StreamsGrpc;
 
 /**
- * grpc-java over Netty with generated blocking stubs. Its settings are the defaults, except that methods run on 200
+ * grpc-java over Netty with generated blocking stubs. It uses the default settings, except that methods run on 200
  * threads.
  */
 final class GrpcPeer implements Peer {

@@ -7,7 +7,7 @@ import tern.rpc.load.peer.proto.Item;
 import tern.rpc.load.peer.proto.StreamsGrpc;
 
 /**
- * Implements the streaming methods as gRPC's generated service. Sends only while the call is ready, because gRPC's
+ * Implements the streaming methods of gRPC's generated service. Sends only while the call is ready, because gRPC's
  * {@code onNext} never blocks.
  */
 final class GrpcStreamAnswers extends StreamsGrpc.StreamsImplBase {
@@ -23,7 +23,7 @@ final class GrpcStreamAnswers extends StreamsGrpc.StreamsImplBase {
         feed(request, items);
     }
 
-    /** Writes the items of one stream. Only one thread at a time calls {@link #run}. */
+    /** Writes the items of one stream. {@link #run} is called by one thread at a time. */
     private static final class Writer implements Runnable {
 
         private final int items;

@@ -22,8 +22,7 @@ record GrpcStreamCalls(StreamsStub stub) implements ProtobufStreams {
     }
 
     /**
-     * Passes the subscriber's requests for messages to gRPC. Without this observer, gRPC requests messages
-     * automatically.
+     * Passes the subscriber's demand to gRPC. Without this observer, gRPC requests messages automatically.
      */
     private record Demanded(Flow.Subscriber<? super Item> to) implements ClientResponseObserver<FeedRequest, Item> {
 

@@ -13,7 +13,7 @@ import tern.sample.api.UserService;
 
 /**
  * Caucho's Hessian over HTTP/1.1. The server is Jetty, and Caucho's client uses the JDK's connections. The JDK is
- * configured to keep one connection alive for each caller; the default is five connections.
+ * configured to keep one connection alive for each caller. By default, it keeps only five connections alive.
  */
 final class HessianPeer implements Peer {
 

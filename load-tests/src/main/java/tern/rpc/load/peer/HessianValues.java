@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Adds support for dates, times and records to Caucho's Hessian. Hessian sets fields by reflection, which these types
- * forbid. Dates and times are sent as one number.
+ * forbid. Each date or time is sent as one number.
  */
 final class HessianValues extends AbstractSerializerFactory {
 
@@ -122,7 +122,7 @@ final class HessianValues extends AbstractSerializerFactory {
         }
     }
 
-    /** Reads records that were written with the same components in the same order. */
+    /** Reads records that were written with the same components, in the same order. */
     private static final class RecordDeserializer extends AbstractDeserializer {
 
         private final Constructor<?> constructor;

@@ -14,7 +14,7 @@ import org.apache.hc.client5.http.impl.classic.HttpClients;
 import org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManagerBuilder;
 
 /**
- * JSON with Gson over HTTP/1.1. The server is Jetty, and the client is a pool of Apache HttpClient with one connection
+ * JSON with Gson over HTTP/1.1. The server is Jetty, and the client is Apache HttpClient with a pool of one connection
  * per caller.
  */
 final class HttpJsonPeer implements Peer {

@@ -12,8 +12,8 @@ import tern.rpc.load.replay.Facts;
 /**
  * Measures a server's memory per idle connection. It counts live objects and direct buffers before and after thousands
  * of clients connect, and again after each client has made one call. The clients are plain sockets in this process.
- * Some clients connect and call before the first count, which therefore already includes classes and pools. Exits with
- * 1 if a connection is lost.
+ * Some clients connect and make a call before the first count, so that the first count already includes classes and
+ * pools. Exits with 1 if a connection is lost.
  *
  * <pre>load-tests/peers idle [--connections=5000] [--peers=tern-proto,grpc-java] [--classes=20]</pre>
  */
@@ -26,7 +26,7 @@ public final class IdleConnections {
     private static final int MAX_CONNECTIONS = 15_000;
     private static final int MAX_CLASSES = 1_000;
 
-    /** The time that a server gets to complete its remaining work after a call or a handshake. */
+    /** The time allowed for a server to finish its remaining work after a call or a handshake. */
     private static final long SETTLE_MILLIS = 2_000;
 
     private static final String HELP = """

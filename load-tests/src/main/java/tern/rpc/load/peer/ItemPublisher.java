@@ -28,7 +28,7 @@ record ItemPublisher(int items) implements Flow.Publisher<Item> {
         @Override
         public void request(long count) {
             if (wanted.getAndAdd(count) > 0) {
-                return; // The request is nested or concurrent, so the running loop handles it.
+                return; // A nested or concurrent request is handled by the loop that is already running.
             }
             do {
                 give();

@@ -11,7 +11,7 @@ class ItemReader implements StreamObserver<Item> {
 
     /**
      * The maximum time to wait for the end of a stream. It is shorter than the timeout of a client process, so that the
-     * report can name a hanging stream as the reason.
+     * report can give a hanging stream as the reason.
      */
     private static final int PATIENCE_SECONDS = 50;
 

@@ -7,7 +7,7 @@ import tern.rpc.load.peer.proto.Item;
 /** The messages of the streams. Each message has 100 bytes and contains its index, which starts at 0. */
 final class Items {
 
-    /** The size of the payload in bytes. The index and the field headers use the other 11 of the 100 bytes. */
+    /** The size of the payload in bytes. The index and the field headers use the remaining 11 of the 100 bytes. */
     private static final int PAYLOAD_BYTES = 89;
 
     private static final ByteString PAYLOAD = ByteString.copyFrom("x".repeat(PAYLOAD_BYTES), StandardCharsets.US_ASCII);

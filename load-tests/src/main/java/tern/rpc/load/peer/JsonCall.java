@@ -10,7 +10,7 @@ import tern.sample.api.Person;
 import tern.sample.api.User;
 
 /**
- * A JSON call by POST with one argument and one result.
+ * A JSON call that sends one argument by POST and returns one result.
  *
  * @param method the server method to call
  */

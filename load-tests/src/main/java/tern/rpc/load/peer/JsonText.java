@@ -10,7 +10,7 @@ import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.util.function.Function;
 
-/** Gson with dates and times as ISO 8601 strings, which Gson does not support by default. */
+/** Configures Gson to write dates and times as ISO 8601 strings, which Gson does not support by default. */
 final class JsonText {
 
     private JsonText() {}

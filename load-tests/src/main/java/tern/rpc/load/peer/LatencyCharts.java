@@ -5,8 +5,8 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
 
 /**
- * The latency charts of one scenario, with the latencies of all rounds: a chart with one percentile curve per peer, and
- * a histogram per peer.
+ * The latency charts of one scenario, which combine the latencies of all rounds: a chart with one percentile curve per
+ * peer, and one histogram per peer.
  */
 final class LatencyCharts {
 
@@ -34,7 +34,7 @@ final class LatencyCharts {
         this.results = results;
     }
 
-    /** Returns the CSS class of the curve of the peer with this index. */
+    /** Returns the CSS class for the curve of the peer with the given index. */
     static String style(int peer) {
         return "c" + peer % 8 + (peer >= 8 ? " dashed" : "");
     }
@@ -74,7 +74,7 @@ final class LatencyCharts {
         return points.toString().strip();
     }
 
-    /** Returns the number of nines in a percentile, such as 1 for 90 and 3 for 99.9. */
+    /** Returns the number of nines in a percentile: for example, 1 for 90 and 3 for 99.9. */
     static double nines(double percentile) {
         return -Math.log10(1 - percentile / 100);
     }

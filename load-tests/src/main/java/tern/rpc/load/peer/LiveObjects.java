@@ -19,7 +19,7 @@ import javax.management.ObjectName;
  */
 record LiveObjects(long heapBytes, long directBytes, Map<String, Counted> classes) {
 
-    /** The instance count of one class, and the bytes that the instances use. */
+    /** The number of instances of one class, and the bytes that they use. */
     record Counted(long instances, long bytes) {
 
         static final Counted NONE = new Counted(0, 0);
@@ -60,7 +60,7 @@ record LiveObjects(long heapBytes, long directBytes, Map<String, Counted> classe
         }
     }
 
-    /** Parses the histogram. Adds up classes with the same name from several class loaders. */
+    /** Parses the histogram. Adds up the counts of classes that have the same name but different class loaders. */
     static Map<String, Counted> parse(String histogram) {
         Map<String, Counted> classes = new HashMap<>();
         histogram

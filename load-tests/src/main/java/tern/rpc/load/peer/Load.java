@@ -12,8 +12,8 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Callers that make one call after another for a given time, and wait for each answer. The start of the callers is not
- * measured. No caller's thread ends before the statistics of all callers have been read.
+ * Callers that each make one call after another for a given time, and wait for each answer. The start of the callers is
+ * not measured. No caller's thread ends before the statistics of all callers have been read.
  */
 final class Load {
 
@@ -21,8 +21,8 @@ final class Load {
     static final long MAX_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     /**
-     * The number of significant digits in the histogram, which gives a precision of one percent. With so few digits, a
-     * caller's histogram is small enough not to disturb the measurement.
+     * The number of significant digits in the histogram, which gives a precision of one percent. With so few digits,
+     * each caller's histogram is small enough not to disturb the measurement.
      */
     static final int DIGITS = 2;
 
@@ -52,7 +52,7 @@ final class Load {
     /**
      * Runs the load.
      *
-     * @param calls creates a caller's calls from the caller's index
+     * @param calls creates the calls of the caller with the given index
      */
     Ran run(IntFunction<SceneCall> calls) throws InterruptedException {
         List<Caller> started = new ArrayList<>();

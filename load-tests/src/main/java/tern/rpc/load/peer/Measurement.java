@@ -22,7 +22,7 @@ record Measurement(
         return latencies.getTotalCount();
     }
 
-    /** Formats a result as one line, which a client process sends. */
+    /** Formats a result as the line that a client process sends. */
     static String line(Ran ran) {
         ByteBuffer bytes = ByteBuffer.allocate(ran.latencies().getNeededByteBufferCapacity());
         int length = ran.latencies().encodeIntoCompressedByteBuffer(bytes);
@@ -52,7 +52,7 @@ record Measurement(
         }
     }
 
-    /** Returns this result together with the result of a second client that ran at the same time. */
+    /** Returns this result combined with the result of a second client that ran at the same time. */
     Measurement and(Measurement other) {
         Histogram both = latencies.copy();
         both.add(other.latencies);

@@ -19,8 +19,8 @@ import tern.sample.api.Person;
 import tern.sample.api.User;
 
 /**
- * Converts the values of the sample services to protobuf messages and back, as applications with their own value
- * classes do. The conversion is measured as part of the call, because the other peers accept these values directly.
+ * Converts the values of the sample services to protobuf messages and back, like an application that has its own value
+ * classes. The conversion is measured as part of the call, because the other peers accept these values directly.
  */
 final class Messages {
 

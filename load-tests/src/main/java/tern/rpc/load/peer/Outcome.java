@@ -10,7 +10,7 @@ import org.HdrHistogram.Histogram;
  * together.
  *
  * @param measured the results of the completed rounds
- * @param failure the reason why a round was not completed, or the first wrong answer; empty if there is none
+ * @param failure the reason why a round was not completed, or the first wrong answer; empty if all rounds succeeded
  */
 record Outcome(List<Measurement> measured, String failure) {
 

@@ -6,7 +6,7 @@ import tern.sample.api.EchoService;
 import tern.sample.api.UserService;
 
 /**
- * A framework in the comparison, which acts as a server or as a client. Not thread-safe; the returned services are
+ * A framework in the comparison, which acts as a server or as a client. Not thread-safe, but the returned services are
  * thread-safe.
  */
 interface Peer extends AutoCloseable {
@@ -18,13 +18,13 @@ interface Peer extends AutoCloseable {
     int CONNECTIONS = 1_024;
 
     /**
-     * Serves the services on this port until the peer is closed. Listens only on the loopback address if the framework
-     * supports that.
+     * Serves the services on the given port until the peer is closed. Listens only on the loopback address if the
+     * framework supports that.
      */
     void serve(int port, Services services);
 
     /**
-     * Opens one connection to the server, or one per caller if the callers of the framework cannot share a connection.
+     * Opens one connection to the server, or one per caller if the framework's callers cannot share a connection.
      */
     Services connect(int port);
 
@@ -32,10 +32,10 @@ interface Peer extends AutoCloseable {
     @Override
     void close();
 
-    /** The services of the comparison. They are proxies on the client, and implementations on the server. */
+    /** The services that the comparison calls. They are proxies on the client, and implementations on the server. */
     record Services(UserService users, EchoService echo, WorkService work, ProtobufStreams streams) {
 
-        /** Creates services without streams. */
+        /** Creates a set of services without streams. */
         Services(UserService users, EchoService echo, WorkService work) {
             this(users, echo, work, ProtobufStreams.NONE);
         }
@@ -73,7 +73,7 @@ interface Peer extends AutoCloseable {
             "floor",
             "floor-queue");
 
-    /** The peers that take part with TLS as well as without TLS. */
+    /** The peers that take part both with and without TLS. */
     List<String> ENCRYPTED = List.of("tern-dubbo", "tern-tri", "tern-proto", "grpc-java");
 
     /** The names of all peers: first those without TLS, then those with TLS. */

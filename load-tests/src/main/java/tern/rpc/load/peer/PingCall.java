@@ -6,7 +6,7 @@ import tern.rpc.StreamObserver;
 import tern.rpc.load.peer.proto.Item;
 
 /**
- * Sends messages on one stream in both directions. The thread that receives a message sends the next one. In the
+ * Exchanges messages on one bidirectional stream. The thread that receives a message sends the next one. In the
  * report, a message and its echo count as one call.
  */
 final class PingCall implements SceneCall {

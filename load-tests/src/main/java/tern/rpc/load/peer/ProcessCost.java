@@ -4,8 +4,8 @@ package tern.rpc.load.peer;
  * The resources that a process has used.
  *
  * @param cpuNanos the CPU time of all threads
- * @param bytes the heap bytes that all threads have allocated, including ended threads
- * @param writes the number of system calls that write: flushes of sockets and wake-ups of selectors; {@link #UNKNOWN}
+ * @param bytes the heap bytes that all threads, including ended threads, have allocated
+ * @param writes the number of write system calls, which flush sockets and wake selectors; {@link #UNKNOWN}
  *     if the operating system does not report them
  * @param switches the number of voluntary and involuntary context switches of all threads; {@link #UNKNOWN} if the
  *     operating system does not report them

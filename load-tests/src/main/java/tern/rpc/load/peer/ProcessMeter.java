@@ -12,7 +12,7 @@ import java.util.Map;
 
 /**
  * Reads the resources that this process has used. The JVM reports allocated bytes only for live threads. Therefore this
- * meter samples the threads several times a second, and keeps the last value of threads that have ended. Allocations
+ * meter samples the threads several times a second, and keeps the last value of each thread that has ended. Allocations
  * after the last sample of a thread are lost. Thread-safe.
  */
 final class ProcessMeter {
@@ -113,7 +113,7 @@ final class ProcessMeter {
             String text = Files.readString(status);
             return number(text, "\nvoluntary_ctxt_switches:") + number(text, "\nnonvoluntary_ctxt_switches:");
         } catch (IOException e) {
-            return 0; // The thread has just ended, so it has no file.
+            return 0; // The thread has just ended, so its file no longer exists.
         }
     }
 

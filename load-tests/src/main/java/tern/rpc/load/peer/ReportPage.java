@@ -43,7 +43,7 @@ final class ReportPage {
     private final Map<String, String> facts;
     private final StringBuilder html = new StringBuilder();
 
-    /** @param facts the facts about machine and run, in the order in which they are shown */
+    /** @param facts the facts about the machine and the run, in display order */
     ReportPage(Results results, Map<String, String> facts) {
         this.results = results;
         this.facts = facts;

@@ -4,10 +4,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** Formats results as text and as table cells. The terminal and the page use the same format. */
+/** Formats results as text and as table cells. The terminal output and the page use the same format. */
 final class ResultTable {
 
-    /** The titles of the columns after the columns for scenario and peer. */
+    /** The titles of the columns that follow the scenario and peer columns. */
     static final List<String> COLUMNS = List.of(
             "client us",
             "server us",
@@ -51,7 +51,7 @@ final class ResultTable {
     /**
      * Returns the cells of a row.
      *
-     * @param first the result of the peer to which the row's ratio refers
+     * @param first the result of the first peer, to which the row's ratio refers
      */
     static List<String> cells(Outcome outcome, Outcome first) {
         return List.of(

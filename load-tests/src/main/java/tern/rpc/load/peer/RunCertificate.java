@@ -13,7 +13,7 @@ import javax.net.ssl.TrustManagerFactory;
 
 /**
  * The key and certificate of the peers with TLS. The first process that needs them creates both with the JDK's {@code
- * keytool}. A system property contains the file's path for the other processes.
+ * keytool}. A system property passes the file's path to the other processes.
  */
 final class RunCertificate {
 
@@ -28,7 +28,7 @@ final class RunCertificate {
         return "-D" + PROPERTY + "=" + file();
     }
 
-    /** Returns the key and certificate of a server. */
+    /** Returns the key and certificate for a server. */
     static KeyManagerFactory keys() {
         try {
             KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());

@@ -5,8 +5,8 @@ import java.util.List;
 /**
  * One scenario of the comparison. In stream scenarios, each message counts as one call in the report.
  *
- * @param callers the number of calling threads or of parallel streams in each client
- * @param pairs the number of servers, which is also the number of clients; every client calls all servers in turn
+ * @param callers the number of calling threads or parallel streams in each client
+ * @param pairs the number of servers, and also of clients; every client calls all servers in turn
  */
 record Scene(String name, int callers, int pairs, String description) {
 

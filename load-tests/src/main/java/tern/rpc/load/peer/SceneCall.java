@@ -13,18 +13,18 @@ import tern.sample.api.EchoService;
 import tern.sample.api.Person;
 import tern.sample.api.User;
 
-/** A call that one caller repeats in a scenario, with a check of the answer. Not thread-safe. */
+/** A call that one caller repeats in a scenario. It checks each answer. Not thread-safe. */
 interface SceneCall {
 
     /**
-     * The number of times that the server builds the answer text in the scenario of busy servers. The repetition uses
+     * The number of times that the server builds the answer text in the scenario with busy servers. The repetition uses
      * CPU time.
      */
     int BUILDS = 10_000;
 
     int KILOBYTE = 1_024;
 
-    /** Makes the call, and checks its answer. */
+    /** Makes the call, and returns whether its answer is correct. */
     boolean isRight();
 
     /**
@@ -109,7 +109,7 @@ interface SceneCall {
 
     /**
      * Makes calls with strings that grow and shrink, two calls for each size. The size depends on the number of calls
-     * and not on the time, so all peers get the same mix.
+     * and not on the time, so that all peers get the same mix.
      */
     final class ChangingTexts implements SceneCall {
 

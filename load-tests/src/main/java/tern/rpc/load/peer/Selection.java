@@ -116,7 +116,7 @@ record Selection(List<String> peers, List<Scene> scenes, int rounds, int millis,
     /**
      * Parses an option's value.
      *
-     * @throws IllegalArgumentException unless {@code text} is an integer from 1 to {@code most}
+     * @throws IllegalArgumentException if {@code text} is not an integer from 1 to {@code most}
      */
     static int number(String option, String text, int most) {
         if (text.matches("[0-9]{1,6}") && Integer.parseInt(text) >= 1 && Integer.parseInt(text) <= most) {

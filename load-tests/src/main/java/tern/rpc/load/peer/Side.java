@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The process that runs the server or the client of a peer. A separate thread reads the process's output, because a
- * peer with much log output would otherwise block on a full pipe. Not thread-safe.
+ * peer that logs a lot would otherwise block on a full pipe. Not thread-safe.
  */
 final class Side implements AutoCloseable {
 
@@ -24,7 +24,7 @@ final class Side implements AutoCloseable {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-    /** Thrown if the process does not execute a command. The message contains the reason. */
+    /** Thrown when the process does not execute a command. The message contains the reason. */
     static final class Failure extends IOException {
         private static final long serialVersionUID = 1L;
 
@@ -41,7 +41,7 @@ final class Side implements AutoCloseable {
     private final BlockingQueue<Optional<String>> answers = new LinkedBlockingQueue<>();
 
     /**
-     * Starts the process without waiting. {@link #awaitReady} waits until it is ready.
+     * Starts the process without waiting for it. {@link #awaitReady} blocks until the process is ready.
      *
      * @param side {@code server} or {@code client}
      * @param ports the servers' ports, separated by commas
@@ -87,7 +87,7 @@ final class Side implements AutoCloseable {
         return answer(PATIENCE);
     }
 
-    /** Sends a command without waiting for its answer. */
+    /** Sends a command without waiting for the answer. */
     void tell(String command) throws IOException {
         try {
             commands.write((command + "\n").getBytes(StandardCharsets.UTF_8));
@@ -100,7 +100,7 @@ final class Side implements AutoCloseable {
     /**
      * Waits for the next answer.
      *
-     * @param expected the expected duration of the work; the time limit is longer, to allow for the process's overhead
+     * @param expected the expected duration of the work; the time limit is longer, to allow for overhead in the process
      */
     String answerAfter(Duration expected) throws IOException {
         return answer(PATIENCE.plus(expected));

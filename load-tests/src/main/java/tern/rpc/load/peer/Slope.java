@@ -3,7 +3,7 @@ package tern.rpc.load.peer;
 /**
  * The slope of a least-squares regression line.
  *
- * @param perMinute the change per minute; 0 for fewer than two values
+ * @param perMinute the change per minute; 0 if there are fewer than two values
  */
 record Slope(double perMinute) {
 

@@ -10,10 +10,10 @@ import tern.rpc.load.replay.Facts;
 
 /**
  * Measures the memory of client and server while readers of streams are too slow. Each reader reads one message per
- * second from an endless server stream. All streams share one connection. Every few seconds the program prints the live
- * objects and direct buffers of
- * both sides, the number of messages that the readers have received, and the number of other calls that were answered
- * on the same connection within 200 ms. Exits with 1 if a server's memory grows or a stream fails.
+ * second from an endless server stream. All streams share one connection. Every few seconds, the program prints the
+ * live objects and direct buffers of both sides, and the number of messages that the readers have received. It also
+ * prints how many other calls on the same connection were answered within 200 ms. Exits with 1 if a server's memory
+ * grows or a stream fails.
  *
  * <pre>load-tests/peers slow1000 [--readers=1000] [--seconds=60] [--peers=tern-proto,grpc-java]</pre>
  */
@@ -29,7 +29,7 @@ public final class SlowReaders {
     private static final long CALLS_MILLIS = 200;
 
     /**
-     * The number of bytes by which memory may grow from the end of the first sixth of the run to the end of the run.
+     * The number of bytes by which memory may grow after the first sixth of the run.
      */
     private static final long NOISE_BYTES = 2_000_000;
 
@@ -157,7 +157,7 @@ public final class SlowReaders {
         return LiveObjects.of(side.ask("live").split(" ", -1), 1);
     }
 
-    /** Makes other calls on the connection that the streams use. */
+    /** Makes additional calls on the connection that the streams use. */
     private static Measurement calls(Side client) throws IOException {
         client.tell("run existUser 1 " + CALLS_MILLIS);
         return Measurement.ofClient(client.answerAfter(Duration.ofMillis(CALLS_MILLIS)));

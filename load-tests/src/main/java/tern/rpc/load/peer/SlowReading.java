@@ -9,14 +9,13 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.load.peer.proto.FeedRequest;
 import tern.rpc.load.peer.proto.Item;
 
-/** The client's side of {@link SlowReaders}: streams whose readers each read one message per second. Thread-safe. */
+/** The client side of {@link SlowReaders}: streams whose readers each read one message per second. Thread-safe. */
 final class SlowReading {
 
     private static final long TICK_MILLIS = 1_000;
 
     /**
-     * The number of messages that each stream would send. It exceeds the number that the readers read, so that no
-     * stream ends during the run.
+     * The number of messages in each stream. It is far more than a reader can read, so no stream ends during the run.
      */
     private static final FeedRequest ENDLESS =
             FeedRequest.newBuilder().setItems(Integer.MAX_VALUE).build();
@@ -51,7 +50,7 @@ final class SlowReading {
         }
     }
 
-    /** The minimum, median and maximum number of messages that a reader has received. */
+    /** The minimum, median and maximum number of messages received per reader. */
     record Progress(int least, int median, int most, String failure) {
 
         String words() {
@@ -79,8 +78,8 @@ final class SlowReading {
 
         private final int stopAfter;
         private volatile Flow.@Nullable Subscription subscription;
-        private volatile int received; // The thread that calls onNext writes this field.
-        private int asked; // Only the thread that requests a message every second uses this field.
+        private volatile int received; // This field is written by the thread that calls onNext.
+        private int asked; // This field is used only by the thread that requests a message every second.
 
         Reader(int stopAfter) {
             this.stopAfter = stopAfter;

@@ -32,8 +32,9 @@ import tern.sample.api.UserService;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Tern over one of its protocols, with default settings except for higher server limits. Otherwise the adaptive limit
- * would refuse calls under the maximum load, and refused calls would distort the result because they cost little.
+ * Tern over one of its protocols, with default settings except for higher server limits. With the default limits, the
+ * adaptive limit would refuse calls under the maximum load. Refused calls would distort the result, because they cost
+ * little.
  */
 final class TernPeer implements Peer {
 
@@ -89,7 +90,7 @@ final class TernPeer implements Peer {
         opened.add(server).start();
     }
 
-    /** Returns settings that allow the maximum number of connections from a single address. */
+    /** Returns settings that permit as many connections from a single address as possible. */
     private ServerTransportSettings settings(int port) {
         ServerTransportSettings defaults = ServerTransportSettings.onPort(port);
         ServerTransportSettings settings = new ServerTransportSettings(

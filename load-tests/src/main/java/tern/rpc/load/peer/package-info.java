@@ -1,4 +1,4 @@
-/** Runs the same load on Tern and on other frameworks, one after another. Client and server are separate processes. */
+/** Runs the same load on Tern and other frameworks, one after another. Client and server are separate processes. */
 @NullMarked
 package tern.rpc.load.peer;
 

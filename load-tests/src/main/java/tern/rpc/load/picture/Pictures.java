@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Draws the pictures of the documentation as SVG, from the documentation's pages and the sources. The script {@code
+ * Draws the documentation's pictures as SVG, using data from the documentation pages and the sources. The script {@code
  * load-tests/pictures} runs it. The class is a single file and uses only the JDK, so that {@code java Pictures.java
  * ROOT} runs it without a build.
  */
@@ -153,12 +153,15 @@ public final class Pictures {
     private static final List<String> LINES =
             List.of(OURS, "#7fb4cc", "#333333", BAD, "#e0a458", "#8c6bb1", "#5b8c5a", "#a9b4bd");
 
-    /** The number of seconds before the fault and during it, as in the columns of the page's tables. */
+    /** The number of seconds before and during the fault, as in the columns of the page's tables. */
     private static final int BEFORE = 5;
 
     private static final int FAULT = 20;
 
-    /** Draws the share of failed calls by second, one panel for each number of clients and one line for each policy. */
+    /**
+     * Draws the share of failed calls in each second, with one panel for each number of clients and one line for each
+     * policy.
+     */
     private String badNode(String fault) throws IOException {
         Map<String, Map<String, List<Double>>> panels = new LinkedHashMap<>();
         for (List<String> row : table("docs/figures/cluster.md", "| failed % in second |")) {
@@ -282,8 +285,8 @@ public final class Pictures {
     }
 
     /**
-     * Returns the module whose sources contain the class. Throws an exception if no module contains the class, so that
-     * the picture stays consistent with the code.
+     * Returns the module whose sources contain the class. Throws an exception if no module contains it, so that the
+     * picture stays consistent with the code.
      */
     private String module(String type) throws IOException {
         try (Stream<Path> modules = Files.list(root)) {

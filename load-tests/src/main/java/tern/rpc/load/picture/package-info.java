@@ -1,4 +1,4 @@
-/** Draws the pictures of the documentation. */
+/** Draws the documentation's pictures. */
 @NullMarked
 package tern.rpc.load.picture;
 

@@ -122,8 +122,7 @@ public final class Sample {
     }
 
     /**
-     * Returns the files of the project in the order of their paths, so that the sample depends only on the sources and
-     * the seed.
+     * Returns the project's files, sorted by path, so that the sample depends only on the sources and the seed.
      */
     private static List<Path> files(Path root, String ending) throws IOException {
         try (Stream<Path> files = Files.walk(root)) {

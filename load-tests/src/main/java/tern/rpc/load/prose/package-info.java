@@ -1,5 +1,5 @@
 /**
- * Selects random comments and sentences of the project for a reader who has not seen the code and judges their clarity.
+ * Selects random comments and sentences from the project. A reader who has not seen the code then judges their clarity.
  */
 @NullMarked
 package tern.rpc.load.prose;

@@ -7,7 +7,7 @@ import tools.jackson.databind.JsonNode;
 /**
  * The provider's own diagnosis under load.
  *
- * @param causes the causes of the missed target, most expensive first; empty if the target is met
+ * @param causes the causes of the missed target, the most expensive first; empty if the target is met
  * @param text the diagnosis as text for a human reader
  */
 record Answer(List<Cause> causes, String text) {

@@ -16,7 +16,10 @@ final class DelayedRelay extends ChannelInboundHandlerAdapter {
     private final DelayLog log;
     private final LongSupplier clock;
 
-    /** @param other the channel of the connection's other side, on the same event loop, so that data stays in order */
+    /**
+     * @param other the channel of the other side of the connection; it uses the same event loop, so that data stays in
+     *     order
+     */
     DelayedRelay(Channel other, long delayNanos, DelayLog log, LongSupplier clock) {
         this.other = other;
         this.delayNanos = delayNanos;
@@ -49,6 +52,6 @@ final class DelayedRelay extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        ctx.close(); // Closing the connection makes channelInactive close the other side.
+        ctx.close(); // This call leads to channelInactive, which closes the other side.
     }
 }

@@ -1,9 +1,10 @@
 package tern.rpc.load.replay;
 
 /**
- * Searches for the knee of the latency curve: the highest rate at which calls meet the latency target. First multiplies
- * or divides the rate by a fixed factor, then bisects between the highest rate that met the target and the lowest rate
- * that missed it. A near miss is repeated once, because a busy machine can cause it. Not thread-safe.
+ * Searches for the knee of the latency curve: the highest rate at which calls meet the latency target. The search first
+ * multiplies or divides the rate by a fixed factor. It then bisects between the highest rate that met the target and
+ * the lowest rate that missed it. A load that narrowly misses the target is repeated once, because a busy machine can
+ * cause such a miss. Not thread-safe.
  */
 final class KneeSearch {
 
@@ -74,14 +75,13 @@ final class KneeSearch {
         }
     }
 
-    /** Returns the highest rate at which the target was met; 0 if it was met at no rate. */
+    /** Returns the highest rate at which the target was met; 0 if it was never met. */
     double knee() {
         return held;
     }
 
     /**
-     * Returns a rate that is clearly too high, provided that no other process slowed the machine down during the
-     * search.
+     * Returns a rate that is clearly too high, unless other processes slowed the machine down during the search.
      */
     double beyond() {
         double third = Math.max(held, MIN_RATE) * BEYOND;

@@ -10,9 +10,9 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.ConcurrentHistogram;
 
 /**
- * Measures the cost of fair and unfair locks in Druid's connection pool. Many threads borrow a connection and return it
- * immediately; no database is used. The unfair lock allows more borrowings per second, but some threads wait for a long
- * time.
+ * Measures the cost of fair and unfair locks in Druid's connection pool. Many threads each borrow a connection and
+ * return it immediately. No database is used. The unfair lock allows more borrowings per second, but some threads wait
+ * for a long time.
  */
 final class LockPrice {
 

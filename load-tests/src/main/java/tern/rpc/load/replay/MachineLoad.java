@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The share of the machine's processors that all processes use, as Linux reports it. */
+/** The share of the machine's processors that all processes use, as reported by Linux. */
 final class MachineLoad {
 
     private final Path file;
@@ -21,7 +21,9 @@ final class MachineLoad {
     /** The processor time since the machine started, in ticks. */
     record Sums(long all, long idle) {
 
-        /** Returns the share of busy processor time since an earlier reading, from 0 to 1; negative if unknown. */
+        /**
+         * Returns the share of processor time that was busy since an earlier reading, from 0 to 1; negative if unknown.
+         */
         double busySince(Sums earlier) {
             long passed = all - earlier.all;
             return passed <= 0 ? -1 : 1 - (double) (idle - earlier.idle) / passed;

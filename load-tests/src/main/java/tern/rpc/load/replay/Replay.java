@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.replay.Replay [--rounds=1,2,…] [--seconds=6] [--stores=embedded]</pre>
  *
- * <p>Exits with 1 if the first cause of a diagnosis was not the configuration error, or if a fix changed little. The
- * results are in {@code target/replay/}.
+ * <p>Exits with 1 if the first cause in a diagnosis was not the configuration error, or if a fix made little
+ * difference. The results are in {@code target/replay/}.
  */
 public final class Replay {
 
@@ -120,7 +120,7 @@ public final class Replay {
             @Nullable Step knee = held.get(search.knee());
             Samples.Asked asked = askBeyond(samples, search.beyond());
             for (int i = 1; i < TRIES_BEYOND && asked.step().outcome() == KneeSearch.Outcome.HELD; i++) {
-                knee = asked.step(); // The machine caused the earlier miss of this rate.
+                knee = asked.step(); // This rate has now met the target, so the machine caused the earlier miss.
                 steps.add(knee);
                 asked = askBeyond(samples, Math.rint(knee.rate() * KneeSearch.BEYOND));
             }

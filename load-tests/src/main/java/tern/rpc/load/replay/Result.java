@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param fixed whether the configuration error was fixed
  * @param steps all loads in order
  * @param knee the load at the highest rate at which the target was met; null if no load met it
- * @param beyond the load at a higher rate than the knee, during which the diagnosis was read
+ * @param beyond the load at a rate above the knee, during which the diagnosis was read
  * @param answer the provider's diagnosis
  */
 record Result(
@@ -21,7 +21,8 @@ record Result(
         Answer answer) {
 
     /**
-     * A fix makes a clear difference if the highest rate without it is at most this share of the highest rate with it.
+     * The maximum ratio of the highest rate without a fix to the highest rate with it, for the fix to make a clear
+     * difference.
      */
     static final double CLEARLY_WORSE = 0.7;
 

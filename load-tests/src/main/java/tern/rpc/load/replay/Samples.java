@@ -46,8 +46,7 @@ final class Samples implements AutoCloseable {
     /**
      * Starts both processes.
      *
-     * @param folder the folder of the logs
-     * @param name the name of these logs
+     * @param folder the folder for the logs @param name the name of these logs
      * @param slowLog whether the provider's output is read slowly
      * @param settings the provider's properties in the form {@code key=value}
      * @param seconds the measured time of each load
@@ -88,7 +87,7 @@ final class Samples implements AutoCloseable {
         return SampleProgram.start(name + "-consumer", CONSUMER, folder, arguments, 0);
     }
 
-    /** Runs a load, and blocks until the load has ended. */
+    /** Runs a load, and blocks until it has ended. */
     Step drive(double rate) throws IOException, InterruptedException {
         double cpuBefore = provider.cpuSeconds();
         MachineLoad.Sums machineBefore = machine.read();
@@ -109,7 +108,7 @@ final class Samples implements AutoCloseable {
                 .build();
     }
 
-    /** The result of a load, and the provider's diagnosis in the middle of the load. */
+    /** The result of a load, and the diagnosis that the provider gave in the middle of it. */
     record Asked(Step step, Answer answer) {}
 
     Asked driveAndAsk(double rate) throws IOException, InterruptedException {

@@ -10,7 +10,7 @@ import tools.jackson.databind.JsonNode;
  *
  * @param rate the calls per second
  * @param providerCores the number of processors that the provider used
- * @param machine the share of all processors that was busy, from 0 to 1; negative if unknown
+ * @param machine the busy share of all processors, from 0 to 1; negative if unknown
  * @param buckets the histogram of the successful calls
  */
 record Step(
@@ -29,8 +29,8 @@ record Step(
     static final double TARGET_MILLIS = 100;
 
     /**
-     * The upper limit for the p99 of a near miss, as a multiple of the target. In a near miss, at most 0.1 % of the
-     * calls failed. A pause of the machine may have caused the miss.
+     * The upper limit for the p99 of a near miss, as a multiple of the target. At most 0.1 % of the calls may fail in a
+     * near miss. A pause of the machine may have caused the miss.
      */
     private static final double NEAR = 10;
 

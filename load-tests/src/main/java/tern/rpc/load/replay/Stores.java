@@ -159,7 +159,7 @@ final class Stores implements AutoCloseable {
 
     private static void delete(Path folder) throws IOException {
         try (Stream<Path> files = Files.walk(folder)) {
-            // The reverse order places each folder after its content.
+            // The reverse order puts each folder after its contents.
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(file);
             }

@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * Judges whether the first cause of each diagnosis was the configuration error, and whether each fix clearly raised the
+ * Judges whether the first cause in each diagnosis was the configuration error, and whether each fix clearly raised the
  * rate.
  */
 final class Verdicts {

@@ -12,10 +12,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A child process, which ends no later than this process. */
+/** A child process that is killed when this process ends. */
 public final class Program implements AutoCloseable {
 
-    // The time that a provider may need to end, because it drains its calls first.
+    // The time that a provider may take to end, because it drains its calls first.
     private static final long STOP_SECONDS = 30;
 
     private final String name;
@@ -128,7 +128,7 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Kills the process, which then cannot drain its calls. Also kills its children, because the process can no longer
+     * Kills the process without letting it drain its calls. Also kills its children, because the process can no longer
      * stop them.
      */
     void kill() throws InterruptedException {
@@ -139,7 +139,7 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Stops the process and its child processes, which are databases. The process may not be able to stop them itself.
+     * Stops the process and its child processes, such as databases, which the process itself may fail to stop.
      */
     @Override
     public void close() {
@@ -155,7 +155,7 @@ public final class Program implements AutoCloseable {
         try {
             Runtime.getRuntime().removeShutdownHook(atExit);
         } catch (IllegalStateException e) {
-            return; // The JVM is shutting down, and the shutdown hook has run.
+            return; // The JVM is shutting down, so the shutdown hook is running or has run.
         }
     }
 

@@ -11,9 +11,8 @@ import tern.rpc.load.gate.SloGate;
 import tern.sample.api.ScheduleService;
 
 /**
- * Starts the sample provider, runs {@link SloGate} on {@code ScheduleService.schedule}, and stops the provider. The
- * method {@code schedule} is the most expensive method of the samples: it uses SQL, Redis, HTTP, logging and a thread
- * pool.
+ * Starts the sample provider, runs {@link SloGate} on {@code ScheduleService.schedule}, and stops the provider. {@code
+ * schedule} is the most expensive method in the samples: it uses SQL, Redis, HTTP, logging and a thread pool.
  */
 public final class SampleGate {
 
@@ -28,7 +27,7 @@ public final class SampleGate {
 
     /**
      * @param arguments {@code --jar=} the provider's jar, {@code --work=} a folder for logs, {@code --provider=} the
-     *     provider's properties, separated by blanks; all other arguments are passed to the gate
+     *     provider's properties, separated by spaces; all other arguments are passed to the gate
      */
     public static void main(String[] arguments) throws Exception {
         System.exit(run(List.of(arguments)));

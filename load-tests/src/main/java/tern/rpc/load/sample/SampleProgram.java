@@ -8,7 +8,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
 
-/** The sample provider or consumer as a separate process on free ports. The process ends no later than this process. */
+/**
+ * The sample provider or consumer as a separate process on free ports. The process is killed when this process ends.
+ */
 public final class SampleProgram implements AutoCloseable {
 
     /**
@@ -80,7 +82,7 @@ public final class SampleProgram implements AutoCloseable {
         program.signal(name);
     }
 
-    /** Kills the program, which then cannot drain its calls. */
+    /** Kills the program without letting it drain its calls. */
     public void kill() throws InterruptedException {
         program.kill();
     }

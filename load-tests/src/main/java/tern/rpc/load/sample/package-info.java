@@ -1,6 +1,6 @@
 /**
- * Runs the samples as separate processes. The package also contains the provider's performance gate, which {@code
- * ./mvnw verify -Pload} runs.
+ * Runs the samples as separate processes. Also contains the provider's performance gate, which {@code ./mvnw verify
+ * -Pload} runs.
  */
 @NullMarked
 package tern.rpc.load.sample;

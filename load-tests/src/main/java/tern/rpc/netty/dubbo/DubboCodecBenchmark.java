@@ -24,7 +24,7 @@ import tern.rpc.transport.ServiceLookup;
 import tern.sample.api.User;
 import tern.sample.api.UserService;
 
-/** Measures the writing and reading of headers and bodies of the dubbo protocol, without a socket. */
+/** Measures the cost of writing and reading headers and bodies of the dubbo protocol, without a socket. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

@@ -27,8 +27,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * Writes sixteen answers over HTTP/2 to a local socket, each with five small buffers. The buffers are either copied
- * into one buffer, or passed to one vectored write.
+ * Writes sixteen HTTP/2 responses to a local socket, each of which consists of five small buffers. The buffers are
+ * either copied into one buffer or passed to one vectored write.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

@@ -11,7 +11,7 @@ import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Parts of the transport that a library could replace. Each part comes with the library's equivalent, for {@code
+ * Parts of the transport that a library could replace. Each part is paired with the library's equivalent, for {@code
  * LibraryComparison}.
  */
 public final class OwnPieces {
@@ -49,8 +49,8 @@ public final class OwnPieces {
     }
 
     /**
-     * Decompresses with the JDK's stream and the limits of {@link Gzip}: the maximum size of a message and the maximum
-     * ratio.
+     * Decompresses with the JDK's stream and the limits of {@link Gzip}: the maximum message size and the maximum
+     * compression ratio.
      */
     public static byte[] decompressByStream(byte[] bytes) {
         long most = Math.min(LIMIT, Math.max(1 << 20, (long) TripleCodecs.UNPACKED_RATIO * bytes.length));

@@ -86,7 +86,7 @@ class AuditTest {
     }
 
     /**
-     * Each row contains a changed advisory for version 4.2.0.Final of the package "wire", or for version 2.0.0-RC1 of
+     * Each row contains a modified advisory for version 4.2.0.Final of the package "wire", or for version 2.0.0-RC1 of
      * the package "outer".
      */
     @ParameterizedTest

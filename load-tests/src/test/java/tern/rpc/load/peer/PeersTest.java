@@ -142,7 +142,7 @@ class PeersTest {
         assertThat(services.work().build(1)).isEqualTo(new BenchmarkServices().build(1));
     }
 
-    /** Compares with a tolerance, because hessian2 writes small user ids with fewer bytes. */
+    /** Compares with a tolerance, because hessian2 encodes small user ids in fewer bytes. */
     @Test
     void floorSendsAsManyBytesAsTheDubboProtocol() throws IOException {
         Map<String, List<Long>> dubbo = bytes("tern-dubbo");
@@ -157,7 +157,7 @@ class PeersTest {
         });
     }
 
-    /** Returns the numbers of sent and received bytes, by kind of call. */
+    /** Returns the numbers of sent and received bytes for each kind of call. */
     private static Map<String, List<Long>> bytes(String name) throws IOException {
         Map<String, List<Long>> counted = new LinkedHashMap<>();
         int port = freePort();
@@ -175,7 +175,7 @@ class PeersTest {
                     "Person", () -> services.echo().echo(SceneCall.somebody()),
                     "work", () -> services.work().build(10_000));
             calls.forEach((call, made) -> {
-                // The first call is not counted, because it also sends bytes that are sent only once per connection or
+                // The first call is not counted, because it includes bytes that are sent only once per connection or
                 // method.
                 made.run();
                 long there = relay.there();

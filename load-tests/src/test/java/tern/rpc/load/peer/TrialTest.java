@@ -38,7 +38,8 @@ class TrialTest {
         Map<Scene, Measurement> measured = new LinkedHashMap<>();
 
         try (Trial trial = new Trial("tern-dubbo", 1)) {
-            // The measured time is long, because the operating system counts CPU time in steps of 10 ms.
+            // The measurement takes long enough to be precise, because the operating system counts CPU time in steps of
+            // 10 ms.
             trial.run(scenes, 100, 1_000, measured::put);
             assertThat(trial.resources()).hasSize(2).allMatch(held -> held.heapBytes() > 0 && held.threads() > 0);
         }

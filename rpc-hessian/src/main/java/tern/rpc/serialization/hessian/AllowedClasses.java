@@ -19,7 +19,7 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.WireName;
 
 /**
- * Collects the application classes that can be reached from the method signatures of one service. The search starts at
+ * Collects the application classes that can be reached from one service's method signatures. The search starts at
  * parameter, result and declared exception types, and follows field types, superclasses, type arguments, array
  * components and permitted subclasses. Not thread-safe.
  */
@@ -53,7 +53,7 @@ final class AllowedClasses {
     }
 
     /**
-     * Returns the enum class if the given class is the class of one constant with a body; otherwise returns the given
+     * Returns the enum class if the given class belongs to an enum constant with a body; otherwise returns the given
      * class.
      */
     static Class<?> enumOf(Class<?> type) {

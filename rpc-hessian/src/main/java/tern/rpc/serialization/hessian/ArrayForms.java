@@ -5,8 +5,8 @@ import java.util.Date;
 import java.util.Map;
 
 /**
- * Writes an array as a list with its length and element type, except byte arrays and char arrays, which are written as
- * a single value. Thread-safe.
+ * Writes an array as a list with its length and element type. Byte arrays and char arrays are written as a single value
+ * instead. Thread-safe.
  */
 final class ArrayForms {
 

@@ -24,7 +24,9 @@ final class BeanForm implements WireForm {
         return name == null ? type.getName() : name.value();
     }
 
-    /** Returns a form that writes the fields of the class; null if the fields are not accessible, as in JDK classes. */
+    /**
+     * Returns a form that writes the fields of the class, or null if the fields are not accessible, as in JDK classes.
+     */
     static @Nullable BeanForm ofFields(Class<?> type) {
         List<Field> fields = BeanShape.serializedFields(type, Object.class);
         if (!fields.stream().allMatch(AccessibleObject::trySetAccessible)) {

@@ -35,8 +35,7 @@ final class BeanShape extends Shape {
     }
 
     /**
-     * Returns the fields of {@code from} and of its superclasses below {@code until}, in the order in which
-     * hessian-lite writes them.
+     * Returns the fields of {@code from} and its superclasses below {@code until}, in hessian-lite's writing order.
      */
     static List<Field> serializedFields(Class<?> from, Class<?> until) {
         List<Field> simple = new ArrayList<>();

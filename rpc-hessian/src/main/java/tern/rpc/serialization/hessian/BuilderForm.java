@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Writes a {@link StringBuilder} or {@link StringBuffer} as the fields that both classes have had since JDK 9: the
  * characters as Latin-1 or little-endian UTF-16 bytes, a code for the encoding, and the character count. hessian-lite
- * also writes the unused end of the array. This class omits the unused end, because readers use only as many
- * characters as the count says. Thread-safe.
+ * also writes the unused end of the array. This class omits it, because readers use only the number of characters given
+ * by the count. Thread-safe.
  */
 final class BuilderForm implements WireForm {
 
@@ -31,8 +31,8 @@ final class BuilderForm implements WireForm {
     }
 
     /**
-     * Returns the form for the class. Returns null if the class is neither {@code StringBuilder} nor
-     * {@code StringBuffer}, or if the running JDK does not give the class the expected fields.
+     * Returns the form for the class, or null if the class is neither {@code StringBuilder} nor {@code StringBuffer} or
+     * does not have the expected fields in the running JDK.
      */
     static @Nullable WireForm of(Class<?> type) {
         if (type != StringBuilder.class && type != StringBuffer.class) {
@@ -67,7 +67,7 @@ final class BuilderForm implements WireForm {
             return text.getBytes(StandardCharsets.ISO_8859_1);
         }
         byte[] bytes = new byte[2 * text.length()];
-        for (int i = 0; i < text.length(); i++) { // The loop keeps unpaired surrogates, which a Charset would replace.
+        for (int i = 0; i < text.length(); i++) { // this loop keeps unpaired surrogates, unlike a Charset
             bytes[2 * i] = (byte) text.charAt(i);
             bytes[2 * i + 1] = (byte) (text.charAt(i) >> 8);
         }

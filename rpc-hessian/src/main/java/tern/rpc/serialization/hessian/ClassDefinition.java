@@ -4,7 +4,7 @@ import java.util.List;
 import tern.rpc.serialization.OutputBuffer;
 
 /**
- * A Hessian class definition, already encoded. A message contains it before the first instance of the class. Immutable.
+ * An encoded Hessian class definition. In a message, it precedes the first instance of the class. Immutable.
  */
 final class ClassDefinition {
 

@@ -7,9 +7,8 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * The class patterns from the configuration. A pattern is an exact class name, {@code com.acme.order.*} for the
- * classes of one package, or {@code com.acme.**} for the classes of a package and of all packages below it.
- * Immutable.
+ * The class patterns from the configuration. A pattern is an exact class name, {@code com.acme.order.*} for the classes
+ * of one package, or {@code com.acme.**} for the classes of a package and its subpackages. Immutable.
  */
 final class ClassPatterns {
 

@@ -27,8 +27,8 @@ final class CollectionForm implements WireForm {
     }
 
     /**
-     * Returns a form for collections that hessian-lite copies into a new list each time it writes them. No later
-     * reference in the message can point to such a copy.
+     * Returns a form for collections that hessian-lite copies into a new list each time it writes them. Later
+     * references in the message cannot point to such a copy.
      */
     static CollectionForm copied(Class<?> ignored) {
         return new CollectionForm();

@@ -71,7 +71,7 @@ final class CollectionType {
         this.shellBytes = BlockingQueue.class.isAssignableFrom(type) ? 192 : type == ArrayDeque.class ? 64 : 0;
     }
 
-    /** The class of the finished collection. */
+    /** Returns the class of the finished collection. */
     Class<?> type() {
         return type;
     }
@@ -86,8 +86,8 @@ final class CollectionType {
     }
 
     /**
-     * Returns a function that converts the filled collection to the final collection; null if no conversion is
-     * needed. The conversion is used for types in which adding elements one by one would take quadratic time.
+     * Returns a function that converts the filled collection to the final collection, or null if no conversion is
+     * needed. Types in which adding elements one by one would take quadratic time need a conversion.
      */
     @Nullable
     Function<Collection<Object>, Collection<Object>> finished() {
@@ -98,22 +98,22 @@ final class CollectionType {
         return set;
     }
 
-    /** Whether the type is a set that finds its elements by their hash codes. */
+    /** Returns whether the type is a set that finds its elements by their hash codes. */
     boolean isHashed() {
         return hashed;
     }
 
     /**
-     * Whether the type is a heap, such as a priority queue. A heap is not a set, but compares each added element with
-     * other elements.
+     * Returns whether the type is a heap, such as a priority queue. A heap is not a set, but it compares each added
+     * element with other elements.
      */
     boolean isHeap() {
         return heap;
     }
 
     /**
-     * The memory that an empty collection needs beyond the memory assumed for one value, in bytes. Blocking queues need
-     * it for their locks, and array deques for their initial array.
+     * Returns the memory that an empty collection needs beyond the memory assumed for one value, in bytes. Blocking
+     * queues need this memory for their locks, and array deques for their initial array.
      */
     int shellBytes() {
         return shellBytes;
@@ -128,8 +128,8 @@ final class CollectionType {
     }
 
     /**
-     * Returns the collection type to create for a declared class if the message names no type, or a type that is not
-     * assignable to the declared class. Returns null if no supported type is assignable.
+     * Returns the collection type to create for a declared class if the message does not name a type that is assignable
+     * to that class. Returns null if no supported type is assignable.
      */
     static @Nullable CollectionType fitting(Class<?> declared) {
         CollectionType exact = BY_NAME.get(declared.getName());

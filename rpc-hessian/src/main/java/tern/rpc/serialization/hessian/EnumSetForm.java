@@ -26,7 +26,7 @@ final class EnumSetForm implements WireForm {
     }
 
     /**
-     * Returns the set's enum class; null if the enum has no constants. For an empty set, the class is taken from a
+     * Returns the set's enum class, or null if the enum has no constants. For an empty set, the class is taken from a
      * constant of the complement set.
      */
     private static @Nullable Class<?> elementType(EnumSet<?> set) {

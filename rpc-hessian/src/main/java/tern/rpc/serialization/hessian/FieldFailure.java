@@ -4,7 +4,7 @@ import tern.rpc.Thrown;
 import tern.rpc.serialization.MessageTooLargeException;
 
 /**
- * Reports a value that could not be written. The exception's message contains the field names on the path to the
+ * Thrown if a value could not be written. The exception's message contains the field names on the path to the
  * value.
  */
 final class FieldFailure extends RuntimeException {
@@ -21,7 +21,7 @@ final class FieldFailure extends RuntimeException {
     }
 
     /**
-     * Returns the exception to throw if a field could not be written. Appends the field's name to the names of nested
+     * Returns the exception to throw if a field could not be written. Adds the field's name to the names of nested
      * fields that the exception already contains. Returns a {@link MessageTooLargeException} unchanged.
      */
     static RuntimeException at(String field, Throwable failure) {

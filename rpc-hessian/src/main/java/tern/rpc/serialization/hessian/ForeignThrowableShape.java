@@ -3,8 +3,8 @@ package tern.rpc.serialization.hessian;
 import tern.rpc.RpcException;
 
 /**
- * Reads an exception whose class is not allowed or does not exist in this process. Keeps the exception's class name,
- * message and stack trace.
+ * Reads an exception whose class is not allowed or does not exist in this process. Only the exception's class name,
+ * message and stack trace are kept.
  */
 final class ForeignThrowableShape extends Shape {
 

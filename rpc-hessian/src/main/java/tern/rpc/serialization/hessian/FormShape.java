@@ -13,8 +13,8 @@ import tern.rpc.serialization.SerializationException;
 final class FormShape extends Shape {
 
     /**
-     * Creates the value from its parts. The parts are in the order of their names. A part that the message does not
-     * contain has its default value or is null.
+     * Creates the value from its parts, which are in the order of their names. A part that is missing from the message
+     * has its default value or is null.
      */
     @FunctionalInterface
     interface Assembly {
@@ -87,7 +87,7 @@ final class FormShape extends Shape {
          * Sets a function that returns the cost of hashing or comparing a value, in visits to small values. Without
          * this function, the cost is the sum of the parts' costs.
          */
-        @SuppressWarnings("unchecked") // The function is called only with values that the assembly created.
+        @SuppressWarnings("unchecked") // The function is called only with values created by the assembly.
         <T> Builder weighing(ToLongFunction<T> visits) {
             this.weight = (ToLongFunction<Object>) visits;
             return this;

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class HandleForm implements WireForm {
 
-    /** The fields of hessian-lite's handle classes, each with its name in messages. */
+    /** The fields of hessian-lite's handle classes, with their names in messages. */
     private enum Part {
         YEAR,
         MONTH,
@@ -70,8 +70,8 @@ final class HandleForm implements WireForm {
     }
 
     /**
-     * Returns a form for the handle class; null if its fields are not the expected ones, or if hessian-lite is
-     * configured to write no handles.
+     * Returns a form for the handle class, or null if its fields are not the expected ones or hessian-lite is
+     * configured not to write handles.
      */
     private static @Nullable WireForm of(Class<?> handle, Set<Part> expected) {
         List<String> names = BeanShape.serializedFields(handle, Object.class).stream()

@@ -6,13 +6,13 @@ import tern.rpc.serialization.EqualHashes;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Limits the processor time that a message can cause through the hashing and comparing of its keys. The weight of a key
+ * Limits the processor time that a message can consume by making its reader hash and compare keys. The weight of a key
  * is the number of values that hashing the key may visit; a value is counted once for each reference to it. Benchmarks
  * extend this class to measure its cost. Not thread-safe.
  */
 class HashBudget {
 
-    /** The assumed number of comparisons for each element that is added to a heap: the heap's maximum height. */
+    /** The assumed number of comparisons for each element added to a heap. It equals the heap's maximum height. */
     private static final int COMPARISONS = 20;
 
     private final HessianLimits limits;
@@ -35,7 +35,7 @@ class HashBudget {
         }
     }
 
-    /** Whether the value being read belongs to a map key or a set element. */
+    /** Returns whether the value being read belongs to a map key or a set element. */
     boolean isInKey() {
         return nesting > 0;
     }
@@ -48,7 +48,7 @@ class HashBudget {
      * Charges the budget for hashing and comparing a key, before the key is added to its container. Rejects the
      * message if the budget is exceeded.
      *
-     * @param before the number of non-scalar keys that the container already holds
+     * @param before the number of non-scalar keys already in the container
      * @param chained whether the container searches keys with equal hash codes one by one, regardless of their class
      * @return the number of non-scalar keys including this key
      */
@@ -94,7 +94,7 @@ class HashBudget {
      * differs from the class recorded in {@code state}.
      *
      * @param state the return value for the previous key; null for the first key
-     * @param keys the keys that the container holds so far
+     * @param keys the keys in the container so far
      * @return the state including this key
      */
     @Nullable
@@ -113,7 +113,8 @@ class HashBudget {
     }
 
     /**
-     * Whether hashing the key takes a single step. {@link #chargeEqual} limits keys with equal hash codes separately.
+     * Returns whether hashing the key takes a single step. {@link #chargeEqual} limits keys with equal hash codes
+     * separately.
      */
     private static boolean isScalar(@Nullable Object key) {
         return key == null

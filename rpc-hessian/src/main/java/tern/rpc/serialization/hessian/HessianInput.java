@@ -30,15 +30,15 @@ final class HessianInput {
     private int end;
 
     /**
-     * The number of values that the open containers have announced and that have not been read. Each value takes at
-     * least one byte.
+     * The number of values that open containers have announced but that have not been read. Each value takes at least
+     * one byte.
      */
     private int promised;
 
     /** The buffer for an ASCII string that consists of several chunks. */
     private byte[] plain = NOTHING;
 
-    /** The buffer for a string that is not ASCII. It grows up to the maximum length of a chunk. */
+    /** The buffer for a string that is not ASCII. It can grow to the maximum length of a chunk. */
     private char[] units = new char[64];
 
     void start(byte[] array, int offset, int length) {
@@ -65,7 +65,7 @@ final class HessianInput {
     }
 
     /**
-     * Sets the read position: to an earlier position, so that a value can be read again, or back to the later position.
+     * Sets the read position, either to an earlier position, so that a value can be read again, or back to a later one.
      *
      * @param promisedThere the number of announced and unread values at that position
      */
@@ -88,7 +88,7 @@ final class HessianInput {
         return bytes[position] & 0xff;
     }
 
-    /** Rejects a container that announces more values than the remaining bytes can hold. */
+    /** Rejects a container that announces more values than the remaining bytes can contain. */
     void promise(int values) {
         if (values < 0 || values > end - position - promised) {
             throw new SerializationException(
@@ -147,7 +147,7 @@ final class HessianInput {
         return (int) (mixed >>> Integer.SIZE);
     }
 
-    /** Returns how many consecutive one-byte ints come next; at most {@code most}. */
+    /** Returns the number of consecutive one-byte ints that come next, but at most {@code most}. */
     int shortestInts(int most) {
         byte[] array = bytes;
         int first = position;
@@ -159,7 +159,7 @@ final class HessianInput {
         return at - first;
     }
 
-    /** Reads an int that is encoded as one byte. */
+    /** Reads a one-byte int. */
     int shortestInt() {
         return (bytes[position++] & 0xff) - 0x90;
     }
@@ -413,7 +413,7 @@ final class HessianInput {
         }
         char[] decoded = units;
         int i = 0;
-        // The remaining bytes contain at least this number of units, because no unit is longer than three bytes.
+        // The remaining bytes contain at least this many units, because a unit is at most three bytes long.
         int safe = Math.min(length, (end - position) / 3);
         byte[] from = bytes;
         int at = position;
@@ -426,7 +426,7 @@ final class HessianInput {
                 int second = from[at + 1];
                 int third = from[at + 2];
                 if (second >= TRAIL_END || third >= TRAIL_END) {
-                    break; // The loop ends here, and the method unit() then rejects the invalid byte.
+                    break; // The loop ends here, and unit() then rejects the invalid byte.
                 }
                 decoded[i++] = (char) ((lead << 12) ^ ((second & 0x3f) << 6) ^ (third & 0x3f));
                 at += 3;

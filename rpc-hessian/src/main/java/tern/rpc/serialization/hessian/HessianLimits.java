@@ -3,7 +3,7 @@ package tern.rpc.serialization.hessian;
 import tern.rpc.serialization.KeyLimits;
 
 /**
- * Upper limits for reading one message. Immutable.
+ * The limits for reading one message. Immutable.
  *
  * @param depth the nesting depth of containers, 1 to 512
  * @param values the number of values of all kinds, except elements of primitive arrays

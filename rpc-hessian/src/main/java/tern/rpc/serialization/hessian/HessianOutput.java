@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.OutputBuffer;
 
 /**
- * Writes one Hessian 2 message and keeps the message's tables: the values written so far (by identity), the class
- * definitions and the type names. Tern's own forms share these tables with the serializers of hessian-lite, which
- * write rare types. Not thread-safe.
+ * Writes one Hessian 2 message and maintains the message's tables: the values written so far (by identity), the class
+ * definitions and the type names. Tern's own forms share these tables with the serializers of hessian-lite, which write
+ * rare types. Not thread-safe.
  */
 final class HessianOutput extends AbstractHessianOutput {
 
@@ -125,8 +125,8 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Writes a float as the double with the same decimal digits. Fields and elements that are declared as float are
-     * written by other methods.
+     * Writes a float as the double with the same decimal digits. Other methods write fields and elements declared as
+     * float.
      */
     void writeFloat(float value) {
         scalars.writeDouble(Double.parseDouble(String.valueOf(value)));
@@ -207,7 +207,7 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Assigns the old value's reference number to the new value too, because readers create only one value for both.
+     * Also assigns the old value's reference number to the new value, because readers create only one value for both.
      */
     @Override
     public boolean replaceRef(@Nullable Object old, Object value) {
@@ -296,8 +296,8 @@ final class HessianOutput extends AbstractHessianOutput {
     /**
      * Begins an object of the class with this name.
      *
-     * @return the definition's number; -1 if this call began a new definition, which the caller must complete before
-     *     it calls this method again
+     * @return the definition's number, or -1 if this call has begun a new definition, which the caller must complete
+     *     before calling this method again
      */
     @Override
     public int writeObjectBegin(String type) {

@@ -114,8 +114,8 @@ final class HessianReader implements ObjectReader {
     }
 
     /**
-     * Reads a failed call's exception a second time, but only the exception's class name, message and stack trace.
-     * The caller then receives the provider's error even if a field of the exception cannot be read.
+     * Reads a failed call's exception again, but only its class name, message and stack trace. The caller thus receives
+     * the provider's error even if a field of the exception cannot be read.
      */
     private Throwable readPlainly(int start, SerializationException failure) {
         try {
@@ -144,7 +144,7 @@ final class HessianReader implements ObjectReader {
     }
 
     /**
-     * Wraps a failure that application code threw during reading, for example in a static initializer,
+     * Wraps a failure thrown by application code during reading, for example in a static initializer,
      * {@code equals}, {@code compareTo} or {@code readResolve}.
      */
     private SerializationException broken(String what, Throwable failure) {

@@ -111,8 +111,8 @@ public final class HessianSerializer implements Serializer {
         private Builder() {}
 
         /**
-         * Allows additional classes at each position whose declared type is a supertype of the class or the class
-         * itself.
+         * Allows additional classes. Such a class is allowed at each position whose declared type is the class itself
+         * or one of its supertypes.
          *
          * @param entries class names, or package names that end in {@code .*} (the package's classes) or {@code .**}
          *     (the classes of the package and of all packages below it)
@@ -123,9 +123,9 @@ public final class HessianSerializer implements Serializer {
         }
 
         /**
-         * Also reads serializable application classes that are not allowed. Logs once for each such class which
-         * property would allow it. Use this only for a trial period, because only an enforced list of allowed classes
-         * keeps unexpected classes out.
+         * Makes the serializer also read serializable application classes that are not allowed. It logs once for each
+         * class which property would allow it. Use this mode only for a trial period, because only an enforced list of
+         * allowed classes keeps unexpected classes out.
          */
         public Builder audit() {
             this.audit = true;
@@ -147,8 +147,8 @@ public final class HessianSerializer implements Serializer {
         /**
          * Builds the serializer.
          *
-         * @throws IllegalArgumentException if an allowed entry is neither a class name nor a package name; the
-         *     message names the entry
+         * @throws IllegalArgumentException if an entry for allowed classes is neither a class name nor a package name;
+         *     the message contains the entry
          */
         public HessianSerializer build() {
             return new HessianSerializer(this);

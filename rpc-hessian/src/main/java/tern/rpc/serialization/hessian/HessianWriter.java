@@ -51,7 +51,7 @@ final class HessianWriter implements ObjectWriter {
         hessian.frames = 0;
     }
 
-    /** Begins a map, and assigns a reference number to it because every reader does so. */
+    /** Begins a map and assigns a reference number to it, as every reader does. */
     @Override
     public void startMap() {
         hessian.skipRef();

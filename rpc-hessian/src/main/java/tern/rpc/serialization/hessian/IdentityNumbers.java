@@ -23,7 +23,7 @@ final class IdentityNumbers {
      */
     private int[] slots = {};
 
-    /** The number of hash table slots that this message uses; 0 while the objects are compared one by one. */
+    /** The number of hash table slots used for this message, or 0 while the objects are compared one by one. */
     private int slotCount;
 
     private int size;
@@ -42,7 +42,7 @@ final class IdentityNumbers {
         next = 0;
     }
 
-    /** The number of reference numbers assigned so far. */
+    /** Returns the number of reference numbers assigned so far. */
     int count() {
         return next;
     }
@@ -56,7 +56,7 @@ final class IdentityNumbers {
         return known;
     }
 
-    /** Assigns the next number to a value that cannot be found later. */
+    /** Assigns the next number to a value that will not be searched for. */
     void skip() {
         next++;
     }

@@ -14,7 +14,7 @@ final class Instances {
 
     private Instances() {}
 
-    /** Returns a constructor that creates instances of a class without running a constructor of that class. */
+    /** Returns a constructor that creates instances of a class without running any of the class's own constructors. */
     static Constructor<?> allocator(Class<?> type) {
         try {
             return through(Object.class.getDeclaredConstructor(), type);
@@ -70,8 +70,8 @@ final class Instances {
     }
 
     /**
-     * Returns a handle of type {@code (Object)T} that calls a method without parameters. T is the result type if that
-     * type is primitive, otherwise Object.
+     * Returns a handle of type {@code (Object)T} that calls a method without parameters. T is the result type if it is
+     * primitive, and Object otherwise.
      */
     static MethodHandle getter(Method method) {
         try {
@@ -105,8 +105,8 @@ final class Instances {
     }
 
     /**
-     * The JDK's reflection factory for serialization libraries. It is looked up by name, because the compiler warns of
-     * direct use.
+     * The JDK's reflection factory for serialization libraries. It is looked up by name, because the compiler warns
+     * about direct use.
      */
     private static final class Reflection {
 

@@ -21,7 +21,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads {@code java.time} values, which messages contain as hessian-lite's handles. Reads a handle's fields without
+ * Reads {@code java.time} values, which are encoded as hessian-lite's handles. A handle's fields are read without
  * loading the handle class.
  */
 final class JavaTimeForms {

@@ -70,12 +70,12 @@ final class JdkForms {
         return form;
     }
 
-    /** The classes whose instances this class creates. */
+    /** Returns the classes whose instances this class creates. */
     static Set<Class<?>> made() {
         return FORMS.values().stream().map(form -> form.type).collect(Collectors.toUnmodifiableSet());
     }
 
-    /** Whether this class creates instances of the given class. */
+    /** Returns whether this class creates instances of the given class. */
     static boolean isMade(Class<?> type) {
         return FORMS.values().stream().anyMatch(form -> form.type == type);
     }
@@ -115,8 +115,8 @@ final class JdkForms {
     }
 
     /**
-     * Returns the cost of comparing a number. Comparing two numbers with different scales multiplies one of them, which
-     * takes quadratic time in the number of digits.
+     * Returns the cost of comparing a number. Comparing two numbers with different scales requires a multiplication,
+     * which takes quadratic time in the number of digits.
      */
     private static long visits(BigDecimal number) {
         long digits =
@@ -297,8 +297,8 @@ final class JdkForms {
         return locale.build();
     }
 
-    // Locale.Builder rejects old locales, and Locale.of exists only since JDK 19, so the deprecated constructor is
-    // used.
+    // The deprecated constructor is used, because Locale.Builder rejects old locales and Locale.of exists only since
+    // JDK 19.
     @SuppressWarnings("deprecation")
     private static Locale plainLocale(String[] parts) {
         return new Locale(parts[0], parts.length > 1 ? parts[1] : "", parts.length > 2 ? parts[2] : "");

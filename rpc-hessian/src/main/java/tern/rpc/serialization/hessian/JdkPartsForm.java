@@ -20,8 +20,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes JDK classes under the names of their private fields, but gets the values from public methods, because the
- * fields are not accessible. hessian-lite instead reads the fields with {@code sun.misc.Unsafe}. Thread-safe.
+ * Writes instances of JDK classes with the names of their private fields, but gets the values from public methods,
+ * because the fields are not accessible. hessian-lite reads the fields with {@code sun.misc.Unsafe} instead.
+ * Thread-safe.
  */
 final class JdkPartsForm implements WireForm {
 
@@ -93,8 +94,8 @@ final class JdkPartsForm implements WireForm {
     }
 
     /**
-     * Returns the form for the class. Returns null if the class is not supported, or if the running JDK does not give
-     * the class the expected fields.
+     * Returns the form for the class, or null if the class is not supported or does not have the expected fields in the
+     * running JDK.
      */
     static @Nullable WireForm of(Class<?> type) {
         Map<String, Function<Object, @Nullable Object>> known = PARTS.get(type);

@@ -72,12 +72,12 @@ final class JdkThrowables {
         }
     }
 
-    @SuppressWarnings("unchecked") // The getter is called only with instances of its own exception class.
+    @SuppressWarnings("unchecked") // The getter is called only on instances of its own exception class.
     private static <T> Part part(String name, Class<?> type, Function<T, @Nullable Object> getter) {
         return new Part(name, type, (Function<Object, @Nullable Object>) getter);
     }
 
-    /** A field that an exception class has in addition to the fields of {@code Throwable}. */
+    /** A field of an exception class that {@code Throwable} does not have. */
     record Part(String name, Class<?> type, Function<Object, @Nullable Object> getter) {}
 
     /**

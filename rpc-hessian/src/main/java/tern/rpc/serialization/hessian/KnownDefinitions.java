@@ -4,9 +4,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cache of class definitions, which senders repeat in every message. A definition is looked up by its bytes. A
- * definition is added only if it is short, and only after an object of the class was allowed. New definitions replace
- * old ones. Thread-safe.
+ * A cache of class definitions, which senders repeat in every message. A definition is looked up by its bytes. It is
+ * added only if it is short, and only after an object of the class has been allowed. New definitions replace old ones.
+ * Thread-safe.
  */
 final class KnownDefinitions {
 
@@ -21,7 +21,7 @@ final class KnownDefinitions {
 
     private final AtomicReferenceArray<@Nullable Entry> entries = new AtomicReferenceArray<>(SETS * WAYS);
 
-    /** Returns the cached definition whose bytes come next in the input; null if the cache does not contain it. */
+    /** Returns the cached definition whose bytes come next in the input, or null if there is none in the cache. */
     @Nullable
     WireClass find(HessianInput in) {
         int first = set(in.hashOfText());
@@ -34,7 +34,7 @@ final class KnownDefinitions {
         return null;
     }
 
-    /** Adds a definition from the current message. Called after an object of the class was allowed. */
+    /** Adds a definition from the current message. Called after an object of the class has been allowed. */
     void add(WireClass definition, HessianInput in) {
         int length = definition.end - definition.start;
         if (length > MAX_BYTES) {

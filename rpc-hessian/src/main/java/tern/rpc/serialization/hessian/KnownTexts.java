@@ -8,9 +8,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cache of strings that occur in many messages, such as names of services and attachments. A string is looked up by
- * its bytes, so no new object is created for a cached string. The cache has a fixed size, because a new string replaces
- * the cached string with the same index. Not thread-safe.
+ * A cache of strings that occur in many messages, such as service and attachment names. A string is looked up by its
+ * bytes, so no new object is created for a cached string. The cache has a fixed size: a new string replaces the cached
+ * string with the same index. Not thread-safe.
  */
 final class KnownTexts {
 
@@ -24,7 +24,7 @@ final class KnownTexts {
     private final byte[] @Nullable [] keys = new byte[PLACES][];
     private final @Nullable String[] texts = new @Nullable String[PLACES];
 
-    /** Returns the cached string with these ASCII bytes; null if the cache does not contain it. */
+    /** Returns the cached string with these ASCII bytes, or null if there is none in the cache. */
     @Nullable
     String find(byte[] bytes, int from, int length) {
         if (length > MAX_LENGTH) {
@@ -49,8 +49,8 @@ final class KnownTexts {
     }
 
     /**
-     * Computes the cache index of a string from its length and its first, middle and last eight bytes; if the string
-     * is shorter than eight bytes, from all bytes. These bytes distinguish most names.
+     * Computes the cache index of a string from its length and its first, middle and last eight bytes, or from all
+     * bytes if the string is shorter than eight bytes. These bytes distinguish most names.
      */
     private static int place(byte[] bytes, int from, int length) {
         long mixed = length;

@@ -9,8 +9,8 @@ import tern.rpc.serialization.SerializationException;
 
 /**
  * Reads exceptions at positions that accept any exception, with their causes and suppressed exceptions. Content that
- * exceeds a limit is dropped, and the message is not rejected, because a long stack trace must not prevent the caller
- * from getting an answer. Not thread-safe.
+ * exceeds a limit is dropped, but the message is not rejected, because the caller must get an answer even if a stack
+ * trace is too long. Not thread-safe.
  */
 final class LinkedThrowables implements ThrowableParts.Source {
 
@@ -98,8 +98,8 @@ final class LinkedThrowables implements ThrowableParts.Source {
     }
 
     /**
-     * Reads a cause or a suppressed exception. Returns null if the value is null, if its reference cannot be resolved,
-     * or if a limit is reached. A reference from an exception to itself means that the exception has no cause.
+     * Reads a cause or a suppressed exception. Returns null if the value is null, if it is a reference that cannot be
+     * resolved, or if a limit is reached. An exception that refers to itself as its cause has no cause.
      */
     @Override
     public @Nullable Throwable readLinked() {

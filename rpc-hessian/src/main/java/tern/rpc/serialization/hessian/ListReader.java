@@ -8,7 +8,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
-/** Reads a list into the collection type or array type that its position declares. Not thread-safe. */
+/** Reads a list into the collection type or array type declared for its position. Not thread-safe. */
 final class ListReader {
 
     private static final int MAX_DIMENSIONS = 16;
@@ -34,8 +34,8 @@ final class ListReader {
     }
 
     /**
-     * Prepares for a new message. The service of that message may allow other classes than the service of the previous
-     * message.
+     * Prepares for a new message. That message's service may allow different classes from those of the previous
+     * message's service.
      */
     void start() {
         lastArray = null;
@@ -61,8 +61,8 @@ final class ListReader {
     }
 
     /**
-     * Reads a list as the declared type. Called if the message names no list type, or a type that is not assignable to
-     * the declared type.
+     * Reads a list as the declared type. Called if the message does not name a list type that is assignable to the
+     * declared type.
      */
     private Object declared(int length, Slot slot) {
         if (slot.raw.isArray()) {

@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Reads a map into the map type that its position declares. Not thread-safe. */
+/** Reads a map into the map type declared for its position. Not thread-safe. */
 final class MapReader {
 
     private static final String ENUM_MAP = "java.util.EnumMap";
@@ -34,7 +34,7 @@ final class MapReader {
         }
         MapType made = wire != null && slot.raw.isAssignableFrom(wire.type()) ? wire : declared(slot);
         values.makeRoom(made.shellBytes());
-        @SuppressWarnings("unchecked") // The declared type's slots have checked the keys and values.
+        @SuppressWarnings("unchecked") // The slots of the declared type have already checked the keys and values.
         Map<@Nullable Object, @Nullable Object> map =
                 (Map<Object, Object>) made.empty().get();
         values.references().add(map);
@@ -43,8 +43,7 @@ final class MapReader {
     }
 
     /**
-     * Returns the map type to create if the message names no map type, or a type that is not assignable to the declared
-     * type.
+     * Returns the map type to create if the message does not name a map type that is assignable to the declared type.
      */
     private MapType declared(Slot slot) {
         MapType fitting = MapType.fitting(slot.raw);
@@ -83,8 +82,8 @@ final class MapReader {
     }
 
     /**
-     * Reads an {@link EnumMap}. The message does not contain the key class. If the declared type names an enum, that is
-     * the key class; otherwise the class of the first key is used.
+     * Reads an {@link EnumMap}. The message does not contain the key class. The key class is the enum named by the
+     * declared type, or otherwise the class of the first key.
      */
     @SuppressWarnings({"unchecked", "rawtypes"})
     private Object enumMap(Slot slot) {

@@ -41,23 +41,24 @@ record MapType(Class<?> type, Supplier<? extends Map<?, ?>> empty) {
     private static final Map<String, MapType> BY_NAME = byName();
 
     /**
-     * Whether the map searches keys with equal hash codes one by one. If false, the map arranges such keys in a tree.
+     * Returns whether the map searches keys with equal hash codes one by one. If false, the map arranges such keys in a
+     * tree.
      */
     boolean isChained() {
         return Hashtable.class.isAssignableFrom(type) && !Properties.class.isAssignableFrom(type);
     }
 
     /**
-     * Whether the map finds keys by {@code hashCode}. If false, the map compares keys by order or hashes them by
-     * identity.
+     * Returns whether the map finds keys by {@code hashCode}. If false, the map compares keys by order or hashes them
+     * by identity.
      */
     boolean isHashed() {
         return !SortedMap.class.isAssignableFrom(type) && type != IdentityHashMap.class;
     }
 
     /**
-     * The memory that an empty map needs beyond the memory assumed for one value, in bytes. Some map types allocate
-     * their table immediately.
+     * Returns the memory that an empty map needs beyond the memory assumed for one value, in bytes. Some map types
+     * allocate their table immediately.
      */
     int shellBytes() {
         return type == IdentityHashMap.class ? 256 : Hashtable.class.isAssignableFrom(type) ? 80 : 0;
@@ -72,8 +73,8 @@ record MapType(Class<?> type, Supplier<? extends Map<?, ?>> empty) {
     }
 
     /**
-     * Returns the map type to create for a declared class if the message names no type, or a type that is not
-     * assignable to the declared class. Returns null if no supported type is assignable.
+     * Returns the map type to create for a declared class if the message does not name a type that is assignable to
+     * that class. Returns null if no supported type is assignable.
      */
     static @Nullable MapType fitting(Class<?> declared) {
         MapType exact = BY_NAME.get(declared.getName());

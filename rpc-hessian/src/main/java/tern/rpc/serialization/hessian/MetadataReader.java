@@ -5,7 +5,7 @@ import tern.rpc.Metadata;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Reads a map of attachments. Creates only strings and byte arrays, so no class has to be allowed. Not thread-safe.
+ * Reads a map of attachments. Creates only strings and byte arrays, so no classes have to be allowed. Not thread-safe.
  */
 final class MetadataReader {
 
@@ -53,15 +53,15 @@ final class MetadataReader {
             into.add(name, in.binaryOf(tag));
             return;
         }
-        // Attachment values are not cached, because they belong to one call and may be secret. The caller's name is
-        // the only exception, because it is the same in all calls from that caller.
+        // Attachment values are not cached, because they belong to one call and may be secret. The only exception is
+        // the caller's name, which is the same in all calls from that caller.
         String value = readText(start, CALLER.equals(name));
         if (name != null && value != null) {
             into.add(name, value);
         }
     }
 
-    /** Returns a value as a string. Skips a value that has no string form, and returns null for it. */
+    /** Reads a value as a string. If the value has no string form, skips it and returns null. */
     private @Nullable String readText(int start, boolean learn) {
         int tag = values.peekTag();
         switch (Tags.kind(tag)) {

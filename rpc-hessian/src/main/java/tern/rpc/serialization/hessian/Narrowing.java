@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** Converts values of Hessian's scalar types to Java's more numerous scalar types without loss of digits. */
+/** Converts values of Hessian's few scalar types to Java's scalar types without losing digits. */
 final class Narrowing {
 
     private Narrowing() {}
@@ -30,7 +30,7 @@ final class Narrowing {
         return value instanceof Boolean flag && type == AtomicBoolean.class ? new AtomicBoolean(flag) : null;
     }
 
-    /** Returns the default value of a field of this type; null if the type is not primitive. */
+    /** Returns the default value of a field of this type, which is null if the type is not primitive. */
     static @Nullable Object zero(Class<?> primitive) {
         if (primitive == boolean.class) {
             return false;

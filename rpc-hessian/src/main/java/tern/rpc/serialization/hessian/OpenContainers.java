@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Computes the cost of hashing references to containers (lists, maps or objects) that are not complete. Such a
- * container may grow after the reference was read, and then each value that refers to the container costs more to hash.
- * For each open container, this class keeps the weight of the contents read so far. For each complete container, this
- * class keeps the open containers to which it refers, and the number of these references. Not thread-safe.
+ * Computes the cost of hashing references to incomplete containers (lists, maps or objects). Such a container may grow
+ * after the reference has been read, which makes each value that refers to it more expensive to hash. For each open
+ * container, this class stores the weight of the contents read so far. For each complete container, it stores the open
+ * containers to which the container refers and the number of these references. Not thread-safe.
  */
 final class OpenContainers {
 
@@ -18,8 +18,8 @@ final class OpenContainers {
     static final long HEAVIEST = 1L << 40;
 
     /**
-     * The deepest nesting level that has its own bit in the masks. All deeper containers share the last bit, which is
-     * never cleared.
+     * The deepest nesting level with its own bit in the masks. All deeper containers share the last bit, which is never
+     * cleared.
      */
     private static final int DEEPEST = 62;
 
@@ -53,10 +53,10 @@ final class OpenContainers {
     /** The part of the current container's weight that comes from open containers. */
     private long part;
 
-    /** All open containers to which some value refers, as a bit mask of their depths. */
+    /** The open containers to which any value refers, as a bit mask of their depths. */
     private long referred;
 
-    // The array is indexed by the number of a complete container. It is null until a complete container refers to an
+    // This array is indexed by the numbers of complete containers. It is null until a complete container refers to an
     // open one.
     private long @Nullable [] completeMasks;
     private long @Nullable [] completeTimes;
@@ -211,7 +211,7 @@ final class OpenContainers {
     }
 
     /**
-     * Adds up the costs of open containers, outermost first, because an open container can only refer to open
+     * Adds up the costs of open containers, outermost first, because an open container can refer only to open
      * containers that enclose it. A container that refers to one of them is assumed to refer to all of them.
      */
     private long sum(long of, int deepest) {

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the elements of primitive arrays. The elements are not counted as values, because an element needs at most
- * eight times as much memory as space in the message.
+ * eight times as many bytes in memory as in the message.
  */
 final class PrimitiveElements {
 

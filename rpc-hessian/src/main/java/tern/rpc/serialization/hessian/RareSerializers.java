@@ -19,9 +19,8 @@ import java.util.Properties;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds hessian-lite's serializers for rare types. Where possible they are looked up without
- * {@link SerializerFactory}, because initializing that class calls {@code sun.misc.Unsafe}, for which JDK 24 and
- * later print a warning. Thread-safe.
+ * Finds hessian-lite's serializers for rare types. Where possible, the lookup avoids {@link SerializerFactory}, because
+ * initializing that class calls {@code sun.misc.Unsafe}, about which JDK 24 and later print a warning. Thread-safe.
  */
 final class RareSerializers {
 
@@ -32,7 +31,7 @@ final class RareSerializers {
 
     private RareSerializers() {}
 
-    /** Holds the serializer factory, which is therefore initialized only when a class needs it. */
+    /** Holds the serializer factory, so that it is initialized only when a class needs it. */
     private static final class Factory {
         static final SerializerFactory INSTANCE = new SerializerFactory(RareSerializers.class.getClassLoader());
     }
@@ -73,7 +72,7 @@ final class RareSerializers {
         }
     }
 
-    /** Whether the application has registered a serializer for the class with hessian-lite. */
+    /** Returns whether the application has registered a serializer for the class with hessian-lite. */
     static boolean isSpecial(Class<?> type) {
         ClassLoader loader = type.getClassLoader();
         if (loader == null) {

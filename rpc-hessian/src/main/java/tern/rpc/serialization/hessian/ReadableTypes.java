@@ -5,8 +5,8 @@ import tern.rpc.serialization.SerializationException;
 
 /**
  * The types that the messages of one service may name. The classes that read values use this interface. Thread-safe.
- * <p>A name is checked before its class is loaded. If a type is not allowed, a method whose result is never null
- * throws {@link SerializationException}.
+ * <p>A name is checked before its class is loaded. If a type is not allowed, a method that may return null returns
+ * null, and any other method throws {@link SerializationException}.
  */
 interface ReadableTypes {
 
@@ -22,12 +22,12 @@ interface ReadableTypes {
 
     CollectionType collection(String name, Slot slot);
 
-    /** Returns the type to create for a list without a type name, at a position that declares a collection class. */
+    /** Returns the type to create for a list without a type name at a position declared as a collection class. */
     CollectionType collection(Slot slot);
 
     MapType map(String name, Slot slot);
 
-    /** Returns the type to create for a map without a type name, at a position that declares a map class. */
+    /** Returns the type to create for a map without a type name at a position declared as a map class. */
     MapType map(Slot slot);
 
     /** Returns the component class of an array whose type the message names. */

@@ -90,8 +90,8 @@ final class References {
     }
 
     /**
-     * Continues the numbering at this number. Called with a skipped value's number before that value is read, and
-     * afterwards with the number at which the numbering continues.
+     * Continues the numbering at this number. Called with a skipped value's number before that value is read, and later
+     * with the number from which to continue.
      */
     void continueAt(int number) {
         next = number;
@@ -101,14 +101,14 @@ final class References {
         weights[number] = OpenContainers.capped(weight);
     }
 
-    /** Returns the cost of hashing a value; {@link #OPEN} if the value's parts are still being read. */
+    /** Returns the cost of hashing a value, or {@link #OPEN} if the value's parts are still being read. */
     long weight(int number) {
         return weights[number];
     }
 
     /**
-     * Whether a reference may point to the value. This requires that the value exists, perhaps without all of its
-     * parts, and was not skipped.
+     * Returns whether a reference may point to the value. The value must exist, perhaps without all of its parts, and
+     * must not have been skipped.
      */
     boolean isAvailable(int number) {
         return values[number] != UNFINISHED && values[number] != SKIPPED;

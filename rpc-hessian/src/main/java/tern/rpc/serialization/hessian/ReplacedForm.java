@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.Thrown;
 
 /**
- * Writes the object that is returned by an instance's {@code writeReplace} method. If the method returns the instance
+ * Writes the object returned by an instance's {@code writeReplace} method. If the method returns the instance
  * itself, the instance's fields are written. Thread-safe.
  */
 final class ReplacedForm implements WireForm {
@@ -22,7 +22,7 @@ final class ReplacedForm implements WireForm {
     }
 
     /**
-     * Returns a form for the class; null if its {@code writeReplace} method cannot be called or its fields cannot be
+     * Returns a form for the class, or null if its {@code writeReplace} method cannot be called or its fields cannot be
      * read, as in JDK classes.
      */
     static @Nullable WireForm of(Class<?> type) {

@@ -66,8 +66,8 @@ final class ScalarOutput {
     }
 
     /**
-     * Appends bytes that were encoded earlier. Returns false and writes nothing if hessian-lite would flush its buffer
-     * within these bytes.
+     * Appends previously encoded bytes. Returns false and writes nothing if hessian-lite would flush its buffer within
+     * these bytes.
      */
     boolean append(byte[] encoded) {
         if (out.position() - window + encoded.length > WINDOW - WIDE_ROOM) {
@@ -101,7 +101,7 @@ final class ScalarOutput {
     }
 
     /**
-     * Writes one-byte ints, and stops before hessian-lite would flush its buffer.
+     * Writes one-byte ints up to the point at which hessian-lite would flush its buffer.
      *
      * @return the number of ints written
      */

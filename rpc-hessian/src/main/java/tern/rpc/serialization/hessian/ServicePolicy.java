@@ -150,8 +150,8 @@ class ServicePolicy implements ReadableTypes {
     }
 
     /**
-     * Finds the enum for a class name such as {@code Color$1}. Some writers send the class name of a constant with a
-     * body instead of the enum's name.
+     * Finds the enum for a class name such as {@code Color$1}. For a constant with a body, some writers send its class
+     * name instead of the enum's name.
      */
     private @Nullable Class<?> enumOfBody(String name) {
         int dollar = name.lastIndexOf('$');

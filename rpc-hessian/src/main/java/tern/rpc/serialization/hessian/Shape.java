@@ -14,15 +14,14 @@ abstract class Shape {
     private static final int HEADER_BYTES = 16;
 
     /**
-     * The memory, in bytes, that is assumed for one value of a message. A short string or a map entry needs about
-     * this much.
+     * The assumed memory of one value of a message, in bytes. A short string or a map entry needs about this much.
      */
     private static final int ROOM_PER_VALUE = 64;
 
     /** The class of the created instances. Instances may be replaced afterwards; see {@link #isReplaced}. */
     final Class<?> type;
 
-    /** Whether hashing an instance may hash its field values. */
+    /** True if hashing an instance may hash its field values. */
     final boolean hashesParts;
 
     private final int instanceBytes;
@@ -57,7 +56,7 @@ abstract class Shape {
         return all;
     }
 
-    /** Returns the index in {@code names} for each field of a class definition; -1 for an unknown field. */
+    /** Returns the index in {@code names} for each field of a class definition, or -1 for an unknown field. */
     final int[] bind(String[] wire) {
         int[] binding = new int[wire.length];
         Map<String, Integer> seen = new HashMap<>();
@@ -75,7 +74,7 @@ abstract class Shape {
 
     /**
      * Binds only the last field with this name, which is the subclass's field. Called if the definition and the class
-     * have different numbers of fields with this name. In this case only the last field is certain, because hidden
+     * have different numbers of fields with this name. Only the last field can then be matched reliably, because hidden
      * fields are distinguished by their order.
      */
     private static void bindLast(String[] wire, int[] binding, String name, int place) {
@@ -89,8 +88,8 @@ abstract class Shape {
     }
 
     /**
-     * Returns the memory of an instance, in bytes, in addition to the memory assumed for the fields that the
-     * definition names.
+     * Returns the memory that an instance needs, in bytes, beyond the memory assumed for the fields that the definition
+     * names.
      *
      * @param named the number of fields that the definition names
      */
@@ -110,8 +109,8 @@ abstract class Shape {
     }
 
     /**
-     * Whether the class may replace an instance after it was read. The result may then have a class other than
-     * {@link #type}.
+     * Returns whether the class may replace an instance after it has been read. The replacement may have a class other
+     * than {@link #type}.
      */
     boolean isReplaced() {
         return false;

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import tern.rpc.serialization.SerializationException;
 
-/** A cache that holds one {@link Shape} for each class that may be read. Thread-safe. */
+/** A cache with one {@link Shape} for each class that may be read. Thread-safe. */
 final class Shapes {
 
     private static final Object[] NO_ARGUMENTS = {};

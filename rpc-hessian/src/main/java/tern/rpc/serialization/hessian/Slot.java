@@ -7,10 +7,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
-/** A position in a message that holds a value, and the declared type at this position. Thread-safe. */
+/** A position of a value in a message, with its declared type. Thread-safe. */
 final class Slot {
 
-    /** The declared class. For a primitive type this is its wrapper class. */
+    /** The declared class, or the wrapper class if the declared type is primitive. */
     final Class<?> raw;
 
     final TypeRef type;
@@ -21,14 +21,14 @@ final class Slot {
      */
     final @Nullable Object absent;
 
-    /** Whether the declared type is an application type. Such a type determines the expected values. */
+    /** True if the declared type is an application type. Such a type determines the expected values. */
     final boolean own;
 
     private final String where;
-    // The enclosing position; null if this position holds a whole argument or result.
+    // The enclosing position, or null if this position contains a whole argument or result.
     private final @Nullable Slot outer;
 
-    // Created when it is first used. Concurrent threads may create equal objects.
+    // This object is created when it is first used. Concurrent threads may create equal objects.
     private @Nullable Slot element;
     private @Nullable Slot key;
     private @Nullable Slot value;
@@ -67,7 +67,7 @@ final class Slot {
         return known;
     }
 
-    /** Returns the position of a component of an array. The message names the array's type. */
+    /** Returns the position of a component of an array whose type is named in the message. */
     Slot elementOf(Class<?> array) {
         return array == type.raw() ? element() : inner(TypeRef.of(array.getComponentType()), ", element");
     }
@@ -106,8 +106,7 @@ final class Slot {
 
     /**
      * Returns the position of a part of this value. If an enclosing position has the same type, as with Object inside
-     * Object, returns that position. This bounds the number of cached positions. Otherwise a deeply nested message
-     * could add positions without limit.
+     * Object, returns that position. Otherwise a deeply nested message could add cached positions without limit.
      */
     private Slot inner(TypeRef declared, String suffix) {
         for (Slot around = this; around.outer != null; around = around.outer) {

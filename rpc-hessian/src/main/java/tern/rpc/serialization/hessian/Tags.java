@@ -1,6 +1,6 @@
 package tern.rpc.serialization.hessian;
 
-/** The tags, that is, the meanings of a value's first byte, as in the bytecode map of the Hessian 2.0 grammar. */
+/** The tags, that is, the possible first bytes of a value, as in the bytecode map of the Hessian 2.0 grammar. */
 final class Tags {
 
     static final int INVALID = 0;

@@ -10,8 +10,8 @@ import java.nio.charset.StandardCharsets;
 import tern.rpc.serialization.OutputBuffer;
 
 /**
- * Writes a string as one to three bytes per UTF-16 unit. ASCII characters go through the JDK's Latin-1 encoder, which
- * encodes many characters at once and, unlike {@code String.getBytes}, makes no copy. Not thread-safe.
+ * Writes a string as one to three bytes per UTF-16 unit. ASCII characters are written with the JDK's Latin-1 encoder,
+ * which encodes many characters at once and, unlike {@code String.getBytes}, makes no copy. Not thread-safe.
  */
 final class TextEncoder {
 
@@ -100,8 +100,8 @@ final class TextEncoder {
         if (from == to) {
             return;
         }
-        // One additional byte is reserved, because each character is written with a 4-byte write but has at most 3
-        // bytes.
+        // One additional byte is reserved, because each character takes at most 3 bytes but is written with a 4-byte
+        // write.
         int most = 3 * (to - from) + 1;
         if (!out.hasRoom(most)) {
             appendByteByByte(from, to, out);
@@ -125,8 +125,8 @@ final class TextEncoder {
     }
 
     /**
-     * Writes units byte by byte. Used near the buffer's size limit, or near the end of its array, which this method
-     * enlarges as needed.
+     * Writes units byte by byte. Used near the buffer's size limit and near the end of the buffer's array, which this
+     * method enlarges as needed.
      */
     private void appendByteByByte(int from, int to, OutputBuffer out) {
         for (int i = from; i < to; i++) {

@@ -3,7 +3,7 @@ package tern.rpc.serialization.hessian;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.PeerText;
 
-/** Formats strings that peers sent, for use in error messages and log lines. */
+/** Formats strings received from peers for use in error messages and log lines. */
 final class Texts {
 
     private Texts() {}

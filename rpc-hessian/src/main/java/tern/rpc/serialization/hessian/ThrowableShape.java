@@ -40,7 +40,7 @@ final class ThrowableShape extends Shape {
 
     /**
      * Returns the class's fields that are not fields of {@code Throwable}. Fields of JDK classes cannot be set
-     * directly, so only those that the constructor takes are returned.
+     * directly, so only those set by the constructor are returned.
      */
     private static List<OwnField> ownFields(TypeRef type, JdkThrowables.Form form) {
         List<OwnField> fields = new ArrayList<>();

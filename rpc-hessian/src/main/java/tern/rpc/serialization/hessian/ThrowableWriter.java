@@ -14,9 +14,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes the exceptions of one class with the fields that other Hessian readers expect. Writes at most
- * {@link HessianOutput#frames} stack frames. Shortens messages and omits causes that exceed the limits of Tern's own
- * readers. Thread-safe.
+ * Writes the exceptions of one class with the fields that other Hessian readers expect. Writes at most {@link
+ * HessianOutput#frames} stack frames. Messages that exceed the limits of Tern's own readers are shortened, and causes
+ * that exceed them are omitted. Thread-safe.
  */
 final class ThrowableWriter implements WireForm {
 

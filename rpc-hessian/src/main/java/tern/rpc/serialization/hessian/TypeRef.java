@@ -83,8 +83,8 @@ record TypeRef(Class<?> raw, List<TypeRef> arguments) {
     }
 
     /**
-     * Returns this type as seen from one of its supertypes, with the type arguments of that supertype; null if {@code
-     * ancestor} is not a supertype.
+     * Returns the given supertype of this type, with its type arguments, or null if {@code ancestor} is not a
+     * supertype.
      */
     @Nullable
     TypeRef as(Class<?> ancestor) {

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Reads the values of one message, and keeps the tables of references, definitions and type names that these values
+ * Reads the values of one message, and maintains the tables of references, definitions and type names that these values
  * share. Not thread-safe.
  */
 final class ValueReader {
@@ -36,13 +36,13 @@ final class ValueReader {
     /** The number of values read so far in the current container. A reference adds the weight of its value. */
     private long weight;
 
-    /** Whether the value being read was skipped before. The tables then already contain the value. */
+    /** True if the value being read was skipped earlier. The tables then already contain the value. */
     private boolean replaying;
 
     /** The number of bytes of skipped values that may still be read a second time. */
     private int replayable;
 
-    /** The memory, in bytes, that may still be allocated for fields that the message omits. */
+    /** The remaining memory, in bytes, for fields that the message omits. */
     private long shellBytes;
 
     ValueReader(HessianInput in, HessianLimits limits, KnownDefinitions known, HashBudget hashes) {
@@ -134,8 +134,8 @@ final class ValueReader {
     }
 
     /**
-     * Reads a value at a position of type {@code String}. The return type is Object, because the method handles that
-     * call this method return objects.
+     * Reads a value at a position of type {@code String}. The return type is Object, because this method is called
+     * through method handles that return objects.
      */
     @Nullable
     Object readText(Slot slot) {
@@ -196,7 +196,7 @@ final class ValueReader {
         skipper.skip(limits.depth() - depth);
     }
 
-    /** Skips the next value, whose nesting may be deeper than the limit for values that are created. */
+    /** Skips the next value, which may be nested more deeply than the limit for values that are created. */
     void skipDeep() {
         skipper.skip(ValueSkipper.DEEPEST);
     }
@@ -205,7 +205,7 @@ final class ValueReader {
         in.fulfil();
     }
 
-    /** Returns the tag of the next value, after reading any class definitions before the value. */
+    /** Reads any class definitions that precede the next value, and returns the value's tag. */
     int nextTag() {
         count();
         int tag = in.next();
@@ -279,7 +279,7 @@ final class ValueReader {
         return definitions.get(index);
     }
 
-    /** Reads a list's or map's type: a name, or the number of a type name that was read earlier. */
+    /** Reads a list's or map's type, which is either a name or the number of a type name that was read earlier. */
     String readTypeName() {
         int tag = in.next();
         if (Tags.kind(tag) == Tags.TEXT) {
@@ -297,7 +297,7 @@ final class ValueReader {
     }
 
     /**
-     * Reads a list's type; null if the tag announces no type.
+     * Reads a list's type. Returns null if the tag announces no type.
      *
      * @param tag the list's first byte
      */
@@ -307,7 +307,7 @@ final class ValueReader {
     }
 
     /**
-     * Reads a list's length; -1 if the tag announces no length. Call {@link #listType} first.
+     * Reads a list's length. Returns -1 if the tag announces no length. Call {@link #listType} first.
      *
      * @param tag the list's first byte
      */
@@ -333,7 +333,7 @@ final class ValueReader {
     }
 
     /**
-     * Adds to the current container's weight, that is, to the number of values that hashing the container may visit.
+     * Adds to the current container's weight, which is the number of values visited when the container is hashed.
      */
     void weigh(long visits) {
         weight += visits;
@@ -361,8 +361,8 @@ final class ValueReader {
 
     /**
      * Reads a value that was skipped but is the target of a later reference. This happens, for example, if two fields
-     * contain the same object and the first field does not exist in this process. While the value is read, the
-     * tables of the message stay unchanged.
+     * contain the same object and the first field does not exist in this process. The tables of the message do not
+     * change while the value is being read.
      */
     private void replay(int number, Slot slot) {
         if (replayable <= 0) {
@@ -430,8 +430,8 @@ final class ValueReader {
     }
 
     /**
-     * Subtracts memory from the budget for fields that the message omits. An object needs memory for all its fields,
-     * even if the message does not name any of them. Some classes need more memory than their fields.
+     * Charges the memory of fields that the message omits to their budget. An object needs memory for all its fields,
+     * even if the message names none of them. Some classes need more memory than their fields.
      */
     void makeRoom(long bytes) {
         shellBytes -= bytes;

@@ -16,7 +16,7 @@ final class ValueSkipper {
     private final HessianInput in;
     private final ValueReader values;
 
-    /** For each open container, the number of values that are still to be skipped, or {@link #UNTIL_END}. */
+    /** The number of values still to be skipped in each open container, or {@link #UNTIL_END}. */
     private int[] open = new int[16];
 
     private int depth;

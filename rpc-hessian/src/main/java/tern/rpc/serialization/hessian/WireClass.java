@@ -4,8 +4,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A class definition from a message, with cached results that were derived from it. Thread-safe: the results are
- * immutable, and concurrent threads may derive the same result twice.
+ * A class definition from a message, with cached results derived from it. Thread-safe: the results are immutable, and
+ * concurrent threads may derive the same result twice.
  */
 final class WireClass {
 
@@ -33,14 +33,14 @@ final class WireClass {
     }
 
     /**
-     * Whether this definition is new. A definition is new until an object of its class has passed the check for allowed
-     * classes. A new definition is used only for the current message.
+     * Returns whether this definition is new. A definition is new until an object of its class has passed the check for
+     * allowed classes. A new definition is used only for the current message.
      */
     boolean isNew() {
         return uses.length == 0;
     }
 
-    /** Returns the cached {@link Shape} for objects of this class at a position; null if none is cached. */
+    /** Returns the cached {@link Shape} for objects of this class at a position, or null if none is cached. */
     @Nullable
     Shape known(ReadableTypes service, Slot position) {
         for (Use use : uses) {
@@ -65,7 +65,7 @@ final class WireClass {
         return shape;
     }
 
-    /** Returns the index in the {@link Shape} for each field of the definition; -1 for an unknown field. */
+    /** Returns the index in the {@link Shape} for each field of the definition, or -1 for an unknown field. */
     int[] bind(Shape to) {
         Binding last = lastBinding;
         if (last == null || last.shape != to) {

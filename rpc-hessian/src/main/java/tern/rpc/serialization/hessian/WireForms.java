@@ -32,8 +32,8 @@ import tern.rpc.WireName;
 
 /**
  * Chooses the {@link WireForm} for a class. Tern's own forms write the same bytes as the serializer that hessian-lite
- * chooses for the class. If Tern has no form for the class, hessian-lite's serializer writes the class. Exceptions
- * always use Tern's form. Thread-safe.
+ * chooses for the class. Classes without a form in Tern are written by hessian-lite's serializer. Exceptions always use
+ * Tern's form. Thread-safe.
  */
 final class WireForms implements WireForm.Lookup {
 
@@ -92,7 +92,7 @@ final class WireForms implements WireForm.Lookup {
     }
 
     /**
-     * Returns Tern's own form for a class; null if only hessian-lite can write the class. The checks have the same
+     * Returns Tern's own form for a class, or null if only hessian-lite can write the class. The checks are in the same
      * order as in hessian-lite.
      */
     private static @Nullable WireForm own(Class<?> type) {
@@ -170,8 +170,8 @@ final class WireForms implements WireForm.Lookup {
     }
 
     /**
-     * Writes a calendar. This method replaces hessian-lite's own serializer, which assigns two reference numbers to a
-     * calendar, so all later references in the message point to wrong values.
+     * Writes a calendar. This method replaces hessian-lite's own serializer. That serializer assigns two reference
+     * numbers to a calendar, so that all later references in the message point to the wrong values.
      */
     private static void writeCalendar(Object value, HessianOutput out) throws IOException {
         out.writeObject(new CalendarHandle(value.getClass(), ((Calendar) value).getTimeInMillis()));

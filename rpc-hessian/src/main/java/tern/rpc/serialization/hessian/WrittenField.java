@@ -37,7 +37,10 @@ final class WrittenField {
         return new WrittenField(field.getDeclaringClass(), field.getName(), Instances.getter(field), kind);
     }
 
-    /** Returns the writer for a record component. The component's values are boxed, as in hessian-lite. */
+    /**
+     * Returns the writer for a record component. The component's values are boxed before they are written, as in
+     * hessian-lite.
+     */
     static WrittenField of(RecordComponent component) {
         Class<?> type = component.getType();
         return new WrittenField(

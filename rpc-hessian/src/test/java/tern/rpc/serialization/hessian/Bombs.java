@@ -13,8 +13,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hessian messages that are cheap to send and expensive to read. They contain classes that every service accepts, and
- * classes that {@link Target} declares. Each message consists of one value.
+ * Hessian messages that are cheap to send and expensive to read. They contain classes that every service accepts and
+ * classes declared by {@link Target}. Each message consists of one value.
  */
 public final class Bombs {
 
@@ -196,8 +196,8 @@ public final class Bombs {
     }
 
     /**
-     * Returns bombs whose keys have equal hash codes, are equal in sort order, or become more expensive to hash after
-     * they were read.
+     * Returns bombs whose keys have equal hash codes, have equal sort positions, or become more expensive to hash after
+     * they have been read.
      */
     public static Map<String, byte[]> keys(int size) {
         Map<String, byte[]> bombs = new LinkedHashMap<>();
@@ -262,8 +262,8 @@ public final class Bombs {
     }
 
     /**
-     * Returns an incomplete list whose own elements hash it repeatedly. The list contains an array, which is hashed
-     * by identity, so the reader does not detect the recursion.
+     * Returns a list that is hashed repeatedly by its own elements while it is still incomplete. The list contains an
+     * array, which is hashed by identity, so the reader does not detect the recursion.
      */
     private static byte[] openList(int size, boolean through) {
         Bytes bytes = Bytes.of().add('W', 'V').text("[object").add(0x91, 0x79).reference(0);
@@ -275,7 +275,7 @@ public final class Bombs {
         return bytes.add('Z').array();
     }
 
-    /** Returns four nested lists. Each inner list refers a hundred times to the list that encloses it. */
+    /** Returns four nested lists. Each inner list refers to its enclosing list a hundred times. */
     private static byte[] openChain(int size) {
         Bytes bytes = Bytes.of();
         int outer = -1;
@@ -687,7 +687,7 @@ public final class Bombs {
             return add(many);
         }
 
-        /** Repeats the bytes {@code some} until the message has {@code until} bytes. */
+        /** Repeats the bytes {@code some} until the message is {@code until} bytes long. */
         Bytes fill(int until, int... some) {
             while (bytes.size() < until) {
                 add(some);

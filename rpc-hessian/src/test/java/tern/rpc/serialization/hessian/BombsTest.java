@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.Cost;
 
-/** Measures figure R2 of docs/figures/promises.md for Hessian, the cost of reading the most expensive messages. */
+/** Measures figure R2 of docs/figures/promises.md for Hessian: the cost of reading the most expensive messages. */
 class BombsTest {
 
     private static final int MIB = 1 << 20;
@@ -65,7 +65,7 @@ class BombsTest {
         return KEY_BOMBS.keySet().stream();
     }
 
-    /** Uses messages of 1 MiB, because quadratic cost is visible only in large messages. */
+    /** Uses messages of 1 MiB, because quadratic costs are visible only in large messages. */
     @ParameterizedTest(name = "{0}")
     @MethodSource("keyNames")
     void keysAreReadOrRefusedAtABoundedPrice(String name) {

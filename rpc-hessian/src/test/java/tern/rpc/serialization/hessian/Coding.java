@@ -16,10 +16,10 @@ import tern.rpc.serialization.ObjectReader;
 import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.OutputBuffer;
 
-/** Reads and writes single values with Tern's and with hessian-lite's reader and writer. */
+/** Reads and writes single values with the readers and writers of Tern and hessian-lite. */
 final class Coding {
 
-    /** A separate class, so hessian-lite is loaded only in tests that compare with it. */
+    /** Holds hessian-lite's factory, so that hessian-lite is loaded only in tests that compare with it. */
     private static final class Lite {
         static final SerializerFactory FACTORY = new SerializerFactory(Coding.class.getClassLoader());
     }
@@ -129,8 +129,8 @@ final class Coding {
     }
 
     /**
-     * Converts a notation to bytes. The notation consists of hex digits and of {@code "text"}, which is encoded with
-     * its length.
+     * Converts a notation to bytes. The notation consists of hex digits and quoted strings such as {@code "text"},
+     * which are encoded with their length.
      */
     static byte[] bytes(String notation) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();

@@ -22,10 +22,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests which map keys and set elements are rejected, and that ordinary keys and elements are accepted. */
+/** Tests that map keys and set elements that would make hashing slow are rejected and ordinary ones are accepted. */
 class EqualKeysTest {
 
-    /** A class like an entity. Its hash code depends only on its id, although it refers to its parent. */
+    /** A class that resembles an entity. Its hash code depends only on its id, even though it refers to its parent. */
     static class Child implements Serializable {
         int id;
 
@@ -146,9 +146,11 @@ class EqualKeysTest {
         assertThat(coding.through(new TreeMap<>(map), Object.class)).isEqualTo(map);
     }
 
-    /** The hash code of these entities is a constant, as for real entities whose id is assigned by the database. */
+    /**
+     * The hash code of these entities is a constant, as is common for entities whose id is assigned by the database.
+     */
     @Test
-    @SuppressWarnings("unchecked") // The value that the test sends has this type.
+    @SuppressWarnings("unchecked") // The value sent by the test has this type.
     void entitiesThatReferToTheirParentAreRead() {
         List<Parent> parents = new ArrayList<>();
         for (int p = 0; p < 3; p++) {

@@ -28,12 +28,12 @@ public class ForbiddenClassesTest {
         Evil @Nullable [] evils;
     }
 
-    /** A class that the interface declares. It is therefore allowed at the position of that declaration. */
+    /** A class declared by the interface, and therefore allowed at the position of that declaration. */
     public static class Evil implements Serializable {
         int a;
     }
 
-    /** A class in the same package that the interface does not declare. */
+    /** A class that is in the same package but is not declared by the interface. */
     static class HolderNeighbour implements Serializable {
         static boolean initialized;
         int a;

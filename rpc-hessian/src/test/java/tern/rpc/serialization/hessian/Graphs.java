@@ -137,7 +137,7 @@ final class Graphs {
         transient int ignored = 7;
     }
 
-    /** A class with fields that hessian-lite's reader damages, next to fields that must stay intact. */
+    /** A class with some fields that hessian-lite's reader corrupts and others that must stay intact. */
     static class Narrow implements Serializable {
         byte before;
         float first;
@@ -404,7 +404,10 @@ final class Graphs {
         return builder;
     }
 
-    /** Returns a form of the value that can be compared even if the value's class does not define {@code equals}. */
+    /**
+     * Returns a representation of the value that can be compared even if the value's class does not define {@code
+     * equals}.
+     */
     static Object plain(Object value) {
         if (value instanceof AtomicInteger
                 || value instanceof AtomicLong

@@ -19,8 +19,8 @@ import tern.rpc.transport.Fuzz;
 import tern.rpc.transport.FuzzTarget;
 
 /**
- * Measures figure R1 of docs/figures/promises.md for Hessian. One reader accepts or rejects each invalid input, and
- * afterwards reads a valid message correctly.
+ * Measures figure R1 of docs/figures/promises.md for Hessian. A reader accepts or rejects each invalid input, and must
+ * then still read a valid message correctly.
  */
 @Timeout(3_600)
 public class HessianFuzzTest {

@@ -120,7 +120,7 @@ class HessianWriterTest {
     }
 
     /**
-     * Reads a response that consists of type, value and attachments. Reference numbers continue across these three
+     * Reads a response that consists of a type, a value and attachments. Reference numbers continue across these three
      * values.
      */
     @Test

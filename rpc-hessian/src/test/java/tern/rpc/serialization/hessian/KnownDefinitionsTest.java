@@ -119,8 +119,8 @@ class KnownDefinitionsTest {
         long first = allocated(reader, service, point, result, 1);
         long thousand = allocated(reader, service, point, result, 1_000);
 
-        // The limit covers the record and its array of values. If the definition and its names were created for each
-        // message, they would take another 700 bytes.
+        // The limit covers the record and its array of values. Creating the definition and its names for each message
+        // would take another 700 bytes.
         assertThat(thousand / 1_000).isLessThan(first).isLessThan(300);
     }
 
@@ -135,7 +135,7 @@ class KnownDefinitionsTest {
         return THREADS.getCurrentThreadAllocatedBytes() - before;
     }
 
-    /** Returns the message of a point whose fields hold 1, 2, 3 and so on. */
+    /** Returns an encoded point whose fields have the values 1, 2, 3 and so on. */
     private static byte[] message(String... fields) {
         OutputBuffer bytes = new OutputBuffer();
         ScalarOutput out = new ScalarOutput(bytes);

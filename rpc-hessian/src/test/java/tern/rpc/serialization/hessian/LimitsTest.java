@@ -79,7 +79,7 @@ class LimitsTest {
         assertThat(THREADS.getCurrentThreadAllocatedBytes() - before).isLessThan(256 << 10);
     }
 
-    /** The message has enough bytes for each announced list by itself, but not for the sum of all nested lists. */
+    /** The message has enough bytes for each announced list on its own, but not for all nested lists together. */
     @Test
     void claimsInsideEachOtherAreAddedUp() {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();

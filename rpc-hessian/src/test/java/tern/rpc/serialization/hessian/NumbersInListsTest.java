@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * Consecutive one-byte numbers of a list are read and written together. The bytes must be the same as if each number
- * were written alone.
+ * Tests lists in which consecutive one-byte numbers are read and written together. The bytes must be the same as if
+ * each number were written on its own.
  */
 class NumbersInListsTest {
 

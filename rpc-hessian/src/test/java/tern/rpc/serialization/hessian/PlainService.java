@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A service that declares only general types. It is public and in its own file, because another class loader
- * must be able to load it again.
+ * A service that declares only general types. It is public and has its own file, because a second class loader must be
+ * able to load it.
  */
 public interface PlainService {
     void take(

@@ -35,7 +35,7 @@ class PriceOfChecksTest {
     private static final int ROUNDS = 31;
     private static final int READS = 2_000;
 
-    /** The CPU time of a whole call on client and server, from docs/figures/calls.md. */
+    /** The total CPU time of a call on the client and the server, from docs/figures/calls.md. */
     private static final double ECHO_CALL_MICROS = 31;
 
     private static final double LIST_CALL_MICROS = 115;

@@ -11,8 +11,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests that the JVM prints no warning about {@code sun.misc.Unsafe}. JVMs since JDK 24 print one if code uses that
- * class.
+ * Tests that the JVM prints no warning about {@code sun.misc.Unsafe}. Since JDK 24, the JVM prints a warning if code
+ * uses that class.
  */
 @Timeout(120)
 class QuietJvmTest {

@@ -17,7 +17,9 @@ class SkippingTest {
 
     private static final int GRAPHS = 2000;
 
-    /** A class whose static initializer sets a flag in another class, so the test can detect the initialization. */
+    /**
+     * A class whose static initializer sets a flag in another class, so that the test can detect its initialization.
+     */
     static class Loud implements Serializable {
         private static final long serialVersionUID = 1L;
 
@@ -76,7 +78,7 @@ class SkippingTest {
         String loud = Loud.class.getName();
         byte[] bytes = Coding.bytes("43 \"" + loud + "\" 91 \"a\" 60 91" // an object of this class
                 + "4d \"" + loud + "\" \"a\" 91 5a" // a map with this class as its type
-                + "71 \"[" + loud + "\" 60 92" // a list with this class as its element type, which contains one object
+                + "71 \"[" + loud + "\" 60 92" // a list of one object, with this class as its element type
                 + "43 \"no.such.Type\" 90 61");
         ObjectReader reader = coding.start(bytes);
 

@@ -30,7 +30,7 @@ class ThrowablesTest {
     }
 
     /**
-     * An exception whose constructor composes the message, and whose {@code getMessage} changes the message again.
+     * An exception whose constructor composes the message and whose {@code getMessage} modifies it again.
      */
     static class OutOfStock extends Exception {
         private final int item;

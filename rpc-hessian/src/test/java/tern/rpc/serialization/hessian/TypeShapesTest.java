@@ -503,7 +503,7 @@ class TypeShapesTest {
     @Test
     void aSubclassThatFixesTheTypeArgumentsNarrowsToo() {
         LongPage sent = new LongPage();
-        @SuppressWarnings({"unchecked", "rawtypes"}) // The test sends a value of a type other than the declared one.
+        @SuppressWarnings({"unchecked", "rawtypes"}) // The type of the value sent differs from the declared type.
         List<Long> ints = (List) new ArrayList<>(List.of(1));
         sent.items = ints;
 

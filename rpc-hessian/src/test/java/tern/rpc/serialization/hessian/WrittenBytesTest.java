@@ -54,7 +54,7 @@ import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 
-/** Compares Tern's bytes with hessian-lite's bytes in the most error-prone cases. */
+/** Compares the bytes written by Tern and hessian-lite in the most error-prone cases. */
 class WrittenBytesTest {
 
     private static final int GRAPHS = 10_000;
@@ -128,8 +128,7 @@ class WrittenBytesTest {
     record Cents(long cents) implements Serializable {}
 
     /**
-     * When an instance with a target is written, the target is written in its place. An instance without a target is
-     * written itself.
+     * If an instance has a target, the target is written in its place. Otherwise the instance itself is written.
      */
     static class Proxy implements Serializable {
         private final @Nullable Object target;
@@ -270,8 +269,8 @@ class WrittenBytesTest {
     }
 
     /**
-     * If a message has few values, a reference is found by comparing the values one by one; if it has many values, by a
-     * hash table.
+     * In a message with few values, the writer finds a reference by comparing the values one by one; in a message with
+     * many values, it uses a hash table.
      */
     @Test
     void referencesAmongMany() {
@@ -292,8 +291,8 @@ class WrittenBytesTest {
     }
 
     /**
-     * Two classes with the same name, from different class loaders, may have different fields. hessian-lite treats them
-     * as one class.
+     * Two classes with the same name but different class loaders may have different fields. hessian-lite treats them as
+     * one class.
      */
     @Test
     void classesOfOneNameAreDefinedEach() throws ReflectiveOperationException {

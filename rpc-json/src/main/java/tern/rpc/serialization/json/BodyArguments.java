@@ -65,7 +65,7 @@ final class BodyArguments {
         };
     }
 
-    /** Rejects arguments for a method without parameters, because the sender must have meant another method. */
+    /** Rejects arguments for a method that has no parameters, because the sender must have meant another method. */
     private void checkNone(byte[] json, int offset, int length) {
         if (length == 0) {
             return;
@@ -117,9 +117,9 @@ final class BodyArguments {
     }
 
     /**
-     * Decodes the only argument from a bean, or from an object whose only member has the parameter's name and
-     * contains the bean. Senders use the second form for methods with several parameters. If such a wrapping object
-     * were decoded as the bean itself, all properties of the bean would be null.
+     * Decodes the only argument from a bean, or from an object whose only member has the parameter's name and contains
+     * the bean. The wrapped form is the usual one for methods with several parameters. If a wrapper were decoded as the
+     * bean itself, all properties of the bean would be null.
      */
     private @Nullable Object wrappedOrValue(Position only, byte[] json, int offset, int length) {
         try (JsonParser parser = mapper.createParser(json, offset, length)) {
@@ -138,7 +138,7 @@ final class BodyArguments {
     }
 
     /**
-     * Returns whether the JSON text is an object whose first member has this name. White space before the name is
+     * Returns whether the JSON text is an object whose first member has this name. Whitespace before the name is
      * allowed.
      */
     private static boolean beginsWith(byte[] quoted, byte[] json, int offset, int length) {

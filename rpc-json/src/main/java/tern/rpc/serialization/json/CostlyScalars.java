@@ -19,19 +19,18 @@ import tools.jackson.databind.type.LogicalType;
 
 /**
  * Limits scalars that are expensive to decode. If a number or time is sent as a string, Jackson matches the string
- * against a pattern before it checks any limit, and this match takes quadratic time. Adding to a decimal with a huge
+ * against a pattern before it checks any limit, and the match takes quadratic time. Arithmetic on a decimal with a huge
  * exponent would fill the heap. A {@code java.lang.Class} is never decoded.
  */
 final class CostlyScalars extends ValueDeserializerModifier {
 
     private static final long serialVersionUID = 1L;
 
-    /** The maximum number of characters in a time that is sent as a string. Every time with a zone is shorter. */
+    /** The maximum length of a time that is sent as a string. Even a time with a zone is always shorter. */
     private static final int MAX_TIME = 100;
 
     /**
-     * The maximum number of digits before the decimal point of a time in seconds. The largest long has this number of
-     * digits.
+     * The maximum number of digits before the decimal point of a time in seconds. The largest long has as many digits.
      */
     private static final int MAX_SECOND_DIGITS = 19;
 
@@ -86,7 +85,7 @@ final class CostlyScalars extends ValueDeserializerModifier {
         }
     }
 
-    /** Rejects numbers that are too large for their type. A sender can send infinity only by its name. */
+    /** Rejects numbers that are too large for their type. A sender can express infinity only by name. */
     private static void checkInfinite(JsonParser parser) {
         if ((parser.currentToken() != null && parser.currentToken().isNumeric())
                 || (parser.hasToken(JsonToken.VALUE_STRING) && hasDigit(parser.getString()))) {

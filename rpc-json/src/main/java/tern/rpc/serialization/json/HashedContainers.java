@@ -31,9 +31,9 @@ import tools.jackson.databind.type.CollectionType;
 import tools.jackson.databind.type.MapType;
 
 /**
- * Limits sets and maps whose keys may be chosen by a sender to have equal hash codes. A hash table remains fast if
- * these keys have an order, as strings and numbers do. A key without an order is compared with every earlier key that
- * has the same hash code. Containers that always take quadratic time to fill element by element are filled in one step,
+ * Limits sets and maps against senders that choose keys with equal hash codes. A hash table remains fast if such keys
+ * have an order, as strings and numbers do. A key without an order is compared with every earlier key that has the same
+ * hash code. Some containers always take quadratic time when filled one element at a time. They are filled in one step,
  * from another container that is decoded first.
  */
 final class HashedContainers extends ValueDeserializerModifier {
@@ -71,7 +71,7 @@ final class HashedContainers extends ValueDeserializerModifier {
         if (!set && raw != CopyOnWriteArraySet.class) {
             return deserializer;
         }
-        // A CopyOnWriteArraySet ignores the order of its elements and compares an added element with all others.
+        // A CopyOnWriteArraySet makes no use of an order: it compares each added element with all others.
         Kind kind = raw == CopyOnWriteArraySet.class ? Kind.COMPOSITE : Kind.of(type.getContentType());
         return kind == Kind.ORDERED ? deserializer : new Bounded(deserializer, raw, limits, kind);
     }
@@ -101,7 +101,7 @@ final class HashedContainers extends ValueDeserializerModifier {
         ORDERED,
         /**
          * The keys have no order that the table can use, so it searches them one by one, but each key is small.
-         * Examples are times for which only the supertype implements Comparable, not the class itself.
+         * Examples are time classes that are Comparable only through their supertype.
          */
         SCALAR,
         COMPOSITE;
@@ -171,7 +171,7 @@ final class HashedContainers extends ValueDeserializerModifier {
     private static final class Count {
         private static final int PLACES = 1 << 12;
 
-        /** Composite keys are counted only in containers with at least this number of keys. */
+        /** Composite keys are counted only in containers with at least this many keys. */
         private static final int FEW = 32;
 
         private final JsonLimits limits;

@@ -14,7 +14,7 @@ import tern.rpc.serialization.OutputBuffer;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.databind.json.JsonMapper;
 
-/** One method's JSON codec, based on Jackson. The method's types are resolved once, not at each call. */
+/** The Jackson-based JSON codec of one method. The method's types are resolved once, not on each call. */
 final class JacksonMethod implements JsonMethod {
 
     private final JsonMapper mapper;

@@ -18,8 +18,8 @@ import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.exc.UnrecognizedPropertyException;
 
 /**
- * Describes failures without the values that caused them, because values may be secrets and failures are logged.
- * Jackson's messages and causes quote values, so the descriptions contain neither.
+ * Describes failures without the values that caused them, because values may be secret and failures are logged.
+ * Jackson's messages and causes quote values, so the descriptions omit both.
  */
 final class JsonErrors {
 
@@ -70,7 +70,7 @@ final class JsonErrors {
         return "expected " + (type != null ? type.getTypeName() : declared) + constants(type);
     }
 
-    /** Returns an enum's constants, as in {@code , one of RED, GREEN}; an empty string for other types. */
+    /** Returns the constants of an enum, for example {@code , one of RED, GREEN}; an empty string for other types. */
     private static String constants(@Nullable Class<?> type) {
         Object[] constants = type == null ? null : type.getEnumConstants();
         if (constants == null || constants.length == 0) {
@@ -101,9 +101,7 @@ final class JsonErrors {
         return "not JSON" + place;
     }
 
-    /**
-     * Returns the exception for a class that Jackson cannot handle, or for an exception that application code threw.
-     */
+    /** Returns the exception for a class that Jackson cannot handle, or for an exception thrown by application code. */
     private static SerializationException other(String where, String what, RuntimeException failure) {
         if (failure instanceof InvalidDefinitionException definition) {
             return new SerializationException(where + ": " + definition.getOriginalMessage());
@@ -130,8 +128,8 @@ final class JsonErrors {
     }
 
     /**
-     * Returns the path to the failure, as in {@code at $.lines[3].amount}; an empty string at the root. Map keys are
-     * data, so they appear as {@code *}.
+     * Returns the path to the failure, for example {@code at $.lines[3].amount}; an empty string at the root. Map keys
+     * are data, so they appear as {@code *}.
      */
     private static String path(RuntimeException failure) {
         if (!(failure instanceof JacksonException jackson) || jackson.getPath().isEmpty()) {

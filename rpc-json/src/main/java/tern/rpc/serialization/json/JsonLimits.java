@@ -3,14 +3,14 @@ package tern.rpc.serialization.json;
 import tern.rpc.serialization.KeyLimits;
 
 /**
- * Upper limits for decoding one JSON text. The receiver of the text limits its length. Immutable.
+ * Upper limits for decoding one JSON text. The length of the text is limited elsewhere, by its receiver. Immutable.
  *
  * @param depth the nesting depth of arrays and objects, 1 to 512
- * @param numberDigits the number of characters of a number; for a {@code BigInteger} or {@code BigDecimal}, the
- *     number of digits written without an exponent
- * @param nameLength the number of characters of a member's name
- * @param nonScalarKeys the number of elements of one set, or keys of one map, that are not strings, numbers or
- *     similar scalars
+ * @param numberDigits the number of characters of a number; for a {@code BigInteger} or {@code BigDecimal}, the number
+ *     of digits written without an exponent
+ * @param nameLength the length of a member's name
+ * @param nonScalarKeys the number of elements of one set, or keys of one map, that are not strings, numbers or similar
+ *     scalars
  * @param equalKeys the number of keys in one container that have equal hash codes and that a hash table cannot order
  * @param keySteps the total number of characters that are compared between the elements of one set, or between the keys
  *     of one map

@@ -10,8 +10,8 @@ import tools.jackson.databind.DatabindContext;
 
 /**
  * Encodes and decodes dates and times in the usual form, {@code 2024-01-02} and {@code 2024-01-02T03:04:05.678} (ISO
- * 8601, RFC 3339). The JDK's formatters are not used, because they took half of the decoding time of an object with
- * three times. Other forms, such as five-digit years, are left to Jackson.
+ * 8601, RFC 3339). The JDK's formatters are not used, because they took half the time needed to decode an object with
+ * three times in it. Other forms, such as five-digit years, are left to Jackson.
  */
 final class PlainTime {
 
@@ -27,7 +27,9 @@ final class PlainTime {
 
     private PlainTime() {}
 
-    /** Returns whether values of the type have the usual form: neither the property nor the type sets a format. */
+    /**
+     * Returns whether values of the type have the usual form, that is, neither the property nor the type sets a format.
+     */
     static boolean isWanted(DatabindContext context, @Nullable BeanProperty property, Class<?> type) {
         JsonFormat.Value format = property == null
                 ? context.getConfig().getDefaultPropertyFormat(type)
@@ -35,7 +37,7 @@ final class PlainTime {
         return format == null || format.equals(JsonFormat.Value.empty());
     }
 
-    /** Returns the date; null if the characters have another form or are not a valid date. */
+    /** Returns the date; null if the characters have another form or do not represent a valid date. */
     static @Nullable LocalDate date(char[] text, int from, int length) {
         if (length != DATE_LENGTH || text[from + 4] != '-' || text[from + 7] != '-') {
             return null;
@@ -54,8 +56,8 @@ final class PlainTime {
     }
 
     /**
-     * Returns the date and time; null if the characters have another form or are not valid. Seconds and their
-     * fraction are optional.
+     * Returns the date and time; null if the characters have another form or represent no valid time. Seconds and
+     * fractions are optional.
      */
     static @Nullable LocalDateTime dateTime(char[] text, int from, int length) {
         if (length < MINUTE_LENGTH || length > MAX_LENGTH || text[from + 10] != 'T' || text[from + 13] != ':') {
@@ -124,7 +126,7 @@ final class PlainTime {
         return DATE_LENGTH;
     }
 
-    /** Writes the time with seconds, and with as many digits of the fraction as needed. */
+    /** Writes the time with seconds and as many fractional digits as needed. */
     static int write(LocalDateTime time, char[] text) {
         write(time.toLocalDate(), text);
         text[10] = 'T';

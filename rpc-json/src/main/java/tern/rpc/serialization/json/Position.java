@@ -26,9 +26,7 @@ import tools.jackson.databind.type.LogicalType;
  */
 final class Position {
 
-    /**
-     * The kind of a type. It determines whether JSON contains the value itself, or an array or object around the value.
-     */
+    /** The kind of a type. It determines whether JSON contains the value itself or an array or object around it. */
     enum Kind {
         /** A {@code String} or {@code CharSequence}, which accepts only JSON strings. */
         TEXT,
@@ -38,7 +36,7 @@ final class Position {
         SCALAR_OR_NUMBERS,
         /** A type whose JSON form is an array. */
         ARRAY,
-        /** Beans, maps, protobuf messages, and types for which the application has a deserializer. */
+        /** A bean, a map, a protobuf message, or a type for which the application has a deserializer. */
         OTHER
     }
 
@@ -110,7 +108,7 @@ final class Position {
         this.problem = other.problem;
     }
 
-    /** Returns a copy for values that are sent as separate strings, such as query parameters. */
+    /** Returns a copy for values sent as separate strings, such as query parameters. */
     Position forText(JsonMapper textMapper) {
         return new Position(
                 this,
@@ -142,7 +140,7 @@ final class Position {
         return kind == Kind.TEXT || kind == Kind.SCALAR || kind == Kind.SCALAR_OR_NUMBERS;
     }
 
-    /** Returns whether the type is a bean that has properties, but none with this name. */
+    /** Returns whether the type is a bean with properties, but without one of this name. */
     boolean lacks(String property) {
         return bean != null && bean.getPropertyCount() > 0 && !bean.hasProperty(property);
     }

@@ -46,9 +46,7 @@ final class QueryArguments {
         return arguments;
     }
 
-    /**
-     * Decodes a bean or map whose properties are the query parameters that do not belong to other method parameters.
-     */
+    /** Decodes a bean or map from the query parameters that do not belong to other method parameters. */
     private @Nullable Object ofProperties(Position parameter, Map<String, List<String>> query) {
         Map<String, List<String>> properties = new HashMap<>(query);
         properties.keySet().removeAll(names);
@@ -88,8 +86,8 @@ final class QueryArguments {
     }
 
     /**
-     * Returns whether the parameter's text is a bean or a list in JSON. The result is always false for types whose
-     * ordinary values may look like JSON.
+     * Returns whether the parameter's text is a JSON bean or list. The result is always false for types whose ordinary
+     * values may look like JSON.
      */
     private static boolean isJson(Position parameter, String value, boolean element) {
         return switch (parameter.kind()) {

@@ -17,7 +17,7 @@ import tools.jackson.databind.introspect.AnnotatedConstructor;
 
 /**
  * Calls constructors with arguments, such as those of records, through a method handle that is created once per class.
- * Jackson adapts a handle to the number of arguments at each call, which costs more than decoding the arguments.
+ * Jackson adapts its handle to the number of arguments on each call, which costs more than decoding the arguments.
  * Thread-safe.
  */
 final class QuickConstructors implements ValueInstantiators {
@@ -80,7 +80,7 @@ final class QuickConstructors implements ValueInstantiators {
             } catch (Error failure) {
                 throw failure;
             } catch (Throwable refused) {
-                // Jackson's own call also fails, but its exception contains the position.
+                // Jackson's own call will fail as well, but its exception contains the position.
                 return delegate().createFromObjectWith(context, arguments);
             }
         }

@@ -13,15 +13,15 @@ import tools.jackson.databind.deser.ValueInstantiators;
 import tools.jackson.databind.deser.bean.PropertyValueBuffer;
 
 /**
- * Limits the memory of the objects that are decoded from JSON text, because an empty object is three bytes of text
- * but takes memory for every field of its class. One argument's objects may take 1 MiB plus four times the number of
- * bytes of text read so far. The first {@link #FREE_BYTES} bytes of each object are not counted. Thread-safe.
+ * Limits the memory of the objects that are decoded from JSON text, because an empty object is only three bytes of text
+ * but takes memory for every field of its class. The objects of one argument may take 1 MiB plus four times the number
+ * of bytes read so far. The first {@link #FREE_BYTES} bytes of each object are not counted. Thread-safe.
  */
 final class RoomOfObjects implements ValueInstantiators {
 
     /**
-     * The number of bytes of each object that do not count towards the limit. Objects of at most this size are useless
-     * for an attack.
+     * The number of bytes of each object that do not count towards the limit. Objects up to this size are useless for
+     * an attack.
      */
     static final int FREE_BYTES = 24;
 
@@ -85,8 +85,8 @@ final class RoomOfObjects implements ValueInstantiators {
         }
 
         /**
-         * Computes the limit from the current position in the text. Getting the position is expensive, so this method
-         * runs only when the previous limit is exceeded.
+         * Computes the limit from the current position in the text. Determining the position is expensive, so this
+         * method runs only when the previous limit is exceeded.
          */
         private void look(DeserializationContext context) {
             long sent = Math.max(0, context.getParser().currentLocation().getByteOffset());

@@ -58,8 +58,7 @@ final class StreamLimits {
         }
 
         /**
-         * Limits a number's scale. Otherwise a number of eight characters could represent an integer with 100,000
-         * digits.
+         * Limits a number's scale. Otherwise an eight-character number could represent an integer with 100,000 digits.
          */
         @Override
         public void validateBigIntegerScale(int scale) {

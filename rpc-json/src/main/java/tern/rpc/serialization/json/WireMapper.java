@@ -21,15 +21,15 @@ import tools.jackson.databind.util.StdDateFormat;
 
 /**
  * Creates a copy of the application's mapper with the rules of the wire protocol. Modules, mix-ins, naming strategy and
- * visibility settings are copied unchanged. Dates, enums, numbers, bytes and compact output follow the protocol,
- * because the peer relies on them.
+ * visibility settings are copied unchanged. The formats of dates, enums, numbers and bytes, and the compact output,
+ * follow the protocol, because the peer relies on them.
  */
 final class WireMapper extends JsonMapper.Builder {
 
     private static final Base64Variant BASE64 =
             Base64Variants.MIME_NO_LINEFEEDS.withReadPadding(Base64Variant.PaddingReadBehaviour.PADDING_ALLOWED);
 
-    /** Copies a mapper with a different factory. Jackson has no method for this. */
+    /** Copies a mapper, but with a different factory. Jackson has no method for this. */
     private WireMapper(JsonMapper user, JsonFactory factory) {
         super((StateImpl) user.rebuild().saveStateApplyModules());
         _streamFactory = factory;
@@ -77,7 +77,7 @@ final class WireMapper extends JsonMapper.Builder {
                 // If an older caller omits a field or sends null for it, decoding must not fail. Null arguments are
                 // rejected elsewhere.
                 .disable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
-                // JsonMethod decodes several values from one text, and checks for the end of the text itself.
+                // JsonMethod decodes several values from one text, and itself checks for the end of the text.
                 .disable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS, DeserializationFeature.UNWRAP_ROOT_VALUE)
                 .disable(
                         SerializationFeature.WRAP_ROOT_VALUE,
@@ -86,7 +86,7 @@ final class WireMapper extends JsonMapper.Builder {
                 .build();
     }
 
-    /** Omits null properties, unless the application has configured another rule for them. */
+    /** Omits null properties if the application has not configured another rule for them. */
     private static JsonInclude.Value withoutNulls(JsonInclude.Value user) {
         return user.getValueInclusion() == JsonInclude.Include.USE_DEFAULTS
                 ? user.withValueInclusion(JsonInclude.Include.NON_NULL)

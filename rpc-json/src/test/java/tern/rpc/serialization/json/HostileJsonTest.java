@@ -46,7 +46,7 @@ import tern.rpc.serialization.JsonMethod;
 import tern.rpc.serialization.SerializationException;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests malicious input, which an unauthenticated peer may send. */
+/** Tests malicious input that an unauthenticated peer may send. */
 class HostileJsonTest {
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -346,7 +346,7 @@ class HostileJsonTest {
     }
 
     /**
-     * The promise is 100 ms per MiB. The test reads a quarter of a MiB but allows ten times the promised time,
+     * The promised time is 100 ms per MiB. The test decodes a quarter of a MiB but allows ten times the promised time,
      * because the machine may be slow.
      */
     @ParameterizedTest

@@ -30,8 +30,8 @@ import tern.rpc.transport.FuzzTarget;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Measures figures R1 and R2 of docs/figures/promises.md for JSON: the cost of decoding the worst JSON texts, and
- * robustness against all other invalid texts.
+ * Measures figures R1 and R2 of docs/figures/promises.md for JSON: the cost of decoding the worst JSON texts, and the
+ * robustness against other invalid texts.
  */
 @Timeout(3_600)
 public class JsonBombsTest {

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import tern.rpc.ServiceDescriptor;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests that a number is rejected, not changed, if the declared type cannot represent it. */
+/** Tests that a number that the declared type cannot represent is rejected rather than changed. */
 class NumbersOutOfRangeTest {
 
     record Times(

@@ -13,7 +13,7 @@ import tern.rpc.load.Load;
 import tern.rpc.load.Target;
 
 /**
- * The arguments of the command: the method to call, the load and the latency target.
+ * The command's arguments: the method to call, the load and the latency target.
  *
  * @param server the server's address, {@code http://host:port}
  * @param method the method's name; for an overload, followed by {@code ~} and the first letters of its parameter types

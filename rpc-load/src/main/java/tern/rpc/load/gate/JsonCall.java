@@ -101,8 +101,8 @@ final class JsonCall implements Scenario.Call {
     }
 
     /**
-     * Returns the failure with the code and the message in the body of the response. If a proxy in front of the server
-     * has answered, the body may not be JSON.
+     * Returns a failure with the code and message from the response body. The body may not be JSON if a proxy in front
+     * of the server has answered.
      */
     private static RpcException failure(HttpResponse<String> response) {
         try {
@@ -112,7 +112,7 @@ final class JsonCall implements Scenario.Call {
                 return failure(code(code), body.path("message").asString(""));
             }
         } catch (JacksonException e) {
-            // The body is not JSON, so its text becomes the message.
+            // The body is not JSON, so its text is used as the message.
         }
         String text = response.body().strip();
         return failure(

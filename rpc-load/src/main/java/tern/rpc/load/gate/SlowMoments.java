@@ -13,12 +13,12 @@ import tern.rpc.load.Tally;
 import tern.rpc.load.Target;
 
 /**
- * Collects diagnoses of the application while it misses the target, because after the load the cause would no longer be
- * visible. Confined to one thread.
+ * Collects diagnoses while the application misses the target, because the cause would no longer be visible after the
+ * load. Confined to one thread.
  */
 final class SlowMoments implements OpenLoopDriver.Progress {
 
-    /** The minimum time between two diagnoses. */
+    /** The minimum interval between two diagnoses. */
     private static final Duration APART = Duration.ofSeconds(5);
 
     private final Target target;

@@ -35,7 +35,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Runs the whole program against a real server and a scripted Actuator endpoint. */
+/** Tests the whole program against a real server and a scripted Actuator endpoint. */
 @Timeout(120)
 class SloGateTest {
 

@@ -13,23 +13,22 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fields that a message class's parser knows, by field number and wire type. A nested message's fields are
- * computed when they are first used. Thread-safe.
+ * The fields that a message class's parser knows, by field number and wire type. The fields of a nested message are
+ * computed on first use. Thread-safe.
  */
 final class KnownFields {
 
-    /** The known fields of an unknown group, which has no known fields. */
+    /** The empty set of known fields, used for an unknown group. */
     static final KnownFields NONE = new KnownFields(true, List.of(), Map.of());
 
     /**
-     * Marks a tag byte that begins an unknown field, a field that contains other fields, a closed enum, or a tag of
-     * more than one byte.
+     * Marks a tag byte that begins an unknown field, a field with nested fields, a closed enum, or a multi-byte tag.
      */
     static final byte OTHER = 0;
 
     /**
-     * Marks a tag byte that begins a known field with the wire type VARINT. Such a field needs no check; only its end
-     * must be found.
+     * Marks a tag byte that begins a known field with the wire type VARINT. Such a field need not be checked, only
+     * skipped.
      */
     static final byte VARINT = 1;
 
@@ -38,7 +37,7 @@ final class KnownFields {
     static final byte LENGTH_DELIMITED = 4;
 
     private final boolean keepsUnknown;
-    // the wire type or OTHER for each tag of one byte; the tag is the index
+    // the wire type, or OTHER, for each one-byte tag; the tag is the index
     private final byte[] plain = new byte[1 << Byte.SIZE];
     private final int[] numbers; // the field numbers in ascending order
     private final Field[] fields; // the fields in ascending order of their field numbers
@@ -100,7 +99,7 @@ final class KnownFields {
      */
     @Nullable
     Field field(int number, int wireType) {
-        // This first guess is right for most messages, which number their fields from one without gaps.
+        // This first guess is right for most messages, because they number their fields from one without gaps.
         int place = number - 1;
         if (place < 0 || place >= numbers.length || numbers[place] != number) {
             place = Arrays.binarySearch(numbers, number);
@@ -154,7 +153,7 @@ final class KnownFields {
          * Returns whether the parser keeps this enum number as the field's value. If false, the parser stores the
          * number as an unknown field.
          *
-         * @param number the number of an enum value
+         * @param number the enum value's number
          */
         boolean hasValue(int number) {
             return closedEnum == null || closedEnum.findValueByNumber(number) != null;

@@ -71,8 +71,8 @@ final class MessageBytes {
     }
 
     /**
-     * Returns the parser for one encoded message. The parser keeps unknown fields, which can then be forwarded,
-     * unless there are too many of them ({@link UnknownFields}).
+     * Returns the parser for one encoded message. The parser keeps unknown fields so that they can be forwarded. If
+     * there are too many of them ({@link UnknownFields}), it drops them.
      */
     private Parser<? extends MessageLite> parserFor(byte[] bytes, int offset, int length) {
         if (known == null || !UnknownFields.canBeTooMany(length)) {

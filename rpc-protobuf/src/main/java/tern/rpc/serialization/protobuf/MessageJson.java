@@ -10,7 +10,8 @@ import tern.rpc.serialization.SerializationException;
 
 /**
  * Converts one message class to and from its canonical JSON form. Only this class uses protobuf-java-util. A field of
- * type {@code Any} may contain messages that the class's {@code .proto} file declares or imports. Thread-safe.
+ * type {@code Any} may contain messages that are declared in the class's {@code .proto} file or in its imports.
+ * Thread-safe.
  */
 final class MessageJson {
 

@@ -7,12 +7,12 @@ import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Encodes and decodes protobuf messages, in binary and in their canonical JSON form. Thread-safe. Each message class is
- * prepared when it is first used.
+ * Encodes and decodes protobuf messages in binary and in canonical JSON form. Thread-safe. Each message class is
+ * prepared on first use.
  *
  * <p>This class loads without protobuf on the class path. {@link #isMessage} then returns false for every class, and no
  * other method may be called. The JSON form also needs {@code com.google.protobuf:protobuf-java-util}; if that library
- * is missing, an exception says so.
+ * is missing, an exception reports this.
  */
 public final class ProtobufCodec {
 
@@ -80,13 +80,13 @@ public final class ProtobufCodec {
 
     /**
      * Decodes one message of a class for which {@link #isMessage} returns true. Unknown fields are kept and encoded
-     * again with the message. If their count exceeds 4,096 plus one for every 16 bytes of the message, all are
-     * dropped with a warning. Consecutive fields with the same field number count as one. Lite messages keep all
-     * unknown fields.
+     * again with the message. If their count exceeds 4,096 plus one for every 16 bytes of the message, all are dropped
+     * with a warning. Consecutive fields with the same field number count as one. Lite messages keep all unknown
+     * fields.
      *
      * @throws SerializationException if the bytes are not a message of the class, if messages are nested deeper than
-     *     64, or if more than 4,096 plus one for every 8 bytes of the message contain unknown enum values, which the
-     *     parser of proto2 stores as unknown fields
+     *     64, or if the number of messages in it that contain an unknown enum value exceeds 4,096 plus one for every 8
+     *     bytes; the proto2 parser stores such values as unknown fields
      * @throws IllegalArgumentException if the class is not a generated message class
      */
     public Object parse(Class<?> type, byte[] bytes, int offset, int length) {
@@ -94,7 +94,7 @@ public final class ProtobufCodec {
     }
 
     /**
-     * Encodes one message. Reserves exactly its size in the buffer.
+     * Encodes one message. Reserves exactly the encoded size in the buffer.
      *
      * @throws tern.rpc.serialization.MessageTooLargeException if the message exceeds the buffer's limit
      * @throws SerializationException if a required field is missing
@@ -116,7 +116,7 @@ public final class ProtobufCodec {
     }
 
     /**
-     * Returns the canonical JSON form without white space.
+     * Returns the canonical JSON form without whitespace.
      *
      * @throws SerializationException if the message has no canonical JSON form, or if protobuf-java-util is missing
      */
@@ -126,9 +126,9 @@ public final class ProtobufCodec {
     }
 
     /**
-     * Checks that {@link #fromJson} and {@link #toJson} will work for this class.
+     * Checks that {@link #fromJson} and {@link #toJson} can handle this class.
      *
-     * @throws SerializationException if they will not; the message names the missing jar
+     * @throws SerializationException if they cannot; the message names the missing jar
      */
     public static void checkJsonForm(Class<?> type) {
         if (!JSON_FORM) {

@@ -10,7 +10,7 @@ public final class SideEffects {
     private SideEffects() {}
 
     /**
-     * Returns whether a call of the method changes nothing.
+     * Returns whether calling the method changes nothing.
      *
      * @param descriptor a protobuf method descriptor; the result is false for any other object
      */
@@ -18,7 +18,7 @@ public final class SideEffects {
         return level(descriptor) == IdempotencyLevel.NO_SIDE_EFFECTS;
     }
 
-    /** Returns whether a repeated call of the method has no further effect. */
+    /** Returns whether calling the method again has no further effect. */
     public static boolean isIdempotent(@Nullable Object descriptor) {
         return level(descriptor) != IdempotencyLevel.IDEMPOTENCY_UNKNOWN;
     }

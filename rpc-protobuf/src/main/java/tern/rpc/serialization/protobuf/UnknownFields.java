@@ -3,9 +3,8 @@ package tern.rpc.serialization.protobuf;
 import com.google.protobuf.WireFormat;
 
 /**
- * Counts the unknown fields of a message in one pass over its bytes, without creating objects. The count ends at
- * invalid bytes, because the parser stops there too. If it is unclear whether the parser would stop, the count
- * continues.
+ * Counts the unknown fields of a message in one pass over its bytes, without creating objects. Counting ends at invalid
+ * bytes, because the parser stops there too. If it is unclear whether the parser would stop, counting continues.
  *
  * <p>protobuf keeps the unknown fields of each message in a tree, which takes at least half a kilobyte even for one
  * field of two bytes. Messages from newer peers legitimately contain some unknown fields, so the limits grow with the
@@ -19,13 +18,14 @@ final class UnknownFields {
     private static final int FREE = 4_096;
 
     /**
-     * The number of message bytes for each unknown field that is kept in addition to {@link #FREE}. A known field of a
-     * small message takes about as many bytes.
+     * One unknown field in addition to {@link #FREE} is kept for each of this number of message bytes. A known field of
+     * a small message is about as long.
      */
     private static final int BYTES_OF_A_FIELD = 16;
 
     /**
-     * The number of bytes for each message with an unknown enum number that is accepted in addition to {@link #FREE}.
+     * One message with an unknown enum number, in addition to {@link #FREE}, is accepted for each of this number of
+     * bytes.
      */
     private static final int BYTES_OF_A_MESSAGE = 8;
 
@@ -126,7 +126,9 @@ final class UnknownFields {
         }
     }
 
-    /** Skips consecutive fields that need no check. For speed, the loop keeps the position in a local variable. */
+    /**
+     * Skips consecutive fields that need not be checked. For speed, the loop keeps the position in a local variable.
+     */
     private void passOverPlain(KnownFields known, int end) {
         int at = position;
         int next = at;
@@ -138,7 +140,8 @@ final class UnknownFields {
     }
 
     /**
-     * Returns the position after a field that needs no check; Integer.MAX_VALUE if the field must be checked in detail.
+     * Returns the position after a field that need not be checked; Integer.MAX_VALUE if the field must be checked in
+     * detail.
      */
     private int behindPlain(KnownFields known, int at, int end) {
         byte[] in = bytes;
@@ -206,7 +209,7 @@ final class UnknownFields {
         }
     }
 
-    /** Reads a length, and returns the position at which the bytes of that length end. */
+    /** Reads a length, and returns the end position of the content with that length. */
     private int endOfPart(int end) {
         int count = varint(end);
         if (count < 0 || count > end - position) {
@@ -216,7 +219,7 @@ final class UnknownFields {
         return position + count;
     }
 
-    /** Reads a number of at most ten bytes and returns its low 32 bits. */
+    /** Reads a number up to ten bytes long and returns its low 32 bits. */
     private int varint(int end) {
         int value = 0;
         for (int shift = 0; shift < 70 && position < end; shift += 7) {

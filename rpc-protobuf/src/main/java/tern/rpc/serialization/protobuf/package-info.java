@@ -1,4 +1,7 @@
-/** Protobuf messages in binary and JSON form. This package can be used even if protobuf is not on the class path. */
+/**
+ * Encodes and decodes protobuf messages in binary and JSON form. This package can be used even if protobuf is not on
+ * the class path.
+ */
 @NullMarked
 package tern.rpc.serialization.protobuf;
 

@@ -40,8 +40,8 @@ import tern.rpc.transport.Cost;
 import tern.rpc.transport.Fuzz;
 
 /**
- * Measures figures R1 and R2 of docs/figures/promises.md for protobuf: the cost of decoding the worst bytes, and
- * robustness against all other invalid bytes.
+ * Measures figures R1 and R2 of docs/figures/promises.md for protobuf: the cost of decoding the worst bytes, and the
+ * robustness against other invalid bytes.
  */
 @Timeout(3_600)
 class ProtobufBombsTest {
@@ -114,7 +114,7 @@ class ProtobufBombsTest {
         return all.toByteArray();
     }
 
-    /** Returns a field that contains itself {@code levels} times. Each level adds a few bytes. */
+    /** Returns a field nested in itself {@code levels} times. Each level adds a few bytes. */
     private static byte[] nested(int number, int levels, byte[] inside) {
         byte[] bytes = inside;
         for (int i = 0; i < levels; i++) {
@@ -186,7 +186,7 @@ class ProtobufBombsTest {
 
     /**
      * Returns a message with the maximum number of unknown fields that are kept: 4,096, plus one for every 16 bytes.
-     * Empty messages fill the bytes between them.
+     * The fields are padded with empty messages.
      */
     private static byte[] asManyAsAreKept(int size, int number) {
         byte[] strange = field(number, bytes(13 << 3, 1));

@@ -28,7 +28,7 @@ class UnknownFieldsTest {
 
     private static final int NEW_COLOUR = 77;
 
-    /** An unknown field whose field number no message in this test declares. */
+    /** An unknown field. No message in this test declares its field number. */
     private static final UnknownFieldSet NEW = numbers(9_000);
 
     private final List<String> warnings = new ArrayList<>();
@@ -195,7 +195,7 @@ class UnknownFieldsTest {
                 .isEqualTo(1);
     }
 
-    /** A map entry has no unknown fields, because its parser skips them and creates no set for them. */
+    /** A map entry has no unknown fields, because its parser skips them without creating a set for them. */
     @Test
     void entriesOfMapsHaveNone() {
         byte[] entryOfThree = bytes(0x12, 5, 0x0a, 1, 'k', 0x18, 1);
@@ -259,7 +259,7 @@ class UnknownFieldsTest {
             bytes(0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f), // a negative length
             bytes(0x7f), // an invalid wire type
             bytes(0x7c), // the end of a group that never started
-            bytes(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01) // a number of more than ten bytes
+            bytes(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01) // a number longer than ten bytes
         }) {
             assertThat(count(Page.getDefaultInstance(), bytes).fields()).isLessThanOrEqualTo(1);
         }

@@ -23,11 +23,11 @@ public record ApplicationMetadata(String application, String revision, Map<Strin
     private static final int MAX_PORT = 65_535;
 
     /**
-     * One service that is offered over one protocol.
+     * A service offered over one protocol.
      *
      * @param group the group; empty if there is none
      * @param version the version; empty if there is none
-     * @param port the port; 0 to use the port that the process's registry entry lists for this protocol
+     * @param port the port; 0 to use the port listed for this protocol in the process's registry entry
      */
     public record Service(
             String name,
@@ -58,8 +58,8 @@ public record ApplicationMetadata(String application, String revision, Map<Strin
     }
 
     /**
-     * Returns a hash of all metadata that consumers read. The hash does not change at a restart, because each
-     * revision's metadata stays in the registry permanently.
+     * Returns a hash of all metadata that consumers read. The hash does not change when the application restarts,
+     * because each revision's metadata stays in the registry permanently.
      */
     static String revision(String application, Map<String, Service> services) {
         if (services.isEmpty()) {

@@ -7,15 +7,15 @@ import java.util.TreeMap;
 import tern.rpc.registry.Registration;
 import tern.rpc.registry.Registration.Service;
 
-/** Converts a registration to the registry entries that Dubbo's consumers read. */
+/** Converts a registration to the registry entries read by Dubbo consumers. */
 public final class DubboEntries {
 
-    /** The parameter that contains the name of a second protocol on the same port. */
+    /** The parameter for the name of a second protocol on the same port. */
     static final String FURTHER_PROTOCOL = "ext.protocol";
 
     /**
-     * The parameter that marks an entry for the second protocol. Consumers use such an entry only if they
-     * request that protocol.
+     * The parameter that marks an entry for the second protocol. Consumers use an entry with this parameter only if
+     * they request that protocol.
      */
     private static final String IS_EXTRA = "isExtra";
 
@@ -36,8 +36,8 @@ public final class DubboEntries {
      *
      * @param metadataRemote whether consumers read the metadata in the registry. If false, they request it from the
      *     process
-     * @param nodePerProtocol whether there is an interface-level entry for each protocol. If true, a consumer that
-     *     requests no particular protocol counts the process once per protocol
+     * @param nodePerProtocol whether there is an interface-level entry for each protocol. If true, a consumer that does
+     *     not request a particular protocol counts the process once per protocol
      */
     public DubboEntries(Registration registration, boolean nodePerProtocol, boolean metadataRemote) {
         this.metadataRemote = metadataRemote;
@@ -71,7 +71,7 @@ public final class DubboEntries {
         return urls;
     }
 
-    /** Returns the process's services over all its protocols. */
+    /** Returns the process's services over all of its protocols. */
     public ApplicationMetadata metadata() {
         return metadata;
     }
@@ -125,7 +125,7 @@ public final class DubboEntries {
         return services;
     }
 
-    /** Returns a service's parameters that do not change at a restart. */
+    /** Returns those parameters of a service that stay the same across restarts. */
     private Map<String, String> parameters(Service service) {
         Map<String, String> parameters = new TreeMap<>();
         parameters.put("application", registration.application());

@@ -8,7 +8,7 @@ final class Hosts {
     private Hosts() {}
 
     /**
-     * Returns whether the string contains only characters that occur in host names and addresses, including IPv6
+     * Returns whether the string contains only characters that are valid in host names and addresses, including IPv6
      * addresses with a scope.
      */
     static boolean isHost(String text) {

@@ -7,8 +7,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Parses the entries of one application's processes into a small form. Processes with equal attributes share one
- * object for them, because an application may have thousands of processes that differ only in address and start time.
+ * Parses the entries of one application's processes into a compact form. Processes with equal attributes share one
+ * attribute object, because an application may have thousands of processes that differ only in address and start time.
  * Not thread-safe.
  */
 public final class KnownProcesses {
@@ -39,7 +39,7 @@ public final class KnownProcesses {
         Shared same = shared.get(attributes);
         if (same == null) {
             if (shared.size() >= MAX_SHARED) {
-                shared.clear(); // The processes keep references to the objects that they use.
+                shared.clear(); // Processes still in use keep their own references to these objects.
             }
             same = new Shared(application, attributes, entry.ports());
             shared.put(attributes, same);
@@ -55,14 +55,14 @@ public final class KnownProcesses {
         }
     }
 
-    /** The attributes that all processes with the same configuration have. */
+    /** The attributes shared by all processes with the same configuration. */
     public record Shared(String application, Map<String, String> attributes, List<ProcessEntry.Port> ports) {}
 
     /**
      * One process.
      *
-     * @param startedAtMillis the start in milliseconds since 1970; 0 if unknown
-     * @param shared all attributes but the start
+     * @param startedAtMillis the start time in milliseconds since 1970; 0 if unknown
+     * @param shared all attributes except the start time
      */
     public record Known(String host, int port, long startedAtMillis, Shared shared) {
 

@@ -38,10 +38,7 @@ public final class Limits {
         }
     }
 
-    /**
-     * Returns a string from the registry in a form for log and error messages: shortened and without control
-     * characters.
-     */
+    /** Prepares a string from the registry for log and error messages: shortens it and removes control characters. */
     public static String shown(String text) {
         StringBuilder clean = new StringBuilder();
         for (int i = 0; i < text.length() && i < SHOWN; i++) {

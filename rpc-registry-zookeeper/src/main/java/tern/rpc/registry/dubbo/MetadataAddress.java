@@ -21,7 +21,7 @@ public record MetadataAddress(String host, int port, String protocol, String ver
     private static final String DUBBO = "dubbo";
 
     /**
-     * Finds the address of a process's metadata service. Without the attribute, the service is expected on the
+     * Finds the address of a process's metadata service. If the attribute is missing, the service is expected on the
      * process's own port over the dubbo protocol, as in Dubbo.
      *
      * @throws IllegalArgumentException if the attribute is invalid
@@ -53,8 +53,8 @@ public record MetadataAddress(String host, int port, String protocol, String ver
     }
 
     /**
-     * Returns the address of a process's own service, in version 1.0.0 if the process offers the dubbo protocol, which
-     * consumers of all versions of Dubbo can call.
+     * Returns the address of a process's own service. Version 1.0.0 is used if the process offers the dubbo protocol,
+     * because consumers of all Dubbo versions can call it.
      */
     static MetadataAddress on(String host, int port, boolean dubbo) {
         return dubbo

@@ -32,7 +32,8 @@ public record ProcessEntry(String application, String id, String host, int port,
     private static final String NO_REVISION = "0";
 
     /**
-     * The class name that Dubbo's Jackson needs as type information. Tern writes this name but never loads the class.
+     * The class name that Dubbo's Jackson mapper needs as type information. Tern writes this name but never loads the
+     * class.
      */
     private static final String PAYLOAD_CLASS = "org.apache.dubbo.registry.zookeeper.ZookeeperInstance";
 
@@ -100,7 +101,7 @@ public record ProcessEntry(String application, String id, String host, int port,
         return REMOTE.equals(metadata.get(STORAGE));
     }
 
-    /** Returns the protocols with their ports. Unreadable ports are omitted. */
+    /** Returns the protocols with their ports. Protocols with unreadable ports are omitted. */
     public List<Port> ports() {
         String json = metadata.get(ENDPOINTS);
         List<Port> ports = new ArrayList<>();

@@ -106,7 +106,10 @@ public record ProviderUrl(String protocol, String host, int port, String path, M
         return parameters.getOrDefault(name, "");
     }
 
-    /** Returns the service to which the URL belongs, from the parameters or else the path. */
+    /**
+     * Returns the service to which the URL belongs. It is taken from the parameters, or from the path if they do not
+     * name it.
+     */
     public ServiceKey service() {
         String name = parameter(INTERFACE);
         return new ServiceKey(name.isEmpty() ? path : name, parameter(GROUP), parameter(VERSION));

@@ -38,7 +38,7 @@ public final class ReadAttributes {
                 number(parameter.apply(TIMESTAMP), 0, Long.MAX_VALUE),
                 false);
         if (shared.size() >= MAX_SHARED) {
-            // Each start time occurs only once, so the cache is cleared before attributes with old start times
+            // Each start time occurs only once, so the cache is cleared before too many attributes with old start times
             // accumulate.
             shared.clear();
         }

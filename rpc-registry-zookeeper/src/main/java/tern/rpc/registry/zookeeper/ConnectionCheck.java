@@ -24,12 +24,12 @@ import org.apache.zookeeper.common.ZKConfig;
  */
 record ConnectionCheck(InetSocketAddress server, boolean isTls, ZKConfig config, int timeoutMillis) {
 
-    /** The time to wait for a server that refuses the client's certificate after the handshake. */
+    /** How long to wait for the server to reject the client's certificate after the handshake. */
     private static final int REFUSAL_MILLIS = 500;
 
     /**
-     * Returns the cause as text that can follow a colon; empty if a connection can be opened now. Blocks for at most
-     * about three times the timeout.
+     * Returns the cause as text that can follow a colon; empty if a connection can be opened now. Blocks for no longer
+     * than about three times the timeout.
      */
     String cause() {
         String name = server.getHostString() + ":" + server.getPort();
@@ -57,15 +57,15 @@ record ConnectionCheck(InetSocketAddress server, boolean isTls, ZKConfig config,
     }
 
     /**
-     * Returns whether the server ends the connection after the handshake. With TLS 1.3 it checks certificates that
-     * late.
+     * Returns whether the server closes the connection after the handshake. With TLS 1.3, a server checks client
+     * certificates only then.
      */
     private static boolean isRefused(SSLSocket secure) throws IOException {
         secure.setSoTimeout(REFUSAL_MILLIS);
         try {
             return secure.getInputStream().read() < 0;
         } catch (SocketTimeoutException e) {
-            return false; // The server waits for the first message.
+            return false; // The server is waiting for the first message, so it has accepted the connection.
         } catch (IOException e) {
             return true;
         }

@@ -51,7 +51,7 @@ final class Folder<T> implements Session.Listener {
     private final Deque<String> toRead = new ArrayDeque<>();
     private final Set<String> unread = new HashSet<>(); // the names that are queued in {@code toRead} or are being read
     private int reading;
-    private int connection; // increases with each connection; a read result from an earlier connection is ignored
+    private int connection; // incremented on each connection; results of reads from an earlier connection are ignored
     private boolean incomplete;
     private boolean listing;
     private boolean listAgain;
@@ -124,7 +124,8 @@ final class Folder<T> implements Session.Listener {
             if (failure == null) {
                 listed(names);
             } else if (Session.isCode(failure, Code.NONODE)) {
-                // If the node now exists, the children are listed again; otherwise this watch reports its creation.
+                // If the node exists by now, the children are listed again; otherwise this watch reports the node's
+                // creation.
                 session.exists(path, event -> list()).thenRun(this::list);
                 listed(List.of());
             } else {

@@ -46,7 +46,8 @@ final class MappingWatch implements Session.Listener {
             if (failure == null) {
                 heard(Mapping.parse(new String(data.bytes(), StandardCharsets.UTF_8)));
             } else if (Session.isCode(failure, Code.NONODE)) {
-                // If the node now exists, the names are read again; otherwise this watch reports its creation.
+                // If the node exists by now, the names are read again; otherwise this watch reports the node's
+                // creation.
                 session.exists(path, event -> read()).thenRun(this::read);
                 heard(List.of());
             } else if (failure.getCause() instanceof IllegalArgumentException wrong) {

@@ -25,7 +25,7 @@ import tern.rpc.registry.dubbo.ProcessMetadata;
 
 /**
  * Caches the services of each revision of one application. Each revision is read once: from the registry, or else from
- * one process of that revision. If reading fails, the read is repeated after increasing pauses, with another process.
+ * one process of that revision. A failed read is repeated after increasing pauses, each time with another process.
  * Confined to the session's thread.
  */
 final class MetadataCache {
@@ -35,7 +35,7 @@ final class MetadataCache {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(500);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
 
-    /** The maximum time for which a list of providers waits for a revision that is read for the first time. */
+    /** The maximum time for which a provider list waits for a revision that is being read for the first time. */
     static final Duration LONGEST_WAIT = Duration.ofSeconds(1);
 
     /** The maximum number of processes that are called at the same time, because a process may not answer at all. */
@@ -64,7 +64,7 @@ final class MetadataCache {
         }
     }
 
-    /** A call of a process, which waits until fewer than {@link #MAX_CALLS} calls are in progress. */
+    /** A call to a process, queued until fewer than {@link #MAX_CALLS} calls are in progress. */
     private record Call(Entry entry, Known process, CompletableFuture<ApplicationMetadata> answer) {}
 
     /** A failed call. Its message is complete and safe to log. */
@@ -124,16 +124,16 @@ final class MetadataCache {
     }
 
     /**
-     * Returns whether each revision's services are known, or reading them has failed at least once or takes longer than
-     * {@link #LONGEST_WAIT}.
+     * Returns whether waiting for revisions is over: for each one, the services are known, or reading them has failed
+     * at least once or takes longer than {@link #LONGEST_WAIT}.
      */
     boolean isAsked() {
         return entries.values().stream().allMatch(entry -> entry.asked);
     }
 
     /**
-     * Stops waiting for all revisions that are being read. Otherwise an application whose processes constantly change
-     * their revision could delay every list.
+     * Stops waiting for all revisions that are being read. Otherwise an application whose processes keep changing their
+     * revision could delay every list.
      */
     private void overdue(Entry entry) {
         if (!entry.asked && isCurrent(entry)) {
@@ -198,8 +198,8 @@ final class MetadataCache {
     }
 
     /**
-     * Reads the services from the registry, or else from the process. Some processes that answer requests themselves
-     * also store their services in the registry.
+     * Reads the services from the registry, or else from the process. Some processes that can be asked directly also
+     * store their services in the registry.
      */
     private CompletableFuture<ApplicationMetadata> read(Entry entry, Known process) {
         return process.isMetadataRemote()

@@ -12,7 +12,7 @@ import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.Mapping;
 
 /**
- * Writes nodes one after another, so the start of a process does not overload the registry. Confined to the session's
+ * Writes nodes one after another, so that a starting process does not overload the registry. Confined to the session's
  * thread.
  */
 final class NodeWriter {

@@ -11,7 +11,7 @@ import tern.rpc.registry.dubbo.ProcessEntry;
 import tern.rpc.registry.dubbo.ProviderUrl;
 
 /**
- * The nodes that one registration writes.
+ * The nodes written by one registration.
  *
  * @param ephemeral the entries at both levels, which end with the session
  * @param metadata the nodes that contain the services; empty if there are only interface-level entries, or if consumers

@@ -24,7 +24,7 @@ final class RuleWatch implements Session.Listener {
     private boolean closed;
 
     /**
-     * Creates a watch.
+     * Creates a watch for one rule.
      *
      * @param name the service or application to which the rule applies
      */
@@ -56,7 +56,7 @@ final class RuleWatch implements Session.Listener {
             if (failure == null) {
                 take(new String(data.bytes(), StandardCharsets.UTF_8));
             } else if (Session.isCode(failure, Code.NONODE)) {
-                // If the node now exists, the rule is read again; otherwise this watch reports its creation.
+                // If the node exists by now, the rule is read again; otherwise this watch reports the node's creation.
                 session.exists(path, event -> read()).thenRun(this::read);
                 heard(null, "");
             } else if (failure.getCause() instanceof IllegalArgumentException wrong) {

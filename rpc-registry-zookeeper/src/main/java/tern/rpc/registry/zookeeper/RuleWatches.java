@@ -39,7 +39,7 @@ final class RuleWatches {
         ofService.forEach(RuleWatch::start);
     }
 
-    /** Watches the tag rules of exactly these applications, and ends all other watches of tag rules. */
+    /** Watches the tag rules of exactly these applications, and ends all other tag-rule watches. */
     void watch(Collection<String> applications) {
         Set<String> gone = new HashSet<>(ofApplications.keySet());
         for (String application : applications) {
@@ -57,7 +57,7 @@ final class RuleWatches {
         }
     }
 
-    /** Returns whether the name may be part of a node's path. */
+    /** Returns whether the name is valid in a node's path. */
     private static boolean isName(String application) {
         return !application.isEmpty()
                 && application.indexOf('/') < 0

@@ -97,7 +97,7 @@ final class ServiceMatch {
         }
     }
 
-    /** Returns the providers that were found since the previous call, sorted by address. */
+    /** Returns the providers found since the previous call, sorted by address. */
     List<Instance> take() {
         Collection<Instance> instances = found.values();
         before.clear();

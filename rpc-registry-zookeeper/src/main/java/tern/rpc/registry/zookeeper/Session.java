@@ -24,8 +24,8 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.Thrown;
 
 /**
- * The connection to one ZooKeeper ensemble, with its own thread. Results, watches and listeners run on that
- * thread, so their code needs no locks. Operations never block and are not repeated after a failure. The caller then
+ * The connection to one ZooKeeper ensemble, with its own thread. Results, watches and listeners run on that thread, so
+ * their code needs no locks. Operations never block and are not repeated after a failure. After a failure, the caller
  * waits for {@link Listener#connected} and starts again.
  */
 final class Session implements AutoCloseable {
@@ -35,12 +35,12 @@ final class Session implements AutoCloseable {
     /** The time without a connection after which provider lists become stale. */
     static final Duration STALE_AFTER = Duration.ofSeconds(10);
 
-    /** The time between two checks during an outage. A check also reads changed keys and trusted certificates. */
+    /** The interval between two checks during an outage. A check also reads changed keys and trusted certificates. */
     private static final Duration CHECK_AGAIN_AFTER = Duration.ofSeconds(30);
 
     private static final int MAX_PARENTS = 100_000;
 
-    /** Is notified when the connection's state changes, on the session's thread. */
+    /** Listens to changes of the connection's state. All methods are called on the session's thread. */
     interface Listener {
 
         /**
@@ -69,7 +69,7 @@ final class Session implements AutoCloseable {
     private boolean connected; // confined to the session's thread
     private long lastSession; // confined to the session's thread
     private long losses; // confined to the session's thread
-    private String lastCause = ""; // the reason for the missing connection; confined to the session's thread
+    private String lastCause = ""; // why there is no connection; confined to the session's thread
     private String lastStale = ""; // the last message logged during an outage; confined to the session's thread
     private volatile boolean closed;
 
@@ -90,7 +90,7 @@ final class Session implements AutoCloseable {
         return settings;
     }
 
-    /** Starts to connect to the ensemble. A second call has no effect. */
+    /** Starts connecting to the ensemble. A second call has no effect. */
     synchronized void start() {
         if (!started && !closed) {
             started = true;
@@ -175,7 +175,7 @@ final class Session implements AutoCloseable {
         }
     }
 
-    /** Finds out on a separate thread why there is no connection. The result becomes part of later messages. */
+    /** Finds out on a separate thread why there is no connection. Later log and error messages contain the result. */
     private void check(long loss) {
         if (connected || losses != loss || closed) {
             return;
@@ -196,7 +196,7 @@ final class Session implements AutoCloseable {
             lastCause = cause;
             schedule(() -> check(loss), CHECK_AGAIN_AFTER);
             if (lastSession == 0 && !cause.isEmpty()) {
-                tellStale(); // A wrong address or wrong TLS settings do not correct themselves.
+                tellStale(); // Waiting would not help if the address or the TLS settings are wrong.
             }
         }
     }
@@ -210,7 +210,7 @@ final class Session implements AutoCloseable {
         List.copyOf(listeners).forEach(listener -> listener.stale(why));
     }
 
-    /** The id of the current session; 0 if there is none. */
+    /** Returns the id of the current session; 0 if there is none. */
     long sessionId() {
         try {
             return curator.getZookeeperClient().getZooKeeper().getSessionId();
@@ -258,7 +258,7 @@ final class Session implements AutoCloseable {
                 };
     }
 
-    /** Lists the names of a node's children. */
+    /** Reads the names of a node's children. */
     CompletableFuture<List<String>> children(String path, @Nullable Consumer<Watcher.Event.EventType> changed) {
         return run(
                 path,
@@ -278,8 +278,8 @@ final class Session implements AutoCloseable {
     }
 
     /**
-     * Reads a node's data. Checks the length of the data first, because an answer that is too long would end the
-     * connection.
+     * Reads a node's data. Checks the length of the data first, because the client would close the connection if the
+     * response were too long.
      */
     CompletableFuture<Data> data(String path, int maxBytes, @Nullable Consumer<Watcher.Event.EventType> changed) {
         return exists(path, null).thenCompose(stat -> {

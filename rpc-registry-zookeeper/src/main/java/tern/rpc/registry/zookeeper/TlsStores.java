@@ -26,8 +26,8 @@ import tern.rpc.transport.Tls;
 
 /**
  * Passes keys and trusted certificates to the ZooKeeper client, which reads them only from files. The files are in a
- * directory that only the owner of the process can read. They are protected by a random password, and are deleted
- * when the registry is closed. Thread-safe.
+ * directory that only the process owner can read. They are protected by a random password and deleted when the registry
+ * is closed. Thread-safe.
  */
 final class TlsStores implements AutoCloseable {
 
@@ -54,7 +54,7 @@ final class TlsStores implements AutoCloseable {
         }
         this.keys = directory.resolve("keys.p12");
         this.trust = directory.resolve("trust.p12");
-        // A killed process leaves the files behind, but their password is lost.
+        // A killed process leaves the files behind, but nobody knows their password.
         directory.toFile().deleteOnExit();
         keys.toFile().deleteOnExit();
         trust.toFile().deleteOnExit();
@@ -84,7 +84,7 @@ final class TlsStores implements AutoCloseable {
         }
     }
 
-    /** Sets the properties of the client. */
+    /** Sets the client's TLS properties. */
     void applyTo(ZKClientConfig config) {
         Tls current = tls.get();
         try (ClientX509Util names = new ClientX509Util()) {
@@ -143,7 +143,7 @@ final class TlsStores implements AutoCloseable {
         return store;
     }
 
-    /** Replaces a file in one step, because the client may read it at the same time. */
+    /** Replaces a file atomically, because the client may read it at the same time. */
     private void write(Path file, KeyStore store) throws IOException, GeneralSecurityException {
         Path next = directory.resolve("next");
         try (OutputStream out =

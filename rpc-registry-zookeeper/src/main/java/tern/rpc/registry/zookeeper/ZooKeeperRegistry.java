@@ -27,7 +27,7 @@ import tern.rpc.transport.Tls;
 public final class ZooKeeperRegistry implements Registry {
 
     /**
-     * The kinds of entries that this process writes.
+     * The form of the entries that this process writes.
      *
      * @param level the levels at which entries are written
      * @param nodePerProtocol whether each protocol of a port gets its own interface-level entry
@@ -38,7 +38,7 @@ public final class ZooKeeperRegistry implements Registry {
 
         public static final Form DEFAULT = new Form(Level.BOTH, false);
 
-        /** Creates a form whose services are stored in the registry. */
+        /** Creates a form in which the services are stored in the registry. */
         public Form(Level level, boolean nodePerProtocol) {
             this(level, nodePerProtocol, true);
         }

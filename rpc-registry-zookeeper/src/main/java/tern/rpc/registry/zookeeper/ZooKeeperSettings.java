@@ -21,11 +21,11 @@ import tern.rpc.registry.RegistryUrl;
 import tern.rpc.transport.Tls;
 
 /**
- * The settings in a ZooKeeper ensemble's address.
+ * The settings contained in the address of a ZooKeeper ensemble.
  *
  * @param root the root node of the interface-level entries and of the metadata
  * @param applications the root node of the application-level entries
- * @param stores the keys and trusted certificates of the bundle that the address names; null if it names none
+ * @param stores the keys and trusted certificates of the bundle that the address names; null if it does not name one
  */
 record ZooKeeperSettings(
         RegistryUrl url,
@@ -38,8 +38,8 @@ record ZooKeeperSettings(
     private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperSettings.class);
 
     /**
-     * The maximum size of one answer in bytes. The list of about 2,500 providers of one interface exceeds ZooKeeper's
-     * default of 1 MiB.
+     * The maximum size of one response in bytes. A list of about 2,500 providers of one interface already exceeds
+     * ZooKeeper's default of 1 MiB.
      */
     private static final String MAX_ANSWER = String.valueOf(64 * 1024 * 1024);
 
@@ -79,7 +79,10 @@ record ZooKeeperSettings(
         return settings;
     }
 
-    /** Checks that the files of the TLS settings can be read, because the client would only log a warning later. */
+    /**
+     * Checks that the files in the TLS settings can be read, because otherwise the client would merely log a warning
+     * later.
+     */
     private void checkTls() {
         if (isTls()) {
             try (ClientX509Util util = new ClientX509Util()) {
@@ -137,7 +140,7 @@ record ZooKeeperSettings(
         try {
             return Integer.parseInt(text);
         } catch (NumberFormatException e) {
-            return DEFAULT_PORT; // ZooKeeper itself rejects the address later with a message.
+            return DEFAULT_PORT; // ZooKeeper later rejects the invalid address with its own message.
         }
     }
 

@@ -40,7 +40,7 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
     private final Folder<ProviderUrl> urls;
     private final MappingWatch mapping;
     private final RuleWatches rules;
-    private @Nullable Consumer<EndpointSnapshot> listener; // null before the start and after the end of the source
+    private @Nullable Consumer<EndpointSnapshot> listener; // null before the source is started and after it is closed
     private @Nullable EndpointSnapshot last;
     private @Nullable String stale;
 

@@ -14,12 +14,12 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import tern.rpc.registry.JsonReader;
 
-/** Tests entries with very many keys, and very many entries. */
+/** Tests entries with very many keys, and very large numbers of entries. */
 class ManyEntriesTest {
 
     private static final int MILLION = 1_000_000;
 
-    /** The number of processes of one application. The system property can change it. */
+    /** The number of processes of one application. It can be changed with the system property. */
     private static final int PROCESSES = Integer.getInteger("tern.registry.processes", 100_000);
 
     /** Runs code that must throw, and returns the number of bytes that it allocated. */

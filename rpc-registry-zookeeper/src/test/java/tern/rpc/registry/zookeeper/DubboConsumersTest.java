@@ -79,8 +79,8 @@ class DubboConsumersTest {
     }
 
     /**
-     * A provider of both protocols announces version 1.0.0 of the metadata service; a provider of only tri announces
-     * version 2.0.0.
+     * A provider with both protocols announces version 1.0.0 of the metadata service; a provider with only tri
+     * announces version 2.0.0.
      */
     @ParameterizedTest
     @CsvSource({"dubbo, dubbo;tri", "tri, dubbo;tri", "tri, tri"})

@@ -59,7 +59,7 @@ class HostileRegistryTest {
     /**
      * Returns metadata in JSON.
      *
-     * @param first additional members for each object, each with a comma at its end
+     * @param first additional members for each object, each followed by a comma
      */
     private static String metadata(String first) {
         return "{" + first + "\"app\":\"shop\",\"revision\":\"good\",\"services\":{\"cap.Greeting:dubbo\":{" + first
@@ -175,7 +175,8 @@ class HostileRegistryTest {
     }
 
     /**
-     * Writing 100,000 providers takes about half a minute, so the default number is smaller. The property can set it.
+     * Writing 100,000 providers takes about half a minute, so the default number is smaller. It can be raised with the
+     * property.
      */
     @Test
     void manyProvidersOfOneServiceAreKnownAndCounted() throws Exception {

@@ -24,7 +24,7 @@ import tern.rpc.registry.Registry;
 import tern.rpc.registry.Subscription;
 import tern.rpc.registry.dubbo.ProcessMetadata;
 
-/** Tests Dubbo's rules in a real ZooKeeper server, for both Tern's and Dubbo's consumers. */
+/** Tests Dubbo's rules in a real ZooKeeper server, with both Tern's and Dubbo's consumers. */
 @Timeout(180)
 class RulesTest {
 

@@ -23,7 +23,7 @@ import tern.rpc.registry.RegistryUrl;
 final class ZooKeeperServer implements AutoCloseable {
 
     static {
-        // By default the server rejects nodes of more than 1 MiB, but other servers may be configured differently.
+        // By default, the server rejects nodes larger than 1 MiB, but other servers may be configured differently.
         System.setProperty("jute.maxbuffer", String.valueOf(16 * 1024 * 1024));
     }
 
@@ -59,7 +59,7 @@ final class ZooKeeperServer implements AutoCloseable {
             System.clearProperty(ServerCnxnFactory.ZOOKEEPER_SERVER_CNXN_FACTORY);
         }
         System.setProperty(X509_PROVIDER, X509AuthenticationProvider.class.getName());
-        ProviderRegistry.addOrUpdateProvider(X509_PROVIDER); // reads the trusted certificates at once
+        ProviderRegistry.addOrUpdateProvider(X509_PROVIDER); // reads the trusted certificates immediately
         tlsFactory.configure(new InetSocketAddress("127.0.0.1", 0), -1, -1, true);
         tlsFactory.startup(server, false);
         return tlsFactory.getLocalPort();
@@ -111,7 +111,7 @@ final class ZooKeeperServer implements AutoCloseable {
         return client.getZookeeperClient().getZooKeeper().getSessionId();
     }
 
-    /** Ends a session as if its client had been silent for too long. */
+    /** Expires a session, as if its client had been silent for too long. */
     void expire(long session) {
         server.closeSession(session);
     }

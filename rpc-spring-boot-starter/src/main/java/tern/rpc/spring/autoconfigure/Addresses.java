@@ -15,9 +15,9 @@ import tern.rpc.settings.RpcStartException;
 import tern.rpc.transport.InMemoryTransport;
 
 /**
- * The provider addresses that a property or annotation contains.
+ * The provider addresses from a property or annotation.
  *
- * @param protocol the protocol of the addresses; null if the addresses contain none
+ * @param protocol the protocol of the addresses; null if the addresses do not contain one
  */
 record Addresses(@Nullable String protocol, List<Instance> endpoints) {
 
@@ -89,8 +89,8 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
     }
 
     /**
-     * Returns the exception for an address with the port of this application's own server while that port is unknown.
-     * The port is unknown until the server listens, and references are created earlier.
+     * Returns the exception for an address that needs the port of this application's own server while the port is
+     * unknown. The port is unknown until the server listens, but references are created before that.
      */
     static RpcStartException ownPortIsNotKnown(String property) {
         return new RpcStartException(
@@ -104,7 +104,7 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
         return text.contains(OWN_PORT);
     }
 
-    /** Returns the address without user and password, which addresses of other systems may contain. */
+    /** Returns the address without the user and password that addresses of other systems may contain. */
     private static String withoutUser(String url) {
         int end = url.lastIndexOf('@');
         return end < 0 ? url : "…" + url.substring(end);

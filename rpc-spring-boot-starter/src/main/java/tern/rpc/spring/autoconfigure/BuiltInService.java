@@ -10,7 +10,7 @@ interface BuiltInService {
     /** Exports the built-in service, unless the application exports a service with the same name. */
     void addTo(RpcServer.Builder server);
 
-    /** Notifies the built-in service that shutdown has begun. Called before the server drains. */
+    /** Notifies the built-in service that shutdown has begun, before the server drains. */
     default void shutDown() {}
 
     /** Returns the keys of the application's services, without the built-in services. */

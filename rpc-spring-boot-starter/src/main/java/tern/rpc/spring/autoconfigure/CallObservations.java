@@ -10,8 +10,9 @@ import tern.rpc.ClientFilter;
 import tern.rpc.ServerFilter;
 
 /**
- * Decides whether calls are observed through Micrometer. Calls are observed if the observation registry has handlers
- * other than those for meters. Otherwise Tern's own meters suffice, and calls without observation filters are faster.
+ * Decides whether calls are observed through Micrometer. Calls are observed if the observation registry has any
+ * handlers other than the meter handlers. Otherwise Tern's own meters suffice, and calls are faster without observation
+ * filters.
  *
  * @param registry the observation registry; null if calls are not observed
  */

@@ -13,7 +13,7 @@ import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Rules;
 
 /**
- * A reference's properties that have changed since the start.
+ * A reference's properties that have changed since startup.
  *
  * @param timeouts the changed timeouts by method name
  * @param weights the changed weights by address as written in the properties
@@ -23,7 +23,7 @@ record ChangedSettings(Map<String, Duration> timeouts, Map<String, Integer> weig
     /**
      * Compares a reference's settings at startup with its current settings.
      *
-     * @param clientBefore the client's timeout at startup, which applies to methods that have no separate timeout
+     * @param clientBefore the client's timeout at startup, which applies to methods without their own timeout
      * @param clientNow the client's current timeout
      */
     static Rules of(ReferenceSettings before, Duration clientBefore, ReferenceSettings now, Duration clientNow) {
@@ -53,7 +53,8 @@ record ChangedSettings(Map<String, Duration> timeouts, Map<String, Integer> weig
     }
 
     /**
-     * Returns the address as written in the properties. If a host name was resolved, the address contains that name.
+     * Returns the address as written in the properties. If the address was resolved from a host name, the result
+     * contains the name.
      */
     private static String address(Endpoint endpoint) {
         return endpoint.name() + ":" + endpoint.port();

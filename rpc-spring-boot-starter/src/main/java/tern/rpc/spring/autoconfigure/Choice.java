@@ -32,7 +32,7 @@ record Choice(String policy, String property, String zone, String tag, int subse
     }
 
     /**
-     * Returns a copy with the settings that the service's properties contain.
+     * Returns a copy with the settings from the service's properties.
      *
      * @param prefix the prefix of the service's properties, such as {@code rpc.client.services.orders}
      */
@@ -52,7 +52,7 @@ record Choice(String policy, String property, String zone, String tag, int subse
 
     /**
      * @param beans returns the load balancer bean with a given name; null if there is none
-     * @throws InvalidPropertyException if {@code policy} names no load balancer
+     * @throws InvalidPropertyException if there is no load balancer with the name {@code policy}
      */
     ClusterSettings settings(Function<String, Balancer.@Nullable Factory> beans) {
         Balancer.Factory factory = Policies.names().contains(policy) ? Policies.named(policy) : beans.apply(policy);

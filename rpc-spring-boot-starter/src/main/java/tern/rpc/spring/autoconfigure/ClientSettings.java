@@ -32,12 +32,12 @@ import tern.rpc.transport.Token;
 /**
  * The client's validated settings.
  *
- * @param url the addresses for references that do not set addresses
- * @param choice how references that do not set a policy choose among providers
+ * @param url the addresses for references without their own
+ * @param choice how references without their own policy choose among providers
  * @param registry the registry for references without addresses; null if there is none
  * @param registryCache the directory for the last valid provider lists; null to keep no lists
  * @param registries the addresses of additional registries, by name
- * @param token the token for references that do not set a token
+ * @param token the token for references without their own
  * @param tls the TLS settings of references that have their own, by the reference's name as written in the properties
  * @param details sources of addresses that take precedence over properties, in order
  */
@@ -91,7 +91,7 @@ record ClientSettings(
     /**
      * Returns a copy with other timeouts and addresses.
      *
-     * @param addresses the addresses for references that do not set addresses, in the form of {@code rpc.client.url}
+     * @param addresses the addresses for references without their own, in the form of {@code rpc.client.url}
      */
     ClientSettings with(Duration timeout, List<String> addresses, Map<String, RpcClientProperties.Service> services) {
         services.forEach(ClientSettings::check);
@@ -253,13 +253,13 @@ record ClientSettings(
                 service.token());
     }
 
-    /** Returns the name under which a reference finds its settings. */
+    /** Returns the name under which a reference's settings are looked up. */
     static String nameOf(Class<?> type, RpcReference annotation, UnaryOperator<String> placeholders) {
         String name = placeholders.apply(annotation.name());
         return name.isEmpty() ? type.getSimpleName() : name;
     }
 
-    /** Returns the settings for this name, and the name as it is written in the properties. */
+    /** Returns the settings for this name, together with the name as written in the properties. */
     Map.Entry<String, RpcClientProperties.Service> configured(String name) {
         return services.entrySet().stream()
                 .filter(entry -> uniform(entry.getKey()).equals(uniform(name)))

@@ -23,7 +23,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcService;
 
-/** Finds the beans to export without creating them. Only beans that are gRPC services must be created. */
+/** Finds the beans to export without creating them, except for gRPC services, which must be created. */
 final class ExportedBeans {
 
     private static final Logger LOG = LoggerFactory.getLogger(ExportedBeans.class);
@@ -76,7 +76,7 @@ final class ExportedBeans {
         }
     }
 
-    /** Returns whether the bean is null. Spring represents null by an object that equals null. */
+    /** Returns whether the bean is null. Spring represents a null bean by an object that equals null. */
     @SuppressWarnings("EqualsNull")
     private static boolean isNull(@Nullable Object bean) {
         return bean == null || bean.equals(null);

@@ -72,8 +72,7 @@ final class FallbackBeans {
     }
 
     /**
-     * Returns a service's fallback; null if there is none. The fallback bean is created when the supplier is first
-     * used.
+     * Returns a service's fallback; null if there is none. The fallback bean is created on the supplier's first use.
      */
     static @Nullable Supplier<Object> of(ConfigurableBeanFactory factory, ServiceKey service) {
         if (!(factory instanceof ConfigurableListableBeanFactory beans)) {

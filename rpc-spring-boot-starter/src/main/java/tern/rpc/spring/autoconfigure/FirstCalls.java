@@ -35,7 +35,7 @@ final class FirstCalls {
     private static final Logger LOG = LoggerFactory.getLogger(FirstCalls.class);
     private static final int CALLS = 3;
 
-    /** The maximum number of connections to the temporary port. These calls need only one. */
+    /** The maximum number of connections to the temporary port. The first calls need only one. */
     private static final int CONNECTIONS = 1;
 
     private static final int MESSAGE_BYTES = 64 << 10;
@@ -43,7 +43,7 @@ final class FirstCalls {
     /** The maximum time that these calls may delay the startup. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
-    /** The latency target for the first calls. It is so high that these slow calls are not reported. */
+    /** The latency target for the first calls. It is high enough that these slow calls are not reported. */
     private static final Slo NO_TARGET = new Slo(1, PATIENCE.multipliedBy(2));
 
     /** The service that is called. */
@@ -59,8 +59,8 @@ final class FirstCalls {
     private FirstCalls() {}
 
     /**
-     * Creates an instance without making any call. Used in applications without tern-rpc-hessian, because the
-     * messages of the first calls are Java values.
+     * Creates an instance that makes no calls. Used in applications without tern-rpc-hessian, because the first calls
+     * send Java values.
      */
     static FirstCalls none() {
         return new FirstCalls();
@@ -75,7 +75,7 @@ final class FirstCalls {
     }
 
     /**
-     * Makes the calls over a temporary port of the loopback interface, and returns when they have ended. This also
+     * Makes the calls over a temporary port on the loopback interface, and returns when they have ended. This also
      * loads the classes of the wire protocols. Used in processes that open a port anyway. Never throws.
      */
     static FirstCalls overLoopback(Serializer serializer, EventLoops loops) {

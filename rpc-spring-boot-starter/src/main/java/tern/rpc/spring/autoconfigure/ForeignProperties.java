@@ -6,8 +6,8 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
 
 /**
- * Maps property names of Dubbo and similar frameworks to Tern's names. Applications use such names below {@code rpc.}
- * by mistake during a migration.
+ * Maps property names of Dubbo and similar frameworks to Tern's names. During a migration, such names are sometimes
+ * used below {@code rpc.} by mistake.
  */
 final class ForeignProperties {
 
@@ -38,8 +38,8 @@ final class ForeignProperties {
             Map.entry("metadatareport", "the registry has the metadata, too"));
 
     /**
-     * For each root name of other frameworks, Tern's root names in the order in which they are tried. Most settings
-     * of a provider or a protocol belong to the server.
+     * For each root name of other frameworks, Tern's root names in the order in which they are tried. Most provider and
+     * protocol settings belong to the server.
      */
     private static final Map<String, String> ROOTS =
             Map.of("provider", "rpc.server.", "protocol", "rpc.server.", "consumer", "rpc.client.");

@@ -25,7 +25,7 @@ class HealthConfiguration {
         return new HealthService();
     }
 
-    /** The order places the health service before reflection, which lists the health service. */
+    /** This order places the health service before the reflection service, which lists it. */
     @Bean
     @Order(0)
     BuiltInService rpcBuiltInHealth(HealthService health) {
@@ -56,8 +56,8 @@ class HealthConfiguration {
     }
 
     /**
-     * Sets the health of the whole server to SERVING while Boot reports the application as ready, that is, after the
-     * application's runners have finished.
+     * Sets the health of the whole server to SERVING while Boot reports the application as ready. Boot does so after
+     * the application's runners have finished.
      */
     private static final class HealthReadiness implements ApplicationListener<AvailabilityChangeEvent<ReadinessState>> {
 

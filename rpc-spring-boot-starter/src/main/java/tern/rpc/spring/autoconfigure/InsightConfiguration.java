@@ -9,7 +9,7 @@ import tern.rpc.pool.Goal;
 import tern.rpc.pool.Sizing;
 import tern.rpc.spring.autoconfigure.pool.SettingOrigins;
 
-/** Derives pool sizes from the number of the server's workers, if the application uses the insight starter. */
+/** Derives pool sizes from the server's number of workers, if the application uses the insight starter. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(SettingOrigins.class)
 class InsightConfiguration {

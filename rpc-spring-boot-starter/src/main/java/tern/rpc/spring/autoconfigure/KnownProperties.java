@@ -54,8 +54,8 @@ final class KnownProperties {
         }
 
         /**
-         * Returns whether the pattern matches a property name that comes from an environment variable. Such a name has
-         * no dashes, because each dash has become a dot or was removed.
+         * Returns whether the pattern matches a property name derived from an environment variable. Such a name has no
+         * dashes, because each dash has been removed or turned into a dot.
          */
         boolean matchesLoosely(ConfigurationPropertyName name) {
             String regex = path.stream()
@@ -71,16 +71,14 @@ final class KnownProperties {
         }
 
         /**
-         * Returns whether the last path element is a name that the application chooses. Such an element gives no hint
+         * Returns whether the last path element is a name chosen by the application. Such an element gives no hint
          * about the intended property.
          */
         boolean endsWithAnyName() {
             return path.get(path.size() - 1).equals(ANY);
         }
 
-        /**
-         * Returns the property name in its correct spelling, with the path elements that the application has chosen.
-         */
+        /** Returns the property name in its correct spelling, with the path elements chosen by the application. */
         String filled(ConfigurationPropertyName like) {
             List<String> elements = new ArrayList<>();
             for (int i = 0; i < path.size(); i++) {
@@ -150,7 +148,7 @@ final class KnownProperties {
         return patterns.stream().anyMatch(pattern -> pattern.matches(name));
     }
 
-    /** Returns whether a property name that comes from an environment variable is known. */
+    /** Returns whether a property name derived from an environment variable is known. */
     boolean containsVariable(ConfigurationPropertyName name) {
         return contains(name) || patterns.stream().anyMatch(pattern -> pattern.matchesLoosely(name));
     }
@@ -196,7 +194,7 @@ final class KnownProperties {
         return row[other.length()];
     }
 
-    /** Returns all property names, with {@code *} in place of path elements that applications choose. */
+    /** Returns all property names, with {@code *} in place of path elements chosen by applications. */
     List<String> names() {
         return patterns.stream()
                 .map(pattern -> String.join(".", pattern.path()))

@@ -14,8 +14,8 @@ import tern.rpc.settings.RpcStartException;
 import tern.rpc.transport.InMemoryTransport;
 
 /**
- * Calls an application's own server in memory, for the address {@code local}. The server is looked up at the first
- * call, so beans may call each other during startup.
+ * Calls an application's own server in memory, for the address {@code local}. The server is looked up on the first
+ * call, so that beans may call each other during startup.
  */
 final class LocalCalls {
 
@@ -66,7 +66,8 @@ final class LocalCalls {
     }
 
     /**
-     * Returns whether this application's server is already listening, as it is when a test class's fields are injected.
+     * Returns whether this application's server is already listening, as it does when a test class's fields are
+     * injected.
      */
     static boolean portIsKnown(ConfigurableBeanFactory beans) {
         return beans.getBeanProvider(RpcServerLifecycle.class).stream().anyMatch(RpcServerLifecycle::isRunning);

@@ -18,7 +18,7 @@ final class ObservedCall {
 
     static final String CLIENT = "rpc.client.calls";
     static final String SERVER = "rpc.server.calls";
-    private static final String ACTIVE = ".active"; // the suffix of long task timers' names
+    private static final String ACTIVE = ".active"; // the suffix of the names of long task timers
 
     private ObservedCall() {}
 

@@ -112,8 +112,8 @@ final class OverridingBeans {
     }
 
     /**
-     * Returns whether the bean is a mock of an interface. A spy is not such a mock, because its class extends the class
-     * of the real bean.
+     * Returns whether the bean is a mock of an interface. A spy is not, because its class extends the class of the real
+     * bean.
      */
     private boolean isMock(String name) {
         Object made = beans.containsSingleton(name) ? beans.getSingleton(name) : null;
@@ -123,8 +123,8 @@ final class OverridingBeans {
     }
 
     /**
-     * Returns the name that a test has explicitly given to the overriding bean; null if there is none. A bean with
-     * such a name replaces only references with the same name.
+     * Returns the name explicitly given to the overriding bean in a test; null if there is none. A bean with such a
+     * name replaces only references with the same name.
      */
     private @Nullable String ownName(String bean) {
         MergedAnnotation<?> annotation =

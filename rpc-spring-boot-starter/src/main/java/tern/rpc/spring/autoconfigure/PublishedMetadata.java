@@ -9,7 +9,7 @@ import tern.rpc.registry.dubbo.DubboEntries;
 import tern.rpc.registry.dubbo.metadata.MetadataExports;
 import tern.rpc.server.RpcServer;
 
-/** Answers requests of Dubbo consumers for the services that this process has published. Thread-safe. */
+/** Answers Dubbo consumers that request the services published by this process. Thread-safe. */
 final class PublishedMetadata implements BuiltInService {
 
     private record Known(Registration registration, ApplicationMetadata metadata) {}

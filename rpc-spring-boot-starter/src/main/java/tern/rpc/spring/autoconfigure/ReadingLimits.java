@@ -4,10 +4,10 @@ import tern.rpc.serialization.KeyLimits;
 import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.PropertyCheck;
 
-/** The validated limits that all formats share when they decode a message. */
+/** The validated decoding limits shared by all formats. */
 record ReadingLimits(int depth, KeyLimits keys) {
 
-    /** The maximum value of the depth limit. Decoding values that are nested more deeply would overflow the stack. */
+    /** The maximum value of the depth limit. Decoding more deeply nested values would overflow the stack. */
     private static final int MAX_DEPTH = 512;
 
     static ReadingLimits of(RpcLimitsProperties limits) {

@@ -14,7 +14,7 @@ import tern.rpc.registry.Subscription.Level;
  * The registry in which a reference finds its providers.
  *
  * @param providedBy the applications that offer the service; empty to let the registry find them
- * @param cache the directory for the last valid list of providers; null to keep no list
+ * @param cache the directory in which the last valid list of providers is kept; null to keep no list
  */
 record ReferenceRegistry(
         RegistryUrl url,

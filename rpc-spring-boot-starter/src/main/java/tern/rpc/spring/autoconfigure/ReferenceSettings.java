@@ -41,7 +41,7 @@ record ReferenceSettings(
         @Nullable Supplier<Tls> tls,
         @Nullable Token token) {
 
-    /** Returns whether the reference's calls go to the server in the same application. */
+    /** Returns whether the reference calls the server in the same application. */
     boolean isLocal() {
         return protocol.equals(InMemoryTransport.PROTOCOL);
     }

@@ -30,26 +30,24 @@ final class Registries implements DisposableBean {
         this.factories = factories;
     }
 
-    /** Whether the string is a registry's address. If false, it is a provider's address. */
+    /** Returns whether the string is a registry address rather than a provider address. */
     static boolean isRegistry(String text) {
         return SCHEMES.stream().anyMatch(scheme -> text.trim().startsWith(scheme + "://"));
     }
 
-    /**
-     * Returns the registry whose address the property contains; empty if the property contains provider addresses.
-     */
+    /** Returns the registry whose address is in the property; empty if the property contains provider addresses. */
     static Stream<RegistryUrl> in(String property, List<String> urls) {
         if (urls.stream().noneMatch(Registries::isRegistry)) {
             return Stream.empty();
         }
-        // A registry address may contain commas, at which Spring splits the property's value. The elements are
-        // therefore joined again.
+        // The elements are joined again, because Spring splits the property's value at commas and a registry address
+        // may contain commas.
         return Stream.of(parse(property, String.join(",", urls)));
     }
 
     /**
-     * Parses a property that contains several registries. An element without a scheme is an additional server of the
-     * previous registry.
+     * Parses a property that contains several registries. An element without a scheme is another server of the
+     * preceding registry.
      */
     static List<RegistryUrl> parseAll(String property, List<String> urls) {
         StringBuilder joined = new StringBuilder();

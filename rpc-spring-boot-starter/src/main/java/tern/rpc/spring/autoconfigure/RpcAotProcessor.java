@@ -24,7 +24,7 @@ import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
 /**
- * Registers, for a native image, the interfaces that a bean exports or references, and the classes in their signatures.
+ * Registers the interfaces that a bean exports or references, and the classes in their signatures, for a native image.
  */
 final class RpcAotProcessor implements BeanRegistrationAotProcessor {
 

@@ -25,7 +25,7 @@ import tern.rpc.serialization.NoSerializer;
 import tern.rpc.serialization.Serializer;
 import tern.rpc.spring.RpcConnectionDetails;
 
-/** Defines the beans that client and server share: validated settings, event loops, protocol and serialization. */
+/** Defines the beans shared by client and server: validated settings, event loops, protocol and serialization. */
 @AutoConfiguration
 @EnableConfigurationProperties({
     RpcServerProperties.class,

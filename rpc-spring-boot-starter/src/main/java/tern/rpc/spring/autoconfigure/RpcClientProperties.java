@@ -19,14 +19,14 @@ import tern.rpc.transport.Token;
  * @param connectTimeout Timeout of one attempt to connect.
  * @param heartbeat Time without received data after which a heartbeat is sent on a connection.
  * @param reconnectMax Maximum pause between attempts to connect to a provider that cannot be reached.
- * @param checkTimeout Maximum time that the startup waits for the provider of a reference with check.
+ * @param checkTimeout Maximum time that startup waits for the provider of a reference with check.
  * @param resolveInterval Time after which host names are resolved again.
  * @param loadBalancing Choice among several providers: p2c, round-robin, consistent-hash, or the name of a bean of type
  *     Balancer.Factory.
  * @param zone Zone of this application. Providers in this zone are preferred. Default: none.
  * @param subset Maximum number of providers of one service to which this application connects; 0 for all.
  * @param waitForReady Whether calls that find no provider wait for one within their timeout.
- * @param token Token that is sent to providers with every call. Only TLS keeps it secret in transit. Default: none.
+ * @param token Token sent to providers with every call. Only TLS keeps it secret in transit. Default: none.
  * @param ssl TLS for connections to providers.
  * @param registry Address of the registry for references without addresses or a registry of their own, if
  *     rpc.client.url is empty. Default: none.

@@ -15,7 +15,7 @@ import org.springframework.core.env.Environment;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
 
-/** Creates meters and observations of calls in the application's registries, if there are any. */
+/** Creates meters and observations of calls in the application's meter and observation registries, if there are any. */
 @AutoConfiguration(
         after = RpcAutoConfiguration.class,
         afterName = {

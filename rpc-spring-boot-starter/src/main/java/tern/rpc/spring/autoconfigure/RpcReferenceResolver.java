@@ -16,10 +16,10 @@ import org.springframework.core.annotation.MergedAnnotations;
 import tern.rpc.spring.RpcReference;
 
 /**
- * Provides a remote proxy for every injection point with {@link RpcReference}, before the bean factory looks for
- * beans. If {@link OverridingBeans} finds a local bean for the injection point, the resolver provides that bean
- * instead of the proxy. The bean factory calls this resolver for each dependency, because resolvers may provide
- * proxies for lazy beans.
+ * Provides a remote proxy for every injection point with {@link RpcReference}, before the bean factory looks for beans.
+ * If {@link OverridingBeans} finds a local bean for the injection point, the resolver provides that bean instead of the
+ * proxy. The bean factory calls this resolver for each dependency, because resolvers also supply the proxies for lazy
+ * beans.
  */
 final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResolver {
 
@@ -110,7 +110,7 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
     }
 
     /**
-     * Returns the injection point as text for messages, such as {@code OrderController.users} or {@code
+     * Returns a description of the injection point for messages, such as {@code OrderController.users} or {@code
      * OrderController, parameter 1 of the constructor}.
      */
     private static String place(DependencyDescriptor dependency) {

@@ -39,7 +39,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
     private final Map<ReferenceSettings, Origin> origins = new LinkedHashMap<>(); // guarded by this
     private final Set<String> names = new TreeSet<>(); // the names as written in the properties; guarded by this
 
-    /** The injection point at which settings were first used. */
+    /** The injection point at which the settings were first used. */
     private record Origin(Class<?> type, RpcReference annotation, String where) {}
 
     RpcReferences(
@@ -122,7 +122,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
                 });
             }
             rules.forEach(made::rule);
-        } catch (RuntimeException e) { // Binding and validation throw exceptions of many types.
+        } catch (RuntimeException e) { // Binding and validation throw many types of exceptions.
             LOG.warn("Changed properties below rpc.client are not applied", e);
         }
     }
@@ -167,11 +167,12 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Warns about settings that no reference uses, for example because of a mistyped name. Logs no warning if the application initializes beans lazily, because no references exist yet.
+     * Warns about settings that no reference uses, for example because of a mistyped name. Logs no warning if the
+     * application initializes beans lazily, because no references exist yet.
      */
     @Override
     public synchronized void afterSingletonsInstantiated() {
-        // This statement throws an exception if a load balancer is unknown.
+        // This throws an exception if a load balancer is unknown.
         settings.choices().forEach(choice -> choice.settings(this::balancer));
         if (initializesLazily) {
             return;

@@ -111,7 +111,10 @@ public final class RpcServerAutoConfiguration {
         return WorkerThreads.of(environment);
     }
 
-    /** Creates the registration. It is ordered before the built-in services, so that a shutdown removes the server from its registries first. */
+    /**
+     * Creates the registration. It is ordered before the built-in services, so that a shutdown removes the server from
+     * its registries first.
+     */
     @Bean
     @Order(-1)
     ServerRegistration rpcServerRegistration(
@@ -147,7 +150,7 @@ public final class RpcServerAutoConfiguration {
         return new RpcServerLifecycle(server, settings, builtIns.orderedStream().toList(), description, context);
     }
 
-    /** Makes the authenticated caller available to methods of applications that use Spring Security. */
+    /** Makes the authenticated caller available to service methods, in applications that use Spring Security. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(SecurityContextHolder.class)
     static class SecurityConfiguration {

@@ -25,9 +25,9 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Starts the server after all other beans, and drains the server before any other bean stops. The drain begins when
- * the application context begins to close, which is before executors reject tasks and the web server stops. The
- * health service reports the shutdown before the drain. While the server is running, it keeps the process alive.
+ * Starts the server after all other beans, and drains the server before any other bean stops. The drain begins when the
+ * application context starts closing, before executors reject tasks and before the web server stops. The health service
+ * reports the shutdown before the drain. While the server is running, it keeps the process alive.
  */
 public final class RpcServerLifecycle
         implements SmartLifecycle, ApplicationListener<ContextClosedEvent>, Ordered, DisposableBean {
@@ -46,7 +46,7 @@ public final class RpcServerLifecycle
 
     /**
      * @param builtIns the built-in services, which are notified when the shutdown begins
-     * @param description a description of protocols, event loops and threads for the log
+     * @param description a description of the protocols, event loops and threads, for the log
      */
     RpcServerLifecycle(
             RpcServer server,
@@ -106,7 +106,7 @@ public final class RpcServerLifecycle
         } catch (UnknownHostException e) {
             return false;
         } catch (SocketException e) {
-            return true; // The network interfaces cannot be read, so the address cannot be checked and is accepted.
+            return true; // The address is accepted unchecked, because the network interfaces cannot be read.
         }
     }
 
@@ -116,8 +116,8 @@ public final class RpcServerLifecycle
     }
 
     /**
-     * Keeps the process alive with a non-daemon thread. The server's own threads are daemons, and there may be no web
-     * server.
+     * Keeps the process alive with a non-daemon thread. The server's own threads are daemon threads, and there may be
+     * no web server.
      */
     private void keepAlive() {
         Thread thread = new Thread(

@@ -18,18 +18,19 @@ import tern.rpc.transport.Token;
  * @param threads Number of calls that run concurrently.
  * @param queueCapacity Maximum number of calls that wait for a thread. Default: twice the number of threads.
  * @param maxQueueWait Maximum time that a call waits for a thread before it is refused as not executed.
- * @param maxConcurrency Maximum number of calls that have a thread, wait for one, or wait for an asynchronous method to
- *     complete them; adaptive to find the best number by measurement.
+ * @param maxConcurrency Maximum number of calls that have a thread, wait for a thread, or wait for an asynchronous
+ *     method to complete; adaptive to find the best number by measurement.
  * @param ioThreads Number of event loop threads, shared by server and clients; 0 for one per processor, but at most
  *     eight.
  * @param health Whether grpc.health.v1 is served. The reported status follows the readiness of the application.
- * @param reflection Whether gRPC server reflection is served, by which tools read the services and their message types.
+ * @param reflection Whether gRPC server reflection is served. Tools use it to read the services and their message
+ *     types.
  * @param token Accepted tokens. A caller must send one of them, except for health checks. Several tokens allow a
  *     rotation. Default: no token is required.
  * @param genericCalls Whether generic calls are served, for callers without the interface.
  * @param ledger Whether each call records its time by phase, for meters, the log of slow calls and the diagnosis.
  * @param exceptionTexts Whether callers get the messages of exceptions whose classes they do not have. If false, they
- *     get the class name and an id, under which the server logs the rest.
+ *     get the class name and an id; the server logs the rest under this id.
  * @param exceptionFrames Number of stack frames sent with an exception, at most 64.
  * @param idleTimeout Time after which a connection without traffic is closed.
  * @param shutdownTimeout Maximum time that a shutdown waits for running calls.
@@ -39,7 +40,7 @@ import tern.rpc.transport.Token;
  *     application starts only if all such properties are listed here.
  * @param ssl TLS on the port.
  * @param http HTTP requests whose bodies are not JSON.
- * @param cors Calls from web pages of other sites.
+ * @param cors Calls from web pages of other origins.
  * @param registry Addresses of the registries in which the server is registered, such as zookeeper://host:2181 or
  *     file:///path.json. Default: none.
  * @param advertise Entry of the server in its registries.
@@ -134,7 +135,7 @@ record RpcServerProperties(
             @DefaultValue("false") boolean textBodies) {}
 
     /**
-     * Calls from web pages of other sites.
+     * Calls from web pages of other origins.
      *
      * @param allowedOrigins Sites whose pages may call the server, such as https://shop.example, or * for all. Default:
      *     none.

@@ -11,7 +11,8 @@ import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Describes a failed start. Instead of a stack trace, shows the error, the change to make, and the place where a property was set.
+ * Describes a failed startup. Instead of a stack trace, shows the error, the change to make, and the place where the
+ * property was set.
  */
 final class RpcStartFailureAnalyzer extends AbstractFailureAnalyzer<RpcStartException> {
 
@@ -29,7 +30,7 @@ final class RpcStartFailureAnalyzer extends AbstractFailureAnalyzer<RpcStartExce
         return new FailureAnalysis(sentence(description), cause.action(), cause);
     }
 
-    /** Returns the description with a full stop at its end, unless it ends with a question mark. */
+    /** Appends a full stop to the description if it ends with neither a full stop nor a question mark. */
     private static String sentence(String description) {
         return description.endsWith("?") || description.endsWith(".") ? description : description + ".";
     }

@@ -11,7 +11,7 @@ import tern.rpc.ServerContext;
 import tern.rpc.ServerFilter;
 
 /**
- * Sets the caller in Spring Security's context while the method runs. Callbacks that a stream runs later have no such
+ * Sets the caller in Spring Security's context while the method runs. Stream callbacks that run later have no security
  * context and must use {@link ServerContext#principal()}. Thread-safe.
  */
 final class SecurityContextFilter implements ServerFilter {

@@ -61,7 +61,7 @@ record ServerLimits(@Nullable Limit server, int threads, Map<String, RpcServerPr
         return PREFIX + service + ".methods." + method + ".max-concurrency";
     }
 
-    /** Sets the limits in the server builder. All services must have been exported before. */
+    /** Sets the limits in the server builder. All services must already have been exported. */
     void applyTo(RpcServer.Builder builder) {
         if (server != null) {
             builder.limit(() -> server);

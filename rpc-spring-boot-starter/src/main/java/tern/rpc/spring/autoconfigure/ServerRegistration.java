@@ -33,9 +33,9 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Registers the server while Spring reports that the application accepts traffic. Until the registration has been
- * read back from the registry, the application is reported as refusing traffic. At a shutdown, the registration is
- * withdrawn before the server drains.
+ * Registers the server while Spring reports that the application accepts traffic. Until the registration has been read
+ * back from the registry, the application is reported as refusing traffic. On shutdown, the registration is withdrawn
+ * before the server drains.
  */
 public final class ServerRegistration
         implements BuiltInService,
@@ -79,8 +79,8 @@ public final class ServerRegistration
     public void addTo(RpcServer.Builder ignored) {}
 
     /**
-     * Places this listener after the listeners that record the readiness, so the event published here is the last one
-     * that they receive.
+     * Places this listener after the listeners that record the readiness, so that the event published here is the last
+     * one that they receive.
      */
     @Override
     public int getOrder() {
@@ -198,7 +198,7 @@ public final class ServerRegistration
                 startedAt);
     }
 
-    /** Returns the protocols that registries know, that is, all except JSON over HTTP/1.1. */
+    /** Returns the protocols that are published in registries: all except JSON over HTTP/1.1. */
     private static List<String> published(List<String> names) {
         return List.of("dubbo", "tri").stream()
                 .filter(name -> names.stream().anyMatch(known -> known.equalsIgnoreCase(name)))
@@ -223,7 +223,7 @@ public final class ServerRegistration
         }
     }
 
-    /** Whether the server is registered in a registry with the given URL scheme. */
+    /** Returns whether the server is registered in a registry with the given URL scheme. */
     boolean isAt(String scheme) {
         return settings.registries().stream().anyMatch(url -> url.scheme().equals(scheme));
     }
@@ -233,7 +233,7 @@ public final class ServerRegistration
         return settings.application();
     }
 
-    /** Returns the registration that was published last; null if there is none yet. */
+    /** Returns the registration that was last published; null if there is none yet. */
     @Nullable
     Registration published() {
         return registration;
@@ -254,7 +254,7 @@ public final class ServerRegistration
         return problems;
     }
 
-    /** Withdraws the registration. Blocks for at most three seconds. */
+    /** Withdraws the registration. Blocks for no longer than three seconds. */
     @Override
     public void shutDown() {
         Registrar current;

@@ -79,8 +79,8 @@ record ServerSettings(
     }
 
     /**
-     * Returns the accepted tokens. An empty token is rejected: it may come from an unset variable, and must not make
-     * the server accept every caller.
+     * Returns the accepted tokens. An empty token is rejected, because it may come from an unset variable and must not
+     * make the server accept every caller.
      */
     private static List<Token> tokens(@Nullable List<Token> set) {
         if (set == null) {
@@ -125,7 +125,7 @@ record ServerSettings(
                 false);
     }
 
-    /** Returns the maximum memory for requests in bytes. It must be large enough for one request. */
+    /** Returns the maximum memory for requests, in bytes. It must be large enough for at least one request. */
     private static long maxInboundBytes(RpcLimitsProperties limits) {
         DataSize set = limits.maxInboundBytes();
         return set == null
@@ -152,8 +152,8 @@ record ServerSettings(
     }
 
     /**
-     * Whether a web page in a browser could call the server by DNS rebinding. This is possible if the server listens
-     * on all addresses, accepts every host name, and requires no credentials.
+     * Returns whether a web page in a browser could call the server by DNS rebinding. This is possible if the server
+     * listens on all addresses, accepts every host name, and requires no credentials.
      *
      * @param authorizers whether the server has authorizers
      */
@@ -246,7 +246,7 @@ record ServerSettings(
         return Math.toIntExact(size.toBytes());
     }
 
-    /** Returns the address without brackets, because IPv6 addresses may be written with or without them. */
+    /** Returns the address without brackets. IPv6 addresses may be written with or without them. */
     private static @Nullable String withoutBrackets(@Nullable String address) {
         if (address == null || address.isBlank()) {
             return null;

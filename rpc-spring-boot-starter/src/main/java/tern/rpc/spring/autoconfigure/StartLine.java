@@ -2,14 +2,14 @@ package tern.rpc.spring.autoconfigure;
 
 import java.util.List;
 
-/** Formats the lines that are logged after the start. The lines stay short for any number of services. */
+/** Formats the lines that are logged after startup. The lines stay short regardless of the number of services. */
 final class StartLine {
 
     private static final int MAX_NAMES = 20;
 
     private StartLine() {}
 
-    /** Returns the first few names, followed by the number of the remaining names. */
+    /** Returns the first few names, followed by the number of remaining names. */
     static String names(List<String> all) {
         if (all.isEmpty()) {
             return "none";

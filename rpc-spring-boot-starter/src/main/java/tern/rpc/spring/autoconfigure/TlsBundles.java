@@ -21,8 +21,8 @@ import tern.rpc.transport.Tls;
 import tern.rpc.transport.Tls.ClientAuth;
 
 /**
- * Reads the SSL bundles that properties name. Each bundle is validated when it is first used, and watched afterwards.
- * A valid change to a bundle takes effect the next time the TLS settings are read. Thread-safe.
+ * Reads the SSL bundles named in properties. Each bundle is validated when it is first used, and watched afterwards. A
+ * valid change to a bundle takes effect the next time the TLS settings are read. Thread-safe.
  */
 final class TlsBundles {
 
@@ -37,7 +37,8 @@ final class TlsBundles {
     }
 
     /**
-     * Returns a client's TLS settings. Returns the same object for the same bundle, so that references can share connections.
+     * Returns a client's TLS settings. Returns the same object for the same bundle, so that references can share
+     * connections.
      *
      * @param property the property that names the bundle, for error messages
      */
@@ -146,7 +147,7 @@ final class TlsBundles {
                 + certificate.getNotAfter().toInstant();
     }
 
-    /** A bundle and the last valid TLS settings that were read from it. */
+    /** A bundle and the last valid TLS settings read from it. */
     private static final class Followed implements Supplier<Tls> {
 
         private final String name;

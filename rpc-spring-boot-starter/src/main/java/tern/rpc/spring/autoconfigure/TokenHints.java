@@ -6,7 +6,7 @@ import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import tern.rpc.transport.Token;
 
-/** Lets Spring convert property values to tokens in a native image. */
+/** Registers hints that allow Spring to convert property values to tokens in a native image. */
 final class TokenHints implements RuntimeHintsRegistrar {
 
     @Override

@@ -11,15 +11,16 @@ import org.slf4j.LoggerFactory;
 import org.springframework.core.env.Environment;
 
 /**
- * Finds properties that have no effect because of other properties. Logs one warning at startup, because users would not notice otherwise that these properties have no effect.
+ * Finds properties that have no effect because of other properties. Logs one warning at startup, because users would
+ * not notice this otherwise.
  */
 final class UnusedSettings {
 
     private static final Logger LOG = LoggerFactory.getLogger(UnusedSettings.class);
 
     /**
-     * The load balancing policies that do not use a call's hash key. A policy that is a bean of the application may
-     * use it.
+     * The load balancing policies that do not use a call's hash key. A policy defined as an application bean may use
+     * it.
      */
     private static final Set<String> WITHOUT_KEY = Set.of("p2c", "round-robin");
 

@@ -13,8 +13,8 @@ import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Finds settings that weaken a server's protection. One warning at startup lists them, and each setting has a gauge.
- * In production, the application must accept them explicitly.
+ * Finds settings that weaken a server's protection. They are listed in one warning at startup, and each of them has a
+ * gauge. In production, the application must accept them explicitly.
  */
 final class WeakenedSettings {
 
@@ -45,8 +45,8 @@ final class WeakenedSettings {
     /**
      * Finds the settings that weaken the server.
      *
-     * @throws RpcStartException if such a setting is not accepted and the profile prod is active
-     * @throws InvalidPropertyException if an accepted property cannot weaken the server
+     * @throws RpcStartException if the profile prod is active and one of these settings is not accepted
+     * @throws InvalidPropertyException if a property listed as accepted cannot weaken the server at all
      */
     static WeakenedSettings of(RpcServerProperties server, RpcLimitsProperties limits, Environment environment) {
         List<Weakness> known = known(server, limits);

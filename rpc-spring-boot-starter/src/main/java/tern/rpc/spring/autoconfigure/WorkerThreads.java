@@ -16,7 +16,7 @@ enum WorkerThreads {
     PLATFORM("platform threads") {
         @Override
         void applyTo(RpcServer.Builder server) {
-            // Platform threads are the server's own default, so nothing needs to be set.
+            // Nothing needs to be set, because the server uses platform threads by default.
         }
     },
 

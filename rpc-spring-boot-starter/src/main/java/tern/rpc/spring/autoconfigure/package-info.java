@@ -1,4 +1,4 @@
-/** Auto-configuration of server, client and meters from properties and beans. */
+/** Auto-configures the server, the client and the meters from properties and beans. */
 @NullMarked
 package tern.rpc.spring.autoconfigure;
 

@@ -72,7 +72,7 @@ class ClusterReportTest {
     }
 
     /**
-     * Calls the provider until it is ejected. The ejection begins at the last call, so its remaining time does not
+     * Calls the provider until it is ejected. The ejection begins with the last call, so its remaining time does not
      * depend on the speed of the machine.
      */
     private static void callUntilEjected(AssertableApplicationContext consumer, String address) {

@@ -119,7 +119,10 @@ class FirstCallsTest {
         assertThat(counted.readers).hasPositiveValue();
     }
 
-    /** The application makes calls at startup because first calls are slow. These calls must not cause warnings about slow calls. */
+    /**
+     * The application itself makes calls at startup, because first calls are slow. These calls must not cause warnings
+     * about slow calls.
+     */
     @Test
     void firstCallsCauseNoWarning() {
         Logger log = (Logger) LoggerFactory.getLogger("tern.rpc");

@@ -21,7 +21,7 @@ import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.firstday.Messages;
 
 /**
- * Tests properties below {@code rpc.} that are not Tern's. Dubbo's properties stop the start; other properties may
+ * Tests properties below {@code rpc.} that are not Tern's. Dubbo's properties make startup fail; other properties may
  * belong to the application.
  */
 @ExtendWith(OutputCaptureExtension.class)

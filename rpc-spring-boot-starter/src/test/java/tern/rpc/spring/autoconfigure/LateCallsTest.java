@@ -12,7 +12,7 @@ import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.firstday.Messages;
 
 /**
- * Tests the error messages that callers get if a provider accepts calls but never answers, with and without tracing.
+ * Tests the error messages, with and without tracing, that callers get if a provider accepts calls but never responds.
  */
 class LateCallsTest {
 

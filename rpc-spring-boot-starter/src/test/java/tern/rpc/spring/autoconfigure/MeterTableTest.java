@@ -38,7 +38,7 @@ class MeterTableTest {
     private static final Pattern ROW =
             Pattern.compile("\\| `(rpc\\.[a-z.]+)` \\| ([a-z]+) \\| ([a-z]*) ?\\| ([a-z` ]*)\\| .+ \\|");
 
-    /** The base units that Micrometer defines. A meter without a base unit counts something. */
+    /** Micrometer's base units. A meter without a base unit is a plain count. */
     private static final Set<String> UNITS = Set.of("bytes", "seconds");
 
     record Row(String type, String unit, Set<String> tags) {}
@@ -97,7 +97,7 @@ class MeterTableTest {
                         "spring.datasource.url=jdbc:h2:mem:meters;DB_CLOSE_DELAY=-1")
                 .run(there -> there.getBean(User.class).greetings.greet("x"));
         // The meters are read only after the application has ended, because a server may count a call only after its
-        // caller has received the answer.
+        // caller has received the response.
         Map<String, Row> rows = new TreeMap<>();
         registry.getMeters().stream()
                 .map(Meter::getId)

@@ -31,7 +31,9 @@ import tern.rpc.spring.autoconfigure.diagnosis.RpcDiagnosisAutoConfiguration;
 import tern.rpc.spring.autoconfigure.pool.DruidPoolAutoConfiguration;
 
 /**
- * Injects five faults into an application under load and checks the diagnosis of each fault. The test advances the time of the diagnosis by one second per {@value #CALLS_PER_SECOND} calls, so that the result does not depend on the speed of the machine.
+ * Injects five faults into an application under load and checks the diagnosis of each fault. The test advances the
+ * diagnosis's clock by one second per {@value #CALLS_PER_SECOND} calls, so that the result does not depend on the speed
+ * of the machine.
  */
 @Timeout(300)
 class PlantedFaultsTest {
@@ -39,10 +41,13 @@ class PlantedFaultsTest {
     private static final int CALLERS = 8;
     private static final int CALLS_PER_SECOND = 10;
 
-    /** The diagnosis reports no missed target before it has observed sixty seconds with calls. */
+    /** The diagnosis does not report a missed target before it has observed sixty seconds with calls. */
     private static final int WARM_UP_SECONDS = 65;
 
-    /** The maximum number of seconds until the diagnosis names the cause, or until it reports a healthy application again. */
+    /**
+     * The maximum number of seconds until the diagnosis names the cause, or until it reports a healthy application
+     * again.
+     */
     private static final int MAX_SECONDS = 120;
 
     static class Caller {
@@ -94,7 +99,10 @@ class PlantedFaultsTest {
                                 })));
     }
 
-    /** Waits until the application is healthy, injects the fault, and checks the first cause that the diagnosis names. Does not remove the fault. */
+    /**
+     * Waits until the application is healthy, injects the fault, and checks the first cause named by the diagnosis.
+     * Does not remove the fault.
+     */
     private static void assertNamed(Load load, Fault fault, String kind, String name, String change) {
         Fault.plant(null);
         Diagnosis before = load.await(diagnosis -> diagnosis.state() == State.HEALTHY);
@@ -110,7 +118,7 @@ class PlantedFaultsTest {
         assertThat(first.change().property()).as(diagnosis.text()).isNull();
     }
 
-    /** Calls the service on several threads, and advances the time of the diagnosis by one second per few calls. */
+    /** Calls the service on several threads, and advances the diagnosis's clock by one second after every few calls. */
     private static final class Load implements AutoCloseable {
 
         private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
@@ -142,12 +150,16 @@ class PlantedFaultsTest {
             try {
                 assertThat(method.applyAsInt(number)).isNotNegative();
             } catch (RuntimeException e) {
-                // A connection leak makes calls fail. The diagnosis counts these failures, so the test ignores them.
+                // The test ignores failures, because a connection leak makes calls fail and the diagnosis itself counts
+                // these failures.
             }
             ended.incrementAndGet();
         }
 
-        /** Advances the time until the diagnosis matches the predicate. After too many seconds, fails with the last diagnosis in the message. */
+        /**
+         * Advances the clock until the diagnosis matches the predicate. After too many seconds, fails with the last
+         * diagnosis in the message.
+         */
         Diagnosis await(Predicate<Diagnosis> expected) {
             for (int second = 0; second < MAX_SECONDS && !expected.test(diagnostician.diagnosis()); second++) {
                 seconds(1);

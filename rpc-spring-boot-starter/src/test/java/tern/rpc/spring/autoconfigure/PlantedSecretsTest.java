@@ -64,7 +64,7 @@ import tern.rpc.transport.TestAuthority.Identity;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Puts secrets into every place that may contain secrets, and checks that no output contains them (figure R25 of
+ * Plants secrets in every place that may contain secrets, and checks that no output contains them (figure R25 of
  * docs/figures/promises.md).
  */
 class PlantedSecretsTest {
@@ -239,7 +239,7 @@ class PlantedSecretsTest {
         outputs.add(meters.getMetersAsString());
 
         assertThat(planted).hasSizeGreaterThanOrEqualTo(MIN_SECRETS);
-        assertThat(String.join("\n", outputs)) // This assertion proves that the searched output is not empty.
+        assertThat(String.join("\n", outputs)) // This assertion proves that the output to be searched is not empty.
                 .contains("the safe is jammed", "not today", "authorization failed", "the guard is ill")
                 .contains("does not accept its token", "rpc.server.requests", "spring.datasource.password")
                 .contains("rpc.pools.jedis.url is no address", "rpc.server.token is a text with spaces");
@@ -374,7 +374,7 @@ class PlantedSecretsTest {
                 + json(application.getBean(RpcActuatorEndpoint.class).report());
     }
 
-    /** Starts applications that have secrets as invalid settings, and collects their output. */
+    /** Starts applications whose invalid settings contain secrets, and collects their output. */
     private void startsThatFail(Path keys) {
         Map.of(
                         "rpc.server.token", "with space " + plant(),

@@ -19,7 +19,7 @@ import tern.rpc.spring.autoconfigure.pool.RpcPoolsProperties;
 
 /**
  * Checks that the configuration metadata, which editors use, and the table generated from the metadata are complete.
- * The following command writes the table again after a change: {@code ./mvnw test -pl rpc-spring-boot-starter -am
+ * The following command regenerates the table after a change: {@code ./mvnw test -pl rpc-spring-boot-starter -am
  * -Dtest=PropertyTableTest -Dregenerate=true -Dsurefire.failIfNoSpecifiedTests=false}.
  */
 class PropertyTableTest {

@@ -160,7 +160,10 @@ class RegistryTest {
         }
     }
 
-    /** Without stored services, the consumer finds the provider only by calling the provider's metadata service. */
+    /**
+     * The services are not stored in the registry, so the consumer finds the provider only by calling its metadata
+     * service.
+     */
     @Test
     void servicesThatAreNotStoredInZooKeeperAreRequestedFromTheProvider() throws Exception {
         try (TestingServer zooKeeper = new TestingServer(true)) {

@@ -38,7 +38,7 @@ import tern.rpc.spring.RpcService;
 import tern.rpc.spring.autoconfigure.actuate.RpcActuatorAutoConfiguration;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 
-/** Tests a context that was processed ahead of time and then started on the JVM, and its hints for a native image. */
+/** Tests a context that is processed ahead of time and then started on the JVM, and its native-image hints. */
 class RpcAotTest {
 
     @TempDir

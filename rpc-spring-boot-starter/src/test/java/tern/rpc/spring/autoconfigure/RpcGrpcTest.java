@@ -193,7 +193,7 @@ class RpcGrpcTest {
 
                     @Override
                     public void onCompleted() {
-                        // Only the answer matters to the test, so other events are ignored.
+                        // Other events are ignored, because only the response matters to the test.
                     }
                 });
         requests.onNext(

@@ -21,7 +21,7 @@ import tern.rpc.client.RpcClient;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests which setting takes effect if several places configure a reference. */
+/** Tests which setting takes effect if a reference is configured in several places. */
 class RpcMethodSettingsTest {
 
     @Test

@@ -92,7 +92,7 @@ class RpcObservationTest {
                                 .isNotNull();
                         while (side == there
                                 && meters.find("rpc.server.requests").timer() == null) {
-                            // The server counts a call only after the answer has been sent, so the test waits.
+                            // The test waits, because the server counts a call only after it has sent the response.
                             LockSupport.parkNanos(1_000_000);
                         }
                         assertThat(meters.getMeters())
@@ -121,7 +121,7 @@ class RpcObservationTest {
         });
     }
 
-    /** Returns the unit of a meter's values, which is the first word of its description. */
+    /** Returns the unit of a meter's values: the first word of its description. */
     private static String unit(Meter meter) {
         if (meter instanceof Timer) {
             return "seconds";

@@ -168,7 +168,7 @@ class RpcServerLifecycleTest {
 
     @Test
     void contextStartsAndStopsTenTimesWithoutLeavingThreads() throws InterruptedException {
-        // Applications of other tests may still run threads of the same kind.
+        // Applications from other tests may still run threads of the same kind.
         var others = new java.util.HashSet<>(keepAliveThreads());
         for (int i = 0; i < 10; i++) {
             provider(Greeter.class)
@@ -248,7 +248,7 @@ class RpcServerLifecycleTest {
     }
 
     /**
-     * Records when it is started and stopped, in the same lifecycle phase as Spring's own listener containers and
+     * Records when it is started and stopped. It is in the same lifecycle phase as Spring's own listener containers and
      * executors.
      */
     @Configuration(proxyBeanMethods = false)

@@ -15,10 +15,10 @@ import tern.rpc.StatusCode;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests Bean Validation of arguments, which Spring applies as to any other bean. */
+/** Tests Bean Validation of arguments, which Spring applies to services as it does to any other bean. */
 class RpcValidationTest {
 
-    /** The constraints are on the interface, where callers see them too. */
+    /** The constraints are declared on the interface, where callers see them too. */
     public interface OrderService {
         String order(@Min(1) int count);
     }

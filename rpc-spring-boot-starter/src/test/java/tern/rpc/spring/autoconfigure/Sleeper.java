@@ -3,7 +3,7 @@ package tern.rpc.spring.autoconfigure;
 import java.util.concurrent.CountDownLatch;
 import tern.rpc.spring.RpcService;
 
-/** A service that answers only when the test wakes it. */
+/** A service that responds only when the test wakes it. */
 @RpcService
 class Sleeper implements GreetingService {
 

@@ -16,7 +16,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import tern.rpc.spring.RpcReference;
 
-/** Tests the lines about services and references that an application logs after its start. */
+/** Tests the lines about services and references that an application logs after startup. */
 @ExtendWith(OutputCaptureExtension.class)
 class StartLinesTest {
 

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** Tests that the log names, at the start, each property that has no effect because of other properties. */
+/** Tests that each property that has no effect because of other properties is logged at startup. */
 @ExtendWith(OutputCaptureExtension.class)
 class UnusedSettingsTest {
 

@@ -33,17 +33,17 @@ import tern.rpc.spring.autoconfigure.pool.HttpPoolAutoConfiguration;
 import tern.rpc.spring.autoconfigure.pool.JedisAutoConfiguration;
 
 /**
- * Tests that every invalid value of a property stops the start, and that the message contains the property, the value
- * and the valid values (figure R24 of docs/figures/promises.md).
+ * Tests that every invalid property value prevents startup, and that the message contains the property, the value and
+ * the valid values (figure R24 of docs/figures/promises.md).
  */
 class WrongConfigurationTest {
 
-    /** The properties for which every string is valid, or for which only the peer knows the valid strings. */
+    /** The properties for which every string is valid, or whose valid strings are known only to the peer. */
     private static final Set<String> ANYTHING_GOES = Set.of(
             "rpc.client.services.*.group",
             "rpc.client.services.*.version",
             "rpc.client.services.*.provided-by",
-            "rpc.client.services.*.registry", // Only references read this property, so RegistryTest tests it.
+            "rpc.client.services.*.registry", // This property is read only by references, so RegistryTest tests it.
             "rpc.server.cors.allowed-headers");
 
     /** An invalid value for each type, with a substring of the expected message. */
@@ -55,7 +55,7 @@ class WrongConfigurationTest {
             "tern.rpc.transport.Tls$ClientAuth", List.of("sometimes", "NEED"),
             "tern.rpc.spring.autoconfigure.RpcPoolsProperties$Rejection", List.of("sometimes", "CALLER_RUNS"));
 
-    /** Each line contains properties, then substrings of the expected message, separated by {@code |}. */
+    /** Each line contains properties, followed by substrings of the expected message, separated by {@code |}. */
     private static final List<String> OUT_OF_RANGE = List.of(
             "rpc.server.port=-1 | rpc.server.port is -1; expected 0 to 65535",
             "rpc.client.registry=10.0.0.9:2181 | rpc.client.registry is of another form | zookeeper://host:2181",

@@ -16,7 +16,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** Checks that the links, properties and meters that the documentation mentions exist. */
+/** Checks that the link targets, properties and meters mentioned in the documentation exist. */
 class DocsTest {
 
     private static final Pattern FENCED = Pattern.compile("(?ms)^ *```.*?^ *```$");
@@ -113,10 +113,7 @@ class DocsTest {
         return name.matches(".*\\.java|(.*/)?pom\\.xml|(load-tests/|docs/)?[a-z-]+");
     }
 
-    /**
-     * Whether the name is in the table, or is a prefix of names in the table that ends before a dot or with an
-     * asterisk.
-     */
+    /** Returns whether the table contains the name, or names below it. A trailing dot or asterisk is ignored. */
     private static boolean isKnown(String found, Set<String> names) {
         String key = found.replaceAll("\\.+$", "")
                 .replaceAll("(\\.services)\\.[^.]+", "$1.<name>")

@@ -16,8 +16,8 @@ class TroubleshootingTest {
     private static final Pattern MESSAGE = Pattern.compile("(?m)^\\| `([^`]+)` \\| (.+) \\| (.+) \\|$");
 
     /**
-     * Matches the gap between two literals that are joined across a line break, because the formatter splits long
-     * messages.
+     * Matches the gap between two literals that are joined across a line break. The formatter splits long messages in
+     * this way.
      */
     private static final Pattern JOINED = Pattern.compile("\"\\s*\\+ \"");
 
@@ -47,7 +47,7 @@ class TroubleshootingTest {
         return rows.results().map(row -> row.group(1)).toList();
     }
 
-    /** Returns the constant parts of a message. An ellipsis replaces each variable part. */
+    /** Returns the constant parts of a message, in which each variable part has been replaced by an ellipsis. */
     private static List<String> constantParts(String message) {
         return Arrays.stream(message.split("…"))
                 .map(String::strip)

@@ -11,13 +11,14 @@ import java.util.function.LongSupplier;
 
 /**
  * Repeatedly starts, calls and stops an application in one process, each time with newly loaded classes. Then counts
- * the remaining threads, file descriptors (including ports) and class loaders, and exits with 1 if any remain. Softly
- * reachable class loaders count too, so the process needs {@code -XX:SoftRefLRUPolicyMSPerMB=0}.
+ * the remaining threads, file descriptors (including ports) and class loaders, and exits with code 1 if any are left
+ * over. Softly reachable class loaders count too, so the process needs {@code -XX:SoftRefLRUPolicyMSPerMB=0}.
  */
 final class ContextRestarts {
 
     /**
-     * The number of starts before the first count. These starts create objects that the process keeps, such as compiled code.
+     * The number of starts before the first count. These starts create things that the process keeps anyway, such as
+     * compiled code.
      */
     private static final int FIRST_STARTS = 3;
 

@@ -8,7 +8,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Measures figure R23 of docs/figures/promises.md: the resources that stopped applications leave in a process. */
+/**
+ * Measures figure R23 of docs/figures/promises.md: the resources that stopped applications leave behind in a process.
+ */
 @Tag("figures")
 @Timeout(1_200)
 class ContextRestartsTest {

@@ -27,7 +27,7 @@ import tern.rpc.spring.autoconfigure.RpcClientAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcMetricsAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
 
-/** Checks the table in docs/first-day.md, and makes the attempts in the table that no other test covers. */
+/** Checks the table in docs/first-day.md, and makes those attempts in the table that are not covered by other tests. */
 class FirstDayTest {
 
     private static final Path PAGE = Path.of("..", "docs", "first-day.md");

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests an application whose only dependency is the one that the README shows. */
+/** Tests an application whose only dependency is the one shown in the README. */
 class OneDependencyTest {
 
     /** The jars of {@code spring-boot-starter}, which every Boot application contains. */

@@ -65,7 +65,7 @@ public final class RestartedApplication implements Supplier<String>, AutoCloseab
                 .run();
     }
 
-    /** Makes calls and returns their answers. This start has loaded the classes that produce the answers. */
+    /** Makes calls and returns their answers, which are produced by classes that this start has loaded. */
     @Override
     public String get() {
         Consumer wires = consumer.getBean(Consumer.class);

@@ -24,14 +24,14 @@ import org.w3c.dom.Node;
 import org.w3c.dom.NodeList;
 
 /**
- * The class path of an application whose only dependency is the starter. The poms in the local repository determine the
- * artifacts; the jars come from the class path of this test.
+ * The class path of an application whose only dependency is the starter. The artifacts are determined from the poms in
+ * the local repository; the jars come from the class path of this test.
  */
 final class StarterJars {
 
     /**
-     * Artifacts on the test's class path that third-party libraries need only for their own tests, according to their
-     * parent poms.
+     * Artifacts on this test's class path that third-party libraries, according to their parent poms, need only for
+     * their own tests.
      */
     private static final Set<String> OF_OUR_TESTS =
             Set.of("org.mockito:mockito-core", "commons-io:commons-io", "com.google.code.gson:gson");
@@ -85,7 +85,9 @@ final class StarterJars {
         return resolved;
     }
 
-    /** Whether the path contains a module's main classes, or is the module's jar if the module was packaged. */
+    /**
+     * Returns whether the path contains a module's main classes or, if the module was packaged, is the module's jar.
+     */
     private static boolean isMainOf(Path module, Path path) {
         Path folder = module.toAbsolutePath().normalize();
         return path.startsWith(folder)
@@ -106,10 +108,7 @@ final class StarterJars {
                 .findFirst();
     }
 
-    /**
-     * Returns the dependencies that other projects inherit, that is, all dependencies that are neither optional nor
-     * only for tests.
-     */
+    /** Returns the dependencies that other projects inherit: all those that are neither optional nor only for tests. */
     private static List<String> dependencies(Path pom) throws Exception {
         Element project = DocumentBuilderFactory.newInstance()
                 .newDocumentBuilder()
@@ -174,7 +173,7 @@ final class StarterJars {
         return this;
     }
 
-    /** Returns group and artifact of each third-party jar. */
+    /** Returns the group and artifact of each third-party jar. */
     Set<String> artifacts() {
         return jars.keySet();
     }

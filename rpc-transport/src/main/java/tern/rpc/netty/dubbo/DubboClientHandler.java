@@ -61,7 +61,7 @@ final class DubboClientHandler extends DubboFrameDecoder {
         if (length == 2 && body.getByte(start) == 1) {
             if (body.getByte(start + 1) == 'R') {
                 connection.drain();
-            } // the event "W", by which a server accepts calls again, is ignored, because a replacement is already open
+            } // the event "W" (the server accepts calls again) is ignored, because a replacement is already open
         } else if (DubboHeader.isTwoWay(flags)) {
             connection.queue().add(DubboFrame.heartbeatAnswer(id));
         }

@@ -33,7 +33,8 @@ abstract class DubboFrameDecoder extends ByteToMessageDecoder {
     abstract void broken(String how);
 
     /**
-     * Does not request more bytes. The base class would request bytes after each read without a complete frame, even while reading is paused.
+     * Does not request more bytes. The base class would request bytes after each read without a complete frame, even
+     * while reading is paused.
      */
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {

@@ -35,7 +35,7 @@ public final class DubboProtocol implements ServerProtocol, ClientProtocol {
     /** The name of the protocol as the scheme of an address: {@code dubbo://host:port}. */
     public static final String NAME = "dubbo";
 
-    /** Maximum number of stack frames of an exception in an answer (docs/limits.md). */
+    /** Maximum number of stack frames sent with an exception (docs/limits.md). */
     public static final int MAX_EXCEPTION_FRAMES = 64;
 
     private final CoderPool coders;

@@ -41,7 +41,7 @@ final class DubboRequestBody {
     static final String REMOTE_APPLICATION = "remote.application";
     static final String GENERIC = "generic";
 
-    /** Names of attachments that the protocol itself uses. Metadata of the application with these names is not sent. */
+    /** Names of attachments that the protocol itself uses. Application metadata with these names is not sent. */
     private static final Set<String> RESERVED = Set.of(PATH, INTERFACE, GROUP, VERSION, TIMEOUT, REMOTE_APPLICATION);
 
     /**
@@ -138,7 +138,7 @@ final class DubboRequestBody {
         return new CallHead(key, methodName, generic, key + "/" + methodName, metadata, deadline, exchange);
     }
 
-    /** Whether the method can be called with the dubbo protocol. */
+    /** Returns whether the method can be called over the dubbo protocol. */
     static boolean isCallable(MethodDescriptor method) {
         return method.type() == MethodType.UNARY && method.payload() == Payload.JAVA;
     }
@@ -163,7 +163,8 @@ final class DubboRequestBody {
     }
 
     /**
-     * Returns the failure for arguments that do not match the method. As in every other protocol, its status code identifies an error of the caller.
+     * Returns the failure for arguments that do not match the method. As in every other protocol, its status code
+     * indicates a caller error.
      */
     private static RpcException noSuchMethod(ServiceDescriptor service, String name, String descriptor) {
         String missing = service.name() + " has no method " + PeerText.name(name);
@@ -305,7 +306,7 @@ final class DubboRequestBody {
         writer.endMap();
     }
 
-    /** Writes the metadata as entries of a map that is being encoded, except values with the given names. */
+    /** Writes the metadata, except values with the given names, as entries of the map that is being encoded. */
     static void writeMetadata(ObjectWriter writer, Metadata metadata, Set<String> without) {
         if (metadata.isEmpty()) {
             return;

@@ -26,7 +26,7 @@ final class DubboResponseBody {
     private static final int WITH_ATTACHMENTS = 3;
 
     /**
-     * The name of the attachment with the protocol version. Every answer contains it, as every answer of Dubbo does.
+     * The name of the attachment with the protocol version. Every response contains it, as Dubbo's responses do.
      */
     private static final String PROTOCOL_VERSION = "dubbo";
 
@@ -69,7 +69,7 @@ final class DubboResponseBody {
     /**
      * Decodes the whole response body.
      *
-     * @return a {@link Response}, or the exception that the answer contains
+     * @return a {@link Response}, or the exception that the body contains
      */
     static Object read(ObjectReader reader, MethodDescriptor method) {
         int type = reader.readInt();

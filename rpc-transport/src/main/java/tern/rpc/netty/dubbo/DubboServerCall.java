@@ -28,7 +28,8 @@ import tern.rpc.transport.ServiceLookup;
 final class DubboServerCall extends NettyServerCall {
 
     /**
-     * Answers of at least this size must wait for permission, because only a few threads may encode large answers at the same time.
+     * Answers of at least this size must wait for permission, because only a few threads may encode large answers at
+     * the same time.
      */
     private static final int LARGE_BYTES = 256 << 10;
 
@@ -145,8 +146,8 @@ final class DubboServerCall extends NettyServerCall {
     }
 
     /**
-     * Whether the answer must not be sent, because the caller reads too slowly while unread answers fill the memory. If
-     * true, this method has sent an error instead of the answer.
+     * Returns true if the answer must not be sent because the caller reads too slowly and unread answers fill the
+     * memory. In that case, this method has sent an error instead.
      */
     private boolean isRefused() {
         String refusal = connection().refusesAnswer();

@@ -29,9 +29,9 @@ final class DubboStatus {
     private DubboStatus() {}
 
     /**
-     * Returns the status for a failure. A status which implies that the method did not run is used only if the method
-     * did not run. INTERNAL and UNAVAILABLE have no exact status; they are sent as a status that Dubbo's callers treat
-     * in the same way.
+     * Returns the status for a failure. A status that implies that the method did not run is used only if this is true.
+     * INTERNAL and UNAVAILABLE have no exact equivalent; they are sent as a status that Dubbo's callers treat in the
+     * same way.
      */
     static int of(RpcException failure) {
         boolean notRun = failure.wasExecuted() == Executed.NO;

@@ -13,7 +13,7 @@ final class DubboVersion {
 
     private DubboVersion() {}
 
-    /** Whether a caller with this version can read attachments in answers. */
+    /** Returns whether a caller with this version can read attachments in answers. */
     static boolean takesResponseAttachments(@Nullable String version) {
         if (OURS.equals(version)) {
             return true;

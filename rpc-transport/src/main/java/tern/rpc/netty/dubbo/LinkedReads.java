@@ -34,8 +34,8 @@ final class LinkedReads implements ByteToMessageDecoder.Cumulator {
     }
 
     /**
-     * Whether the frame has at most one part per {@link #MIN_LINKED_BYTES} bytes plus {@link #SPARE_PARTS}. If not, the
-     * parts are merged, which needs a buffer of up to twice their total size.
+     * Returns whether the frame has at most one part per {@link #MIN_LINKED_BYTES} bytes plus {@link #SPARE_PARTS}. If
+     * not, the parts are merged, which needs a buffer of up to twice their total size.
      */
     private static boolean hasFewParts(CompositeByteBuf linked) {
         return (linked.numComponents() - SPARE_PARTS) * MIN_LINKED_BYTES <= linked.readableBytes();
@@ -51,8 +51,8 @@ final class LinkedReads implements ByteToMessageDecoder.Cumulator {
     }
 
     /**
-     * Whether a read is linked instead of copied. A linked read keeps its whole buffer allocated, so the buffer must be
-     * at least half full.
+     * Returns whether a read is linked instead of copied. A linked read keeps its whole buffer allocated, so the buffer
+     * must be at least half full.
      */
     private static boolean isWorthLinking(ByteBuf read) {
         int bytes = read.readableBytes();

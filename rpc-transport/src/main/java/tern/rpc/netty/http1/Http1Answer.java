@@ -6,7 +6,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A complete answer of HTTP/1.x.
+ * A complete HTTP/1.x answer.
  *
  * @param fields the header fields with lower-case names, without the fields that concern only the connection
  * @param body an array whose first {@code bodyBytes} bytes are the body

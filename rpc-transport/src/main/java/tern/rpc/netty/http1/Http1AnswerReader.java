@@ -22,7 +22,7 @@ public final class Http1AnswerReader {
     private static final int FIELDS_BYTES = 32 << 10;
 
     /**
-     * Maximum size of the buffer that is allocated for a body at its beginning. The buffer of a larger body grows as its bytes arrive.
+     * Maximum initial size of the buffer for a body. The buffer for a larger body grows as its bytes arrive.
      */
     private static final int TRUSTED_BYTES = 64 << 10;
 
@@ -74,7 +74,7 @@ public final class Http1AnswerReader {
      *
      * @return the answer; null until it is complete
      * @throws Http1Violation if the bytes are not a valid answer, or the answer is too long; no further answer can then
-     *     be read on the connection
+     *     be read from the connection
      */
     @Nullable
     public Http1Answer read(ByteBuf in) {
@@ -98,17 +98,20 @@ public final class Http1AnswerReader {
         return null;
     }
 
-    /** Whether the connection can be reused after the last answer. */
+    /** Returns whether the connection can be reused after the last answer. */
     public boolean keepsAlive() {
         return keepsAlive;
     }
 
-    /** The number of body bytes that have not arrived. For a chunked body, always 0, because the length is unknown. */
+    /**
+     * Returns the number of body bytes that have not arrived yet. Returns 0 for a chunked body, because its length is
+     * unknown.
+     */
     public int missingBytes() {
         return inBody ? announced - bodyBytes : 0;
     }
 
-    /** The size of the buffer that is allocated for the current body. */
+    /** Returns the size of the buffer that is allocated for the current body. */
     public int roomBytes() {
         return body.length;
     }

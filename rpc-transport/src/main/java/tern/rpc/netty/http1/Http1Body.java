@@ -6,7 +6,7 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the body of a request, which has a known length or consists of chunks (RFC 9112, 7.1). Confined to the event
+ * Reads the body of a request, which either has a known length or is chunked (RFC 9112, 7.1). Confined to the event
  * loop.
  */
 public final class Http1Body {
@@ -42,13 +42,13 @@ public final class Http1Body {
         return state == State.END;
     }
 
-    /** Whether any part of the body has arrived. */
+    /** Returns whether any part of the body has arrived. */
     public boolean hasBegun() {
         return begun;
     }
 
     /**
-     * Whether at most the given number of body bytes have not arrived yet. Returns false if the number of missing bytes is unknown.
+     * Returns whether at most the given number of body bytes are still missing; false if that number is unknown.
      */
     public boolean endsWithin(int bytes) {
         return isEnded() || (!chunked && left <= bytes);

@@ -29,14 +29,14 @@ final class Http1Characters {
         return !text.isEmpty();
     }
 
-    /** Whether the string is valid as a method or as the name of a header field. */
+    /** Returns whether the string is valid as a method or as the name of a header field. */
     static boolean isToken(AsciiString text) {
         return consistsOf(TOKEN, text);
     }
 
     /**
-     * Whether the string is valid as a path with a query. Accepts some characters that clients should percent-encode
-     * but often do not.
+     * Returns whether the string is valid as a path with a query. Accepts some characters that clients should
+     * percent-encode but often do not.
      */
     static boolean isTarget(AsciiString text) {
         return consistsOf(TARGET, text);
@@ -46,7 +46,7 @@ final class Http1Characters {
         return consistsOf(HOST, text);
     }
 
-    /** Whether the string is valid as a field value, that is, contains no control characters except tabs. */
+    /** Returns whether the string is valid as a field value, that is, contains no control characters except tabs. */
     static boolean isValue(AsciiString text) {
         for (int i = 0; i < text.length(); i++) {
             int character = text.byteAt(i) & 0xFF;
@@ -58,8 +58,8 @@ final class Http1Characters {
     }
 
     /**
-     * Returns the line from the given index on, without leading and trailing spaces and tabs. RFC 9112 allows no other
-     * white space to be removed.
+     * Returns the line from the given index on, without leading and trailing spaces and tabs. RFC 9112 does not allow
+     * other white space to be removed.
      */
     static AsciiString withoutSpace(AsciiString line, int start) {
         int first = start;

@@ -146,7 +146,7 @@ final class Http1Framing {
     }
 
     /**
-     * Returns the HTTP/2 settings that an upgrade request contains; null without an upgrade. An incomplete upgrade
+     * Returns the HTTP/2 settings in an upgrade request; null if no upgrade is requested. An incomplete upgrade
      * request is served over HTTP/1.1 (RFC 7540, 3.2).
      */
     private @Nullable Http2Settings upgrade(long bodyBytes) {

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param headers the headers in HTTP/2 notation, without the headers that concern only the connection
  * @param isHttp10 whether the client uses HTTP/1.0, which does not support chunks
  * @param saysKeepAlive whether the client explicitly asked for keep-alive
- * @param keepsAlive whether the connection stays open unless the answer ends it
+ * @param keepsAlive whether the client allows the connection to stay open after the answer
  * @param expectsContinue whether the client waits for 100 (Continue) before it sends the body
  * @param bodyBytes the length of the body, or {@link #CHUNKED}
  * @param upgrade the client's HTTP/2 settings if it asks for an upgrade; otherwise null

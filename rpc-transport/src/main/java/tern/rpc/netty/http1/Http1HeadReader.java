@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Parses the request lines and headers on a connection (RFC 9112), one request after another, more strictly than
- * required. Input that other parsers might interpret differently is rejected, because a proxy in front of the server may use such a parser. Confined to the event loop.
+ * required. Input that other parsers might interpret differently is rejected, because a proxy in front of the server
+ * may use such a parser. Confined to the event loop.
  */
 public final class Http1HeadReader {
 
@@ -86,7 +87,7 @@ public final class Http1HeadReader {
         return null;
     }
 
-    /** Whether any byte of the next request has arrived. */
+    /** Returns whether any byte of the next request has arrived. */
     public boolean hasBegun() {
         return headers != null;
     }

@@ -6,8 +6,8 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads lines that end in CR LF. Rejects a CR or LF without the other character, because only some parsers treat it as a line end.
- * Confined to the event loop.
+ * Reads lines that end in CR LF. Rejects a CR without an LF and an LF without a CR, because only some parsers treat
+ * them as line ends. Confined to the event loop.
  */
 final class Http1Line {
 
@@ -15,13 +15,13 @@ final class Http1Line {
     private static final byte LF = '\n';
 
     /**
-     * Number of bytes of the current line that were already searched for the line end, so that no byte is searched
+     * Number of bytes of the current line that have already been searched for the line end, so that no byte is searched
      * twice.
      */
     private int seen;
 
     /**
-     * Whether the next bytes equal the given line and its line end. If they do, they are skipped without validation,
+     * Returns whether the next bytes equal the given line and its line end. If so, skips them without validation,
      * because the line was validated when it first arrived.
      */
     boolean repeats(ByteBuf in, AsciiString line) {

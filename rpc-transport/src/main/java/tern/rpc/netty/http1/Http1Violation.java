@@ -2,7 +2,7 @@ package tern.rpc.netty.http1;
 
 import io.netty.handler.codec.http.HttpResponseStatus;
 
-/** Thrown if received bytes are invalid or ambiguous HTTP/1.1. The server closes the connection after its answer. */
+/** Thrown if received bytes are invalid or ambiguous HTTP/1.1. The server answers and then closes the connection. */
 public final class Http1Violation extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -18,7 +18,7 @@ public final class Http1Violation extends RuntimeException {
         return new Http1Violation(HttpResponseStatus.BAD_REQUEST, message);
     }
 
-    /** The HTTP status of the answer. */
+    /** Returns the HTTP status of the answer. */
     public HttpResponseStatus status() {
         return status;
     }

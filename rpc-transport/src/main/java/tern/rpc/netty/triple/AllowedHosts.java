@@ -35,7 +35,7 @@ record AllowedHosts(Set<String> names) {
         names = Set.copyOf(lower);
     }
 
-    /** Whether every host name in the request is allowed. */
+    /** Returns whether every host name in the request is allowed. */
     boolean allow(Http2Headers head) {
         if (names.isEmpty()) {
             return true;

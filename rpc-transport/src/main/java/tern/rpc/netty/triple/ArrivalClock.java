@@ -8,7 +8,8 @@ import tern.rpc.netty.ServerConnection;
 
 /**
  * Limits the time from the first byte of a request until its headers are complete, and the time for the rest of a body
- * that is no longer needed. The calls themselves limit the time for bodies that they still need. Confined to the event loop.
+ * that is no longer needed. The calls themselves limit the time for bodies that they still need. Confined to the event
+ * loop.
  */
 final class ArrivalClock {
 

@@ -3,7 +3,8 @@ package tern.rpc.netty.triple;
 import io.netty.buffer.ByteBuf;
 
 /**
- * Classifies a header block (RFC 7541, 6) by its effect on the dynamic table. Only the structure of the block is parsed; its strings are not decoded.
+ * Classifies a header block (RFC 7541, 6) by its effect on the dynamic table. Only the structure of the block is
+ * parsed; its strings are not decoded.
  */
 enum BlockKind {
     /** The block leaves the dynamic table unchanged and may be cached. */
@@ -55,8 +56,8 @@ enum BlockKind {
     }
 
     /**
-     * Returns the position after the integer that begins at {@code start}; a position beyond the end if the integer is
-     * incomplete.
+     * Returns the position after the integer that begins at {@code start}, or a position beyond the end if the integer
+     * is incomplete.
      */
     private static int afterNumber(ByteBuf block, int start, int end, int bits) {
         int at = start;
@@ -69,7 +70,7 @@ enum BlockKind {
     }
 
     /**
-     * Returns the position after the string that begins at {@code start}; a position beyond the end if the string is
+     * Returns the position after the string that begins at {@code start}, or a position beyond the end if the string is
      * incomplete or its length occupies more than one byte.
      */
     private static int afterText(ByteBuf block, int start, int end) {

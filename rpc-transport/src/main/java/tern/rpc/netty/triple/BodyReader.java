@@ -38,18 +38,20 @@ interface BodyReader {
     Frame next(boolean ended);
 
     /**
-     * Whether all bytes have been returned as messages. Called at the end of the body.
+     * Returns whether all bytes have been returned as messages. Called at the end of the body.
      *
      * @throws tern.rpc.RpcException if the body ends within a message
      */
     boolean isEmptyAtEnd();
 
-    /** The number of received bytes that were not yet returned as messages. */
+    /** Returns the number of received bytes that have not been returned as messages yet. */
     int held();
 
-    /** Replaces buffers that are larger than their content, because the rest of the body may take long to arrive. */
+    /**
+     * Replaces buffers that are larger than their content, because the rest of the body may take a long time to arrive.
+     */
     default void compact() {}
 
-    /** Releases the bytes that were not returned as messages. */
+    /** Releases the bytes that have not been returned as messages. */
     void close();
 }

@@ -16,7 +16,7 @@ import tern.rpc.transport.ServiceLookup;
 /** The format of a call's messages and answers: gRPC, gRPC-Web, Connect or JSON. Thread-safe. */
 interface CallEncoding {
 
-    /** The protocol name that meters and filters use. */
+    /** Returns the protocol name that meters and filters use. */
     String protocol();
 
     /** Returns the application metadata of a request. */
@@ -32,7 +32,7 @@ interface CallEncoding {
     }
 
     /**
-     * Encodes one message of an answer.
+     * Encodes one answer message.
      *
      * @param codec the codec that the request selected; null if the encoding has only one codec
      * @param compressed whether to compress the message; true only if the caller accepts it
@@ -46,8 +46,8 @@ interface CallEncoding {
             boolean compressed);
 
     /**
-     * Whether headers that the method sends before its result must wait until the result is known. Encodings whose
-     * headers depend on the result return true.
+     * Returns whether headers sent by the method before its result must wait until the result is known. True for
+     * encodings whose headers depend on the result.
      *
      * @throws RpcException if the headers must wait and cannot be sent
      */
@@ -66,7 +66,7 @@ interface CallEncoding {
     /**
      * Returns the last part of an answer, including the trailers.
      *
-     * @param head the headers of the answer; null if they were already sent
+     * @param head the headers of the answer; null if they have already been sent
      * @param message the message to send before the end; null for none
      * @param failure the failure of the call; null for success
      * @throws RpcException if the metadata cannot be sent
@@ -79,20 +79,20 @@ interface CallEncoding {
             Metadata trailers);
 
     /**
-     * Returns a complete answer that consists of a message and the usual headers, if the protocol can write such an
-     * answer directly; otherwise null.
+     * Returns a complete answer that consists of a message and the usual headers; null if the protocol cannot write
+     * this answer directly.
      */
     default @Nullable HttpWrite plain(HttpExchange exchange, byte[] message) {
         return null;
     }
 
-    /** Converts a failure to the failure that the caller receives. */
+    /** Converts a failure to the one that the caller receives. */
     default Throwable told(Throwable failure) {
         return failure;
     }
 
     /**
-     * Returns a complete answer for a failure, if the protocol has a special format for failures; otherwise null, and
+     * Returns a complete answer for a failure; null if the protocol has no special format for failures, in which case
      * {@link #end} sends the failure.
      */
     default @Nullable HttpWrite wholeFailure(

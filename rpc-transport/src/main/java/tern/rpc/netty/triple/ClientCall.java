@@ -20,7 +20,7 @@ import tern.rpc.transport.PendingCall;
  */
 abstract class ClientCall implements MessageDeframer.Receiver {
 
-    /** Maximum number of headers, and maximum number of trailers, of an answer (docs/limits.md). */
+    /** Maximum number of headers, and also of trailers, in an answer (docs/limits.md). */
     private static final int MAX_FIELDS = 128;
 
     private final PendingCall pending;
@@ -46,12 +46,12 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         return connection;
     }
 
-    /** Whether the call has ended. Frames that arrive later are ignored. */
+    /** Returns whether the call has ended. Frames that arrive later are ignored. */
     boolean isOver() {
         return over || pending.isDone();
     }
 
-    /** The stream of the call; null before the request is sent. */
+    /** Returns the stream of the call; null before the request is sent. */
     @Nullable
     Http2Stream stream() {
         return stream;
@@ -73,14 +73,15 @@ abstract class ClientCall implements MessageDeframer.Receiver {
     abstract void end(GrpcAnswer answer);
 
     /**
-     * Whether the answer has arrived completely and only messages that were not yet requested must still be delivered.
+     * Returns whether the whole answer has arrived and only messages that have not been requested yet are still to be
+     * delivered.
      */
     boolean isAnswered() {
         return false;
     }
 
     /**
-     * Called when the answer has ended but some messages are not yet delivered. The end is delivered after these
+     * Called when the answer has ended but some messages have not been delivered yet. The end is delivered after these
      * messages.
      */
     abstract void endsLater(GrpcAnswer answer);
@@ -171,7 +172,7 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         }
     }
 
-    /** The maximum number of message bytes that may be delivered between two calls of {@link #ask}. */
+    /** Returns the maximum number of message bytes that may be delivered between two calls of {@link #ask}. */
     long allowedBytes() {
         return Long.MAX_VALUE;
     }
@@ -204,17 +205,20 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         }
     }
 
-    /** Whether all received bytes were delivered as messages. */
+    /** Returns whether all received bytes have been delivered as messages. */
     boolean isEverythingTold() {
         return deframer == null || deframer.isEmpty();
     }
 
-    /** Whether the answer ends within a message, that is, whether the undelivered bytes are an incomplete message. */
+    /**
+     * Returns whether the answer ends within a message, that is, whether the undelivered bytes are an incomplete
+     * message.
+     */
     boolean isCutOff() {
         return deframer != null && deframer.isIncomplete();
     }
 
-    /** Whether the server sent bytes that are not gRPC messages. */
+    /** Returns whether the server sent bytes that are not gRPC messages. */
     boolean isForeign() {
         return foreign;
     }
@@ -240,7 +244,9 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         fail(broken.code(), "its answer cannot be read: " + broken.status().description(), Executed.YES);
     }
 
-    /** Whether the media type is gRPC's, with or without a suffix and parameters. Returns false for gRPC-Web. */
+    /**
+     * Returns whether the media type is gRPC's, with or without a suffix and parameters. Returns false for gRPC-Web.
+     */
     private static boolean isGrpc(@Nullable CharSequence type) {
         int length = GrpcHeaders.GRPC.length();
         if (type == null || !AsciiString.regionMatches(type, true, 0, GrpcHeaders.GRPC, 0, length)) {

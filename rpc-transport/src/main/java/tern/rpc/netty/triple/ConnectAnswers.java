@@ -14,7 +14,7 @@ import tern.rpc.Status;
 import tern.rpc.StatusCode;
 import tern.rpc.transport.ServiceLookup;
 
-/** The answers of Connect to requests that did not become a call: Connect errors and plain HTTP statuses. */
+/** Connect's answers to requests that did not become calls: Connect errors and plain HTTP statuses. */
 final class ConnectAnswers {
 
     static final String JSON = "json";
@@ -25,7 +25,7 @@ final class ConnectAnswers {
     private ConnectAnswers() {}
 
     /**
-     * Returns the method that a request selects.
+     * Returns the route to the method that a request calls.
      *
      * @throws RpcException INVALID_ARGUMENT for an unsupported Connect version, UNIMPLEMENTED if the method does not
      *     exist
@@ -38,13 +38,13 @@ final class ConnectAnswers {
             if (e.status().code() != StatusCode.UNIMPLEMENTED) {
                 throw e;
             }
-            // A request for an unknown path gets status 404. Status 501 is reserved for answers of methods (Connect
+            // A request for an unknown path gets status 404. Status 501 is reserved for methods' answers (Connect
             // conformance, unexpected-uri).
             throw new Nowhere(e.status());
         }
     }
 
-    /** The refusal of a request whose path selects no method. */
+    /** The error sent for a request whose path matches no method. */
     private static final class Nowhere extends RpcException {
 
         private static final long serialVersionUID = 1L;

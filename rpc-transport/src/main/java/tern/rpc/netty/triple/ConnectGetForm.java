@@ -10,7 +10,7 @@ import tern.rpc.RpcException;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * Connect calls by GET, with the message in the query. Supports only methods that are marked as read-only. Stateless.
+ * Connect calls by GET, with the message in the query. Supports only methods marked as read-only. Stateless.
  */
 final class ConnectGetForm implements HttpForm {
 
@@ -24,15 +24,15 @@ final class ConnectGetForm implements HttpForm {
         this.json = new ConnectUnaryEncoding(codecs, true);
     }
 
-    /** Returns the query if it contains a message and the message's encoding; otherwise null. */
+    /** Returns the query; null if it does not contain both a message and its encoding. */
     static @Nullable ConnectQuery queryOf(Http2Headers head) {
         CharSequence path = head.path();
         return path != null && HttpMethod.GET.asciiName().contentEquals(head.method()) ? ConnectQuery.of(path) : null;
     }
 
     /**
-     * Whether a request whose query has no Connect version parameter is a Connect call. It is a Connect call if the
-     * path selects a single method, and this method has no parameters named like Connect's query parameters.
+     * Returns whether a request without a Connect version parameter in its query is a Connect call. It is one if the
+     * path matches a single method and this method has no parameters named like Connect's query parameters.
      */
     static boolean isMeant(HttpExchange exchange) {
         Http2Headers head = exchange.head();

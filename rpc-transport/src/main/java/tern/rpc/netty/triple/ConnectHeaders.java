@@ -42,8 +42,8 @@ final class ConnectHeaders {
     }
 
     /**
-     * Returns the timeout in nanoseconds: the smaller value of Connect's and Triple's header; negative if the request
-     * has neither header.
+     * Returns the timeout in nanoseconds: the smaller of the values in Connect's and Triple's headers; negative if the
+     * request has neither header.
      */
     static long timeoutNanos(Http2Headers head) {
         long connect = timeoutNanos(head, TIMEOUT);
@@ -73,7 +73,7 @@ final class ConnectHeaders {
     }
 
     /**
-     * Whether the caller accepts gzip.
+     * Returns whether the caller accepts gzip.
      *
      * @param name the name of the header that lists the accepted codings; without this header, the caller accepts the
      *     coding of its own request
@@ -84,7 +84,7 @@ final class ConnectHeaders {
         return accepted.isEmpty() ? sentGzip : ContentCoding.listsGzip(accepted);
     }
 
-    /** Returns the application metadata that the given headers contain. */
+    /** Returns the application metadata in the given headers. */
     static Metadata metadata(Http2Headers head) {
         List<Map.Entry<CharSequence, CharSequence>> own = new ArrayList<>(head.size());
         for (Map.Entry<CharSequence, CharSequence> header : head) {

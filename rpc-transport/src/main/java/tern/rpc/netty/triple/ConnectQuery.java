@@ -54,7 +54,7 @@ record ConnectQuery(
         return values == null ? null : values.get(0);
     }
 
-    /** Whether the query contains the parameter with the version of the Connect protocol. */
+    /** Returns whether the query contains the parameter with the version of the Connect protocol. */
     boolean isMarked() {
         return CURRENT.equals(version);
     }

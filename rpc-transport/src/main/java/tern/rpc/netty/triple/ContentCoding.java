@@ -17,7 +17,7 @@ final class ContentCoding {
     private ContentCoding() {}
 
     /**
-     * Whether messages with this coding may be compressed with gzip.
+     * Returns whether messages with this coding may be compressed with gzip.
      *
      * @param name the name of the header, for error messages
      * @throws RpcException UNIMPLEMENTED for any coding except gzip and identity
@@ -35,18 +35,18 @@ final class ContentCoding {
                 Executed.NO);
     }
 
-    /** Whether messages with this coding may be compressed with gzip. Ignores other codings. */
+    /** Returns whether messages with this coding may be compressed with gzip. Ignores other codings. */
     static boolean mayBeGzip(@Nullable CharSequence coding) {
         return coding != null && GZIP.contentEquals(coding);
     }
 
-    /** Whether the caller accepts gzip according to the request headers with this name. */
+    /** Returns whether the caller accepts gzip according to the request headers with this name. */
     static boolean listsGzip(Http2Headers head, AsciiString name) {
         CharSequence first = head.get(name);
         return first != null && (GZIP.contentEquals(first) || listsGzip(head.getAll(name)));
     }
 
-    /** Whether the accepted codings include gzip. Gzip with a weight of 0 is not accepted. */
+    /** Returns whether the accepted codings include gzip. Gzip with a weight of 0 is not accepted. */
     static boolean listsGzip(List<CharSequence> accepted) {
         for (CharSequence list : accepted) {
             for (String coding : list.toString().split(",")) {

@@ -7,9 +7,9 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 
 /**
- * The web pages of other sites that may make calls (CORS, docs/wire-protocol.md 4.8). Immutable.
+ * The other origins whose pages may make calls (CORS, docs/wire-protocol.md 4.8). Immutable.
  *
- * @param origins the origins in the notation of browsers, {@code https://shop.example} or
+ * @param origins the origins in browser notation, {@code https://shop.example} or
  *     {@code http://localhost:3000}; {@code *} for all
  * @param headers the request headers that pages from these origins may set; empty for all
  * @param credentials whether browsers may send cookies; must be false if the origins are {@code *}
@@ -38,7 +38,7 @@ public record Cors(Set<String> origins, Set<String> headers, boolean credentials
         headers = Set.copyOf(headers);
     }
 
-    /** Creates settings that allow no pages of other sites. */
+    /** Creates settings that allow no other origins. */
     public static Cors off() {
         return new Cors(Set.of(), Set.of(), false, Duration.ofMinutes(10));
     }

@@ -8,9 +8,9 @@ import io.netty.handler.codec.http2.DefaultHttp2FrameWriter;
 import io.netty.handler.codec.http2.Http2HeadersEncoder;
 
 /**
- * Netty's frame writer, which additionally reports every DATA frame to the connection's {@link Http2Limits}. The flow
- * controller splits a large message into frames, so the writer is the only place where progress within a message is
- * visible. Confined to the event loop.
+ * A version of Netty's frame writer that also reports every DATA frame to the connection's {@link Http2Limits}. The
+ * flow controller splits a large message into frames, so the writer is the only place where progress within a message
+ * is visible. Confined to the event loop.
  */
 final class CountedDataWriter extends DefaultHttp2FrameWriter {
 

@@ -8,7 +8,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.netty.triple.MessageDeframer.Framing;
 import tern.rpc.serialization.MessageKind;
 
-/** A body that consists of messages, each with flags and a length before it. Confined to the event loop. */
+/** A body that consists of messages, each preceded by flags and a length. Confined to the event loop. */
 final class FramedBody implements BodyReader, MessageDeframer.Receiver {
 
     private final MessageDeframer deframer;

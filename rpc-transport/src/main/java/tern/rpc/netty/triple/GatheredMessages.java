@@ -14,7 +14,8 @@ import java.util.List;
 
 /**
  * The messages of one stream that the event loop finds during one pass over the write queue. They are written as one
- * DATA frame with one promise. Writing a frame and a promise per message would be several times as expensive as the message itself. Confined to the event loop.
+ * DATA frame with one promise. A separate frame and promise for each message would cost several times as much as the
+ * message itself. Confined to the event loop.
  */
 final class GatheredMessages {
 
@@ -33,14 +34,14 @@ final class GatheredMessages {
         return bytes + message.length <= MAX_BYTES;
     }
 
-    /** @param counted the number of bytes by which the message increases the count of unsent bytes */
+    /** @param counted the number of bytes that the message adds to the count of unsent bytes */
     void add(byte[] message, int counted) {
         messages.add(message);
         bytes += message.length;
         countedBytes += counted;
     }
 
-    /** The number of bytes by which the messages increase the count of unsent bytes. */
+    /** Returns the number of bytes that the messages add to the count of unsent bytes. */
     int countedBytes() {
         return countedBytes;
     }
@@ -54,7 +55,7 @@ final class GatheredMessages {
     /**
      * Writes the messages and removes them from this object.
      *
-     * @return completed when the socket has accepted the messages or they were dropped
+     * @return a future that completes when the socket has accepted the messages or they have been dropped
      */
     ChannelFuture write(
             ChannelHandlerContext context, Http2ConnectionEncoder encoder, Http2Stream stream, JoinedWrites joined) {
@@ -74,8 +75,8 @@ final class GatheredMessages {
     }
 
     /**
-     * Whether the frame can be written immediately, without the codec's queue. If so, subtracts its bytes from the
-     * flow-control windows of the stream and the connection.
+     * Returns whether the frame can be written immediately, without the codec's queue. If so, subtracts its bytes from
+     * the flow-control windows of the stream and the connection.
      */
     private boolean takeWindows(Http2ConnectionEncoder encoder, Http2Stream stream) {
         Http2Connection connection = encoder.connection();

@@ -4,7 +4,9 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import org.jspecify.annotations.Nullable;
 
-/** The body reader for requests whose header block contains the message. It skips the body. Confined to the event loop. */
+/**
+ * The body reader for requests whose header block contains the message. It skips the body. Confined to the event loop.
+ */
 final class GivenBody implements BodyReader {
 
     private final byte[] message;

@@ -26,23 +26,23 @@ record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
      */
     private static final String NO_EXCEPTION = "0";
 
-    /** The application metadata in the headers. */
+    /** Returns the application metadata in the headers. */
     Metadata headers() {
         return head == end ? new Metadata() : TripleMetadata.read(head);
     }
 
-    /** The application metadata in the trailers. */
+    /** Returns the application metadata in the trailers. */
     Metadata trailers() {
         return end == null ? new Metadata() : TripleMetadata.read(end);
     }
 
-    /** Whether the message of the answer is an exception, according to the headers. */
+    /** Returns whether the message of the answer is an exception, according to the headers. */
     boolean isException() {
         CharSequence code = head.get(GrpcHeaders.EXCEPTION);
         return code != null && !NO_EXCEPTION.contentEquals(code);
     }
 
-    /** Whether the call succeeded. */
+    /** Returns whether the call succeeded. */
     boolean isOk() {
         CharSequence number = withStatus().get(GrpcHeaders.STATUS);
         return number != null && StatusTable.fromNumber(number) == StatusCode.OK;
@@ -78,8 +78,8 @@ record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
     }
 
     /**
-     * Returns the status with the details from the header. The encoded details repeat the code and the message. Details
-     * that cannot be decoded are ignored.
+     * Returns the status with the details from the header. The encoded details also contain the code and the message.
+     * Details that cannot be decoded are ignored.
      */
     private static Status detailed(Status status, CharSequence base64) {
         try {

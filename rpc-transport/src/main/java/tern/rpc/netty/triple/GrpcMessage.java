@@ -35,7 +35,8 @@ final class GrpcMessage {
     }
 
     /**
-     * Whether the character needs no escape. The plus sign must be escaped, because Dubbo's consumers decode it as a space.
+     * Returns whether the character needs no escape. The plus sign must be escaped, because Dubbo's consumers decode it
+     * as a space.
      */
     private static boolean isPlain(int character) {
         return character >= 0x20 && character <= 0x7E && character != '%' && character != '+';

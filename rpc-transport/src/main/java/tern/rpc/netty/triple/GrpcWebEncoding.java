@@ -35,7 +35,7 @@ final class GrpcWebEncoding implements CallEncoding {
         this.text = text;
     }
 
-    /** Whether messages are JSON. */
+    /** Returns whether messages are JSON. */
     boolean isJson() {
         return suffix.equals("+json");
     }
@@ -45,7 +45,7 @@ final class GrpcWebEncoding implements CallEncoding {
         return "grpc-web";
     }
 
-    /** Returns the application metadata, without the headers that the client library of the browser adds. */
+    /** Returns the application metadata, without the headers added by the browser's client library. */
     @Override
     public Metadata metadata(Http2Headers head) {
         Metadata metadata = TripleMetadata.read(head);

@@ -24,7 +24,7 @@ final class GrpcWebForm implements HttpForm {
     private final GrpcWebEncoding inBytes;
     private final GrpcWebEncoding inText;
 
-    /** @param text whether requests are in base64 */
+    /** @param text whether requests are encoded in base64 */
     private GrpcWebForm(TripleCodecs codecs, String suffix, boolean text) {
         this.codecs = codecs;
         this.text = text;
@@ -43,7 +43,7 @@ final class GrpcWebForm implements HttpForm {
     }
 
     /**
-     * Returns the encoding of answers. Answers are in base64 if the request is in base64 or the caller asks for base64.
+     * Returns the encoding of answers. Answers use base64 if the request does or the caller asks for it.
      */
     private GrpcWebEncoding encoding(Http2Headers request) {
         CharSequence accepted = request.get("accept");

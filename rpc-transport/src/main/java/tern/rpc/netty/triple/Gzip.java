@@ -74,7 +74,8 @@ final class Gzip {
      * Decompresses the bytes and appends the result to the buffer.
      *
      * @param out the buffer, whose limit is the maximum size of the message
-     * @throws RpcException RESOURCE_EXHAUSTED if the limit of the buffer is exceeded, or if the decompressed size exceeds 1 MiB and the ratio exceeds its maximum
+     * @throws RpcException RESOURCE_EXHAUSTED if the limit of the buffer is exceeded, or if the decompressed size
+     *     exceeds 1 MiB and the ratio exceeds its maximum
      * @throws SerializationException if the bytes are not valid gzip
      */
     void decompress(byte[] bytes, int offset, int length, OutputBuffer out) {
@@ -241,14 +242,14 @@ final class Gzip {
         private static final long serialVersionUID = 1L;
     }
 
-    /** An object that holds memory outside the heap. */
+    /** An object with memory outside the heap. */
     private interface Reusable {
         void reset();
 
         void end();
     }
 
-    /** Keeps up to a fixed number of unused objects for reuse. Releases the memory of further objects. */
+    /** Keeps a limited number of unused objects for reuse. Releases the memory of any others. */
     private static final class Pool<T extends Reusable> {
 
         private static final int SLOTS = 16;

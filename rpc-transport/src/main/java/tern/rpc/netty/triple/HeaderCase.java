@@ -31,7 +31,7 @@ final class HeaderCase {
 
     /**
      * Decodes the names. Invalid input gives an empty or incomplete map, never an exception. Skips a pair whose names
-     * differ in more than the case of ASCII letters.
+     * differ in anything but the case of ASCII letters.
      */
     static Map<String, String> decode(CharSequence value) {
         Map<String, String> names = new HashMap<>();

@@ -64,7 +64,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
     private int capacity = MAX_TABLE_BYTES;
     private long settled = Http2CodecUtil.DEFAULT_HEADER_TABLE_SIZE;
     private long listBytes = Long.MAX_VALUE;
-    private boolean emptied; // true if the next header block must announce that the table was cleared
+    private boolean emptied; // true if the next header block must announce that the table has been cleared
 
     @Override
     public Http2HeadersEncoder.Configuration configuration() {

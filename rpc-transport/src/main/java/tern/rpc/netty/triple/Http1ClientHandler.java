@@ -53,8 +53,8 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * Closes the connection if a one-way call has no answer at its deadline. The caller of a one-way call does not wait
-     * for the answer.
+     * Closes the connection if a one-way call has not been answered by its deadline. The caller of a one-way call does
+     * not wait for the answer.
      */
     void endsUnheard(PendingCall call) {
         long id = call.id();
@@ -69,7 +69,7 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
         return Objects.requireNonNull(loop);
     }
 
-    /** Closes the connection if it transmits this call, whose caller no longer waits for the answer. */
+    /** Closes the connection if it is transmitting this call, whose caller no longer waits for the answer. */
     void abandon(long id) {
         JsonRequest awaited = request;
         if (awaited != null && awaited.pending().id() == id) {

@@ -29,7 +29,7 @@ import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
 
 /**
- * The client of JSON over HTTP/1.1 (docs/wire-protocol.md 4), for networks whose proxies support only HTTP/1.1. A
+ * The client side of JSON over HTTP/1.1 (docs/wire-protocol.md 4), for networks whose proxies support only HTTP/1.1. A
  * connection transmits one call at a time. Streams are not supported, and exceptions arrive only as a status code and a
  * message. Thread-safe.
  */
@@ -131,8 +131,8 @@ public final class Http1ClientProtocol implements ClientProtocol {
     }
 
     /**
-     * Encodes the headers and the body: as one array if the body has at most {@value #JOINED_BYTES} bytes, otherwise as
-     * two.
+     * Encodes the headers and the body: into one array if the body has at most {@value #JOINED_BYTES} bytes, otherwise
+     * into two.
      */
     private byte[][] encode(Invocation call, Endpoint endpoint, ClientTransportSettings settings) {
         byte[] body = codecs.bare(
@@ -169,7 +169,7 @@ public final class Http1ClientProtocol implements ClientProtocol {
                 StatusCode.UNIMPLEMENTED, call + ": the protocol " + NAME + " has no streams", Executed.NO);
     }
 
-    /** Closes the connection, because the client cannot cancel a call at the server in any other way. */
+    /** Closes the connection, because a client has no other way to cancel a call on the server. */
     @Override
     public WriteCommand abandon(PendingCall call, Connection connection) {
         long id = call.id();

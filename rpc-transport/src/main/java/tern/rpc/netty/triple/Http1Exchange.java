@@ -70,12 +70,12 @@ final class Http1Exchange extends HttpExchange {
         return !ended && handler.context().channel().isWritable();
     }
 
-    /** Whether the answer was written completely. */
+    /** Returns whether the whole answer has been written. */
     boolean isAnswered() {
         return ended;
     }
 
-    /** Whether the server closes the connection after the answer. */
+    /** Returns whether the server closes the connection after the answer. */
     boolean closes() {
         return closes;
     }

@@ -23,8 +23,8 @@ import tern.rpc.netty.http1.Http1Violation;
 
 /**
  * Handles the server side of an HTTP/1.x connection. Serves one request at a time. Pipelined requests stay in the
- * buffer until the previous answer is written, so that answers have the order of the requests. Confined to the event
- * loop, except {@link #execute}.
+ * buffer until the previous answer is written, so that answers are sent in the order of the requests. Confined to the
+ * event loop, except {@link #execute}.
  */
 final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
 
@@ -151,7 +151,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         requests.begin(begun, false, null);
         if (body.isEnded()) {
             endRequest(begun);
-        } else if (begun.call() != null) { // otherwise the request was already answered and its body is dropped
+        } else if (begun.call() != null) { // otherwise the request has already been answered and its body is dropped
             sendContinue();
         }
         return true;
@@ -227,7 +227,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     // ---- output
 
     /**
-     * Whether the connection must be closed after the answer.
+     * Returns whether the connection must be closed after the answer.
      *
      * @param end whether the answer is complete
      */
@@ -236,14 +236,14 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * Whether at most {@link #READ_AHEAD_BYTES} of an answered request are missing. The server then reads and drops the
-     * rest instead of closing the connection.
+     * Returns whether at most {@link #READ_AHEAD_BYTES} of an answered request have not arrived yet. The server then
+     * reads and drops the rest instead of closing the connection.
      */
     private boolean isRestBearable() {
         return body.isEnded() || (!waitsForContinue && body.endsWithin(READ_AHEAD_BYTES));
     }
 
-    /** Called when an answer was written completely. */
+    /** Called when a whole answer has been written. */
     void answered(Http1Exchange answered) {
         HttpExchange.Call call = answered.call();
         if (call != null) {
@@ -263,7 +263,8 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * Called when the peer has read a part of an answer. Processes the next request, which may have waited for this.
+     * Called when the peer has read a part of an answer. Processes the next request, which may have been waiting for
+     * this.
      */
     void taken() {
         if (exchange == null && unread.isReadable()) {
@@ -311,8 +312,8 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
             return;
         }
         if (current == null) {
-            // if there is no current exchange, the client still waits for an answer; otherwise the answer was already
-            // sent
+            // if there is no current exchange, the client is still waiting for an answer; otherwise the answer has
+            // already been sent
             write(violation);
         }
         close();

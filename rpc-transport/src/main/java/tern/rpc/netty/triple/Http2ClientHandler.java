@@ -70,12 +70,14 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     private static final int CONTINUATIONS = 16;
 
     /**
-     * The connection is replaced when only this number of stream ids is left. Calls that are already queued use the remaining ids.
+     * The connection is replaced when only this number of stream ids is left. Calls that are already queued use the
+     * remaining ids.
      */
     private static final int LAST_IDS = 4_096;
 
     /**
-     * A WINDOW_UPDATE frame with a smaller increment barely helps a waiting request. The client therefore counts it as a control frame and limits the number of control frames.
+     * A WINDOW_UPDATE frame with a smaller increment barely helps a waiting request. The client therefore counts it as
+     * a control frame and limits the number of control frames.
      */
     private static final int SMALL_INCREMENT = 1 << 10;
 
@@ -118,7 +120,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     private boolean settingsRead; // false until the server has announced its maximum number of concurrent streams
     private boolean reading;
     private long unsentBytes;
-    // created when at least 4 MiB of received bytes are unread for the first time
+    // created the first time that at least 4 MiB of received bytes are unread
     private @Nullable ReceiveWindows windows;
 
     private Http2ClientHandler(
@@ -146,7 +148,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         return new Builder(connection).build();
     }
 
-    /** Returns the handler of a channel that was opened. The channel may already be closed. */
+    /** Returns the handler of a channel that has been opened. The channel may already be closed again. */
     static Http2ClientHandler of(Channel channel) {
         return Objects.requireNonNull(channel.attr(OF_CHANNEL).get());
     }
@@ -185,7 +187,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
                     new DefaultHttp2ConnectionDecoder(
                             http2, encoder, new DefaultHttp2FrameReader(headers, CONTINUATIONS)),
                     encoder);
-            // Netty requires a listener; it is replaced when the handler has been created
+            // Netty requires a listener; this one is replaced when the handler has been created
             frameListener(new Http2EventAdapter() {});
             initialSettings(SETTINGS);
             return super.build();
@@ -263,7 +265,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Ends a call whose connection was lost. A call whose answer is complete receives the answer; any other call fails.
+     * Ends a call whose connection has been lost. The call receives its answer if the answer is complete, and fails
+     * otherwise.
      */
     private void lost(ClientCall call) {
         if (call.isOver() || !call.isAnswered()) {
@@ -457,7 +460,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         encoder().writeData(context(), stream.id(), data, 0, end, promise);
     }
 
-    /** Requests further messages of an answer from the call, and enlarges the flow-control windows accordingly. */
+    /** Requests further answer messages from the call, and enlarges the flow-control windows accordingly. */
     void ask(ClientCall call, int messages) {
         Http2Stream stream = call.stream();
         int credit = call.ask(messages);
@@ -520,7 +523,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         if (pings.take(now)) {
             encoder().writePing(context(), false, now, context().newPromise());
         } else {
-            // another ping now would exceed the rate that servers permit, so the connection is assumed to be alive
+            // another ping at this time would exceed the rate that servers permit, so the connection is assumed to be
+            // alive
             connection.heard();
         }
     }
@@ -693,8 +697,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
 
         /**
-         * Whether the deadline of the call has passed or will pass within the tolerated clock difference. Servers also
-         * end calls at the deadline, and their clocks may be slightly ahead.
+         * Returns whether the deadline of the call has passed or will pass within the tolerated clock difference.
+         * Servers also end calls at the deadline, and their clocks may be slightly ahead.
          */
         private boolean isAtDeadline(ClientCall call) {
             Deadline deadline = call.pending().call().deadline();

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 final class Http2Limits {
 
     /**
-     * The number of resets in a time window above which at most half of the ended streams may be reset streams.
+     * The number of resets in a time window above which resets may end at most half of the streams.
      */
     static final int MANY_RESETS = 200;
 
@@ -20,9 +20,9 @@ final class Http2Limits {
     static final int MAX_RESETS = 2_000;
 
     /**
-     * The longest timeout for which a reset may mean that the call has timed out. The client starts the timeout when it
-     * sends the request, and the server starts it when it reads the request. A busy server may read the request and its
-     * reset together, so the limit on the share of resets ignores these resets.
+     * If the timeout of a call is at most this long, the timeout may have caused the reset of its stream. The client
+     * starts the timeout when it sends the request, and the server starts it when it reads the request. A busy server
+     * may read the request and its reset together, so these resets do not count towards the share of resets.
      */
     static final long SHORT_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -47,14 +47,14 @@ final class Http2Limits {
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /**
-     * The minimum interval between pings while calls are in flight. A shorter interval is counted as a strike; the
+     * The minimum interval between pings while calls are in flight. A ping that arrives sooner counts as a strike; the
      * second strike closes the connection.
      */
     private static final long PING_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /**
-     * The minimum interval between pings while no call is in flight. A shorter interval is counted as a strike, as for
-     * {@link #PING_NANOS}.
+     * The minimum interval between pings while no call is in flight. A ping that arrives sooner counts as a strike, as
+     * for {@link #PING_NANOS}.
      */
     private static final long IDLE_PING_NANOS = TimeUnit.SECONDS.toNanos(30);
 
@@ -79,7 +79,7 @@ final class Http2Limits {
 
     /**
      * Counts a reset towards the reset limits. Called if the client resets a stream before the method has started and
-     * before any part of the answer was sent. Must be called before {@link #streamEnded}.
+     * before any part of the answer has been sent. Must be called before {@link #streamEnded}.
      *
      * @param mayBeTimeout whether the timeout of the call is at most {@link #SHORT_TIMEOUT_NANOS}
      */
@@ -127,8 +127,8 @@ final class Http2Limits {
     }
 
     /**
-     * Resets the count of control frames and the ping strikes. Called when headers or data were transmitted in either
-     * direction.
+     * Resets the count of control frames and the ping strikes. Called when headers or data have been transmitted in
+     * either direction.
      */
     void moved() {
         controlFrames = 0;

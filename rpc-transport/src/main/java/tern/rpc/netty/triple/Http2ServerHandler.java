@@ -72,7 +72,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private static final long DRAIN_PING_MILLIS = 10_000;
 
     /**
-     * The time within which the client must end a request that the server has answered before it was complete.
+     * The time within which the client must end a request that was answered before it was complete.
      */
     private static final long LATE_END_MILLIS = 1_000;
 
@@ -113,7 +113,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         this.requests = requests;
         this.plain = new PlainAnswers(connection, encoder, joined);
         this.exchangeKey = connection().newKey();
-        // Netty gets no limit for concurrent streams, because refuse() enforces it
+        // Netty is not given a limit for concurrent streams, because refuse() enforces the limit
         connection().remote().maxActiveStreams(Integer.MAX_VALUE);
         Frames listener = new Frames();
         connection().addListener(listener);
@@ -236,8 +236,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
 
     /**
      * Handles an answer that ended before its request was complete. Most clients then end the request immediately, but
-     * some clients drop the answer if a reset follows. The stream is therefore reset only if more of the request
-     * arrives, or if the request does not end within a second (RFC 9113, 8.1).
+     * some drop the answer if a reset follows. The stream is therefore reset only if more of the request arrives, or if
+     * the request does not end within a second (RFC 9113, 8.1).
      */
     void endedEarly(Http2Stream stream) {
         context()
@@ -271,7 +271,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Enlarges the client's flow-control window by the given number of bytes. Called when bytes of a request were
+     * Enlarges the client's flow-control window by the given number of bytes. Called when bytes of a request have been
      * processed.
      */
     void consumed(Http2Stream stream, int bytes) {
@@ -325,7 +325,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** Called when bytes of an answer were written or dropped. */
+    /** Called when bytes of an answer have been written or dropped. */
     void written(int bytes) {
         limits.moved();
         unread.left(bytes, System.nanoTime());
@@ -354,8 +354,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Closes the connection if more than 8 MiB of answers wait and the client's flow-control window has been closed for
-     * a minute.
+     * Closes the connection if more than 8 MiB of answers are waiting and the client's flow-control window has been
+     * closed for a minute.
      */
     private void watch() {
         watching = unread.mayStall() && context().channel().isActive();
@@ -392,7 +392,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Asks the client to open no further streams. The final GOAWAY frame follows when the streams that were in flight
+     * Asks the client to open no further streams. The final GOAWAY frame follows once the streams that were in flight
      * have arrived.
      */
     void drain() {
@@ -503,7 +503,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Counts a reset by the server towards the client's reset limit, because the client has caused it. Closes the
+     * Counts a reset sent by the server towards the client's reset limit, because the client has caused it. Closes the
      * connection if the limit is exceeded.
      *
      * @return whether the limit is exceeded
@@ -526,7 +526,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** Handles an exception. Does not log it if the client has disconnected or has violated TLS. */
+    /** Handles an exception. Does not log it if the client has disconnected or violated the TLS protocol. */
     @Override
     public void exceptionCaught(ChannelHandlerContext failed, Throwable cause) throws Exception {
         if (cause instanceof IOException || cause.getCause() instanceof IOException) {
@@ -645,7 +645,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             Http2Exchange exchange = stream.getProperty(exchangeKey);
             HttpExchange.Call call = exchange == null ? null : exchange.call();
             if (exchange == null || call == null) {
-                // the request was already answered, so its bytes are dropped and returned to the flow-control window
+                // the request has already been answered, so its bytes are dropped and returned to the flow-control
+                // window
                 return data.readableBytes() + padding;
             }
             if (data.isReadable()) {

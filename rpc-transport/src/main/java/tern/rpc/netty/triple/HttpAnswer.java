@@ -43,7 +43,7 @@ final class HttpAnswer {
 
     private final HttpCall call;
     private final boolean acceptsGzip;
-    private State state = State.NOTHING_SENT; // the parts of the answer that were already sent; guarded by this
+    private State state = State.NOTHING_SENT; // the parts of the answer that have already been sent; guarded by this
     private boolean announced; // true if the sent headers permit compressed messages; guarded by this
     private volatile boolean compressed; // true if the messages that follow are compressed
     private volatile boolean messageSent;
@@ -146,14 +146,14 @@ final class HttpAnswer {
         }
     }
 
-    /** Starts to check a stream for stalls. Must run on the event loop. */
+    /** Starts checking a stream for stalls. Must run on the event loop. */
     void watch() {
         stallWatch = new StallWatch();
     }
 
     /**
-     * Reports the stream to the connection if it makes no progress although its peer and the socket would accept bytes.
-     * Runs periodically on the event loop.
+     * Reports the stream to the connection if it makes no progress even though its peer and the socket would accept
+     * bytes. Runs periodically on the event loop.
      */
     void lookForStall(@Nullable Receiver sender, long now) {
         StallWatch watch = stallWatch;
@@ -199,7 +199,7 @@ final class HttpAnswer {
                 // an RpcException from encoding the answer is the method's fault and must not be blamed on the caller
                 failure = unsendable(e.status().description(), e);
                 trailers = new Metadata();
-            } catch (Throwable e) { // the cause of this exception is the metadata or a lack of memory
+            } catch (Throwable e) { // this exception is caused by the metadata or by a lack of memory
                 failure = unsendable(e.getClass().getName(), e);
                 trailers = new Metadata();
             }
@@ -262,7 +262,7 @@ final class HttpAnswer {
     /**
      * Sends a complete answer that replaces the answer in the call's own format.
      *
-     * @return false if a part of the call's answer was already sent
+     * @return false if a part of the call's answer has already been sent
      */
     private boolean finishWith(HttpWrite whole) {
         synchronized (this) {

@@ -104,7 +104,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
 
     // ---- the request, on the event loop
 
-    /** Called when the headers of the request were read. */
+    /** Called when the headers of the request have been read. */
     void begin() {
         exchange.call(this);
         connection().arriving(this);
@@ -246,7 +246,8 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     }
 
     /**
-     * Stops reading the request if the call was not yet passed to the server. Otherwise calls the overridden method.
+     * Stops reading the request if the call has not been passed to the server yet; otherwise calls the overridden
+     * method.
      */
     @Override
     public void disconnected() {
@@ -367,7 +368,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
      * Returns the request's path without the leading slash. For a generic call, the last segment is replaced with the
      * name of the selected method.
      *
-     * @param meant the name of the method that a generic call selects; null for any other call
+     * @param meant the name of the method that a generic call selects; null if the call is not generic
      */
     private String written(@Nullable String meant) {
         String path = Route.pathOf(exchange.head());
@@ -413,7 +414,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         }
         body.putBack(kept);
         if (!isOpen()) {
-            // the call ended while this method held the request, so discardRequest() found nothing to release
+            // the call ended while this method owned the request, so discardRequest() found nothing to release
             discardRequest();
         }
         return name;
@@ -485,7 +486,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         }
     }
 
-    /** Makes the method accessible to {@link HttpAnswer}, which is in this package. */
+    /** Makes the overridden method accessible to {@link HttpAnswer}, which is in this package. */
     @Override
     protected boolean claimAnswer() {
         return super.claimAnswer();

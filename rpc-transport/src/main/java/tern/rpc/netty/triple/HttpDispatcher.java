@@ -18,7 +18,8 @@ import tern.rpc.netty.ServerConnection;
 import tern.rpc.transport.AcceptedTokens;
 
 /**
- * Selects the protocol of a request by HTTP method, content type and headers (docs/wire-protocol.md 7.2). Thread-safe.
+ * Selects the protocol of a request based on its HTTP method, content type and other headers (docs/wire-protocol.md
+ * 7.2). Thread-safe.
  */
 final class HttpDispatcher implements HttpRequests {
 
@@ -121,8 +122,8 @@ final class HttpDispatcher implements HttpRequests {
             hidden(call).set(e, form);
         }
         if (connectUnsaid) {
-            // this protocol was selected by looking up the method, so an error in the format of this protocol could
-            // reveal that the method exists
+            // this protocol was selected by looking up the method, so an error in its format could reveal that the
+            // method exists
             hidden(call).refusesStrangersLike(json);
         }
         return call;
@@ -179,7 +180,7 @@ final class HttpDispatcher implements HttpRequests {
         Http2Headers head = exchange.head();
         ConnectQuery query = ConnectGetForm.queryOf(head);
         if (query != null) {
-            // the query is checked again after the caller was authenticated
+            // the query is checked again after the caller has been authenticated
             return query.isMarked() ? connectGet : json;
         }
         AsciiString type = HeadFields.mediaType(head);

@@ -25,7 +25,7 @@ abstract class HttpExchange {
     static final int READY_BYTES = 32 << 10;
 
     /**
-     * The step size in which unsent bytes are counted. Small answers usually do not reach the next step, so they do not
+     * The step size for counting unsent bytes. Small answers usually do not reach the next step, so they do not
      * change the counters that all calls share.
      */
     private static final int STEP_BYTES = 1 << 10;
@@ -33,7 +33,7 @@ abstract class HttpExchange {
     private static final AsciiString CONTENT_TYPE_OPTIONS = AsciiString.cached("x-content-type-options");
     private static final AsciiString NOSNIFF = AsciiString.cached("nosniff");
 
-    /** The call that is created for the request. Its methods run on the event loop. */
+    /** The call created for the request. Its methods run on the event loop. */
     interface Call {
 
         /** Receives a part of the body. The call must release the bytes. */
@@ -42,12 +42,12 @@ abstract class HttpExchange {
         /** Called when the body is complete. */
         void end();
 
-        /** Called when the exchange has ended: the request was answered or the peer has disconnected. */
+        /** Called when the exchange has ended because the request has been answered or the peer has disconnected. */
         void closed();
 
         /**
-         * Ends the call because its request or answer cannot be transmitted. Answers the call with the failure and
-         * notifies the code that executes the call.
+         * Ends the call because its request or answer cannot be transmitted. Answers it with the failure and notifies
+         * the executing code.
          */
         void abort(RpcException failure);
 
@@ -57,7 +57,7 @@ abstract class HttpExchange {
          */
         void ready();
 
-        /** Returns whether the method has started, an answer was sent, or the deadline has passed. */
+        /** Returns whether the method has started, an answer has been sent, or the deadline has passed. */
         boolean hasBegun();
 
         /** Returns the timeout that the client has set, in nanoseconds; {@link Long#MAX_VALUE} for none. */
@@ -138,15 +138,15 @@ abstract class HttpExchange {
     abstract void execute(Runnable task);
 
     /**
-     * Called when bytes of the body were passed on or dropped. The peer may then send the same number of bytes again.
-     * Must run on the event loop.
+     * Called when bytes of the body have been passed on or dropped. The peer may then send the same number of further
+     * bytes. Must run on the event loop.
      */
     abstract void consumed(int bytes);
 
     /** Ends the exchange without the rest of its answer. Any thread may call this. */
     abstract void reset(Http2Error error);
 
-    /** Writes a part of the answer that was queued. Runs on the event loop. */
+    /** Writes a queued part of the answer. Runs on the event loop. */
     abstract void write(HttpWrite part, WriteBatch batch);
 
     /** Sets a function that changes the answer's headers immediately before they are sent. */
@@ -213,7 +213,7 @@ abstract class HttpExchange {
     }
 
     /**
-     * Called when the socket has accepted queued bytes, or when such bytes were dropped. Must run on the event loop.
+     * Called when queued bytes have been accepted by the socket or dropped. Must run on the event loop.
      */
     final void left(int bytes) {
         TAKEN.setRelease(this, taken + bytes);

@@ -9,7 +9,7 @@ interface HttpForm {
     /**
      * Creates the call of a request. Must run on the event loop.
      *
-     * @throws RpcException if the headers are invalid or the path does not name an exported method
+     * @throws RpcException if the headers are invalid or the path does not lead to an exported method
      */
     HttpCall call(HttpExchange exchange, ServiceLookup services);
 

@@ -6,7 +6,7 @@ import tern.rpc.RpcException;
 import tern.rpc.Status;
 import tern.rpc.StatusCode;
 
-/** The refusal of a request with an HTTP status that has no exact equivalent among the RPC status codes. */
+/** An error that is sent as an HTTP status without an exact equivalent among the RPC status codes. */
 class HttpRefusal extends RpcException {
 
     private static final long serialVersionUID = 1L;

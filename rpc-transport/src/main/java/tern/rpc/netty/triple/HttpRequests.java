@@ -7,7 +7,7 @@ import tern.rpc.RpcException;
 interface HttpRequests {
 
     /**
-     * Called when the headers of a request were read. Runs on the event loop.
+     * Called when the headers of a request have been read. Runs on the event loop.
      *
      * @param tooManyFields whether the request has more header fields than the server accepts
      * @param refused the reason why the memory budget does not permit the request; null if it does

@@ -5,7 +5,7 @@ import java.util.Set;
 /**
  * The optional HTTP features of a server. Immutable.
  *
- * @param cors the web pages of other sites that may make calls
+ * @param cors the other origins whose pages may make calls
  * @param formBodies whether arguments may be sent as a form, {@code application/x-www-form-urlencoded}
  * @param textBodies whether the argument of a method with one parameter may be sent as {@code text/plain}
  * @param allowedHosts the host names that requests may contain, without ports; {@code *.shop.example} for all
@@ -24,14 +24,14 @@ public record HttpSettings(Cors cors, boolean formBodies, boolean textBodies, Se
     }
 
     /**
-     * Creates settings with all optional features turned off. Browsers send forms and plain text to other sites without
-     * asking the server first, so any web page could call a server that accepts these bodies.
+     * Creates settings with all optional features turned off. Browsers send forms and plain text to other origins
+     * without asking the server first, so any web page could call a server that accepts these bodies.
      */
     public static HttpSettings defaults() {
         return new HttpSettings(Cors.off(), false, false);
     }
 
-    /** @param cors the web pages of other sites that may make calls */
+    /** @param cors the other origins whose pages may make calls */
     public HttpSettings withCors(Cors cors) {
         return new HttpSettings(cors, formBodies, textBodies, allowedHosts);
     }

@@ -10,12 +10,11 @@ import tern.rpc.netty.WriteCommand;
 /** A part of an answer, or a complete answer. It may contain headers, body bytes and trailers. */
 final class HttpWrite extends WriteCommand {
 
-    /** The number of bytes that are counted for waiting headers or trailers. */
+    /** The number of bytes counted for waiting headers or trailers. */
     private static final int HEADERS_BYTES = 128;
 
     /**
-     * The number of bytes that are counted for a message in addition to its own bytes, so that empty messages are
-     * counted too.
+     * The number of bytes counted for a message in addition to its own, so that empty messages are counted too.
      */
     private static final int MESSAGE_BYTES = 32;
 

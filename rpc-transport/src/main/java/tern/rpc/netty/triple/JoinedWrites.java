@@ -35,16 +35,16 @@ final class JoinedWrites extends ChannelDuplexHandler {
     private @Nullable ChannelHandlerContext context;
     private @Nullable ByteBuf joined;
     private int expectedBytes = SMALL_BYTES; // expected size of the next flush, which is the size of the last flush
-    private int countedBytes; // the sum of the numbers that counted() received for the bytes in the joined buffer
-    private @Nullable List<ChannelPromise> promises; // the promises that complete when the joined buffer was written
+    private int countedBytes; // the sum of the numbers passed to counted() for the bytes in the joined buffer
+    private @Nullable List<ChannelPromise> promises; // completed when the joined buffer has been written
 
     JoinedWrites() {
         this(bytes -> {});
     }
 
     /**
-     * @param taken receives the number of bytes reported to {@link #counted}, when the socket has accepted them or they
-     *     were dropped
+     * @param taken receives the number of bytes reported to {@link #counted} once the socket has accepted or dropped
+     *     them
      */
     JoinedWrites(IntConsumer taken) {
         this.taken = taken;
@@ -76,7 +76,7 @@ final class JoinedWrites extends ChannelDuplexHandler {
     }
 
     /**
-     * Increases the number that {@code taken} receives when the socket has accepted the joined buffer.
+     * Increases the number passed to {@code taken} when the socket has accepted the joined buffer.
      *
      * @param bytes the number of bytes written to {@link #room} that the caller counts
      */

@@ -23,7 +23,7 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.RemoteFailures;
 
-/** The answer to a JSON call over HTTP/1.1, not yet decoded (docs/wire-protocol.md 4.3 and 4.5). */
+/** The undecoded answer to a JSON call over HTTP/1.1 (docs/wire-protocol.md 4.3 and 4.5). */
 final class JsonAnswer implements Answer {
 
     private static final int MAX_SHOWN_BODY = 200;

@@ -21,7 +21,7 @@ import tern.rpc.transport.RemoteFailures;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * The messages and answers of a method in JSON. The client sends one request message. A single answer is the response
+ * A method's messages and answers in JSON. The client sends one request message. A single answer is the response
  * body; a stream of answers is sent as server-sent events. Application metadata is sent as plain headers. Stateless.
  */
 final class JsonEncoding implements CallEncoding {
@@ -82,7 +82,7 @@ final class JsonEncoding implements CallEncoding {
             boolean tooLarge = e.code() == StatusCode.RESOURCE_EXHAUSTED && e.wasExecuted() != Executed.NO;
             throw tooLarge
                     ? WholeBody.tooLarge(e.status().description())
-                    : e; // in this case, the server currently has no memory for the message
+                    : e; // in this case, the server has no memory for the message at the moment
         }
     }
 
@@ -111,7 +111,7 @@ final class JsonEncoding implements CallEncoding {
         if (isStream()) {
             return false;
         }
-        // the headers are checked here so that invalid headers fail the call now and not at its end
+        // the headers are checked here so that invalid headers fail the call now rather than at its end
         TripleMetadata.write(headers, (name, value) -> {});
         return true;
     }
@@ -194,8 +194,8 @@ final class JsonEncoding implements CallEncoding {
     }
 
     /**
-     * Returns a complete answer that reports the failure. If a part of the answer was already sent, this answer is not
-     * sent, and {@link #end} reports the failure in a last event.
+     * Returns a complete answer that reports the failure. If a part of the answer has already been sent, this answer is
+     * not used, and {@link #end} reports the failure in a last event.
      */
     @Override
     public HttpWrite wholeFailure(

@@ -191,8 +191,8 @@ final class JsonForm implements HttpForm {
     }
 
     /**
-     * Returns whether JSON calls handle a body of this content type: they decode the body, or report an error that
-     * lists the accepted types.
+     * Returns whether JSON calls handle a body with this content type, either by decoding it or by reporting an error
+     * that lists the accepted types.
      */
     static boolean takes(AsciiString type) {
         return type.isEmpty() || type.equals(JSON) || type.equals(TEXT) || type.equals(FORM);

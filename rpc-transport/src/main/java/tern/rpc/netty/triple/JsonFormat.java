@@ -41,7 +41,7 @@ enum JsonFormat {
      * absent or accepts every media type, uses the given suggestions, which come from the path, the query and the
      * request's content type.
      *
-     * @throws HttpRefusal with status 415 if the header permits none of the possible formats
+     * @throws HttpRefusal with status 415 if the header excludes all possible formats
      */
     static JsonFormat choose(MethodDescriptor method, Http2Headers request, List<@Nullable String> suggestions) {
         CharSequence first = request.get("accept");

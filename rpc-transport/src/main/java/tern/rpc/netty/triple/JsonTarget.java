@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The path and the query of a request: {@code /service/method~overload.format?name=value} (docs/wire-protocol.md 4.1).
  *
- * @param path the path, with service and method only
+ * @param path the path, which contains only the service and the method
  * @param overload the first letters of the parameter types; null if the path does not contain them
  * @param format the format in the path; null if the path does not contain it
  * @param query the decoded query parameters

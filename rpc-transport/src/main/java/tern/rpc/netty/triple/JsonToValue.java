@@ -9,10 +9,10 @@ import tern.rpc.serialization.ProtoReader;
 import tern.rpc.serialization.ProtoWriter;
 import tern.rpc.serialization.SerializationException;
 
-/** Converts a JSON document to a {@code google.protobuf.Value}. An instance converts only one document. */
+/** Converts a JSON document to a {@code google.protobuf.Value}. Each instance converts one document. */
 final class JsonToValue {
 
-    /** The maximum number of decimal digits that are certain to survive the conversion to a double and back. */
+    /** The maximum number of decimal digits that always survive the conversion to a double and back. */
     private static final int EXACT_DIGITS = 15;
 
     /**

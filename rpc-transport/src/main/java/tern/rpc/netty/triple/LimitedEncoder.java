@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LimitedEncoder extends DefaultHttp2ConnectionEncoder implements ChannelFutureListener {
 
-    /** The maximum number of acknowledgements and resets that wait for the socket. The value is Netty's default. */
+    /** The maximum number of acknowledgements and resets waiting for the socket. The value is Netty's default. */
     static final int MAX_UNSENT = Http2CodecUtil.DEFAULT_MAX_QUEUED_CONTROL_FRAMES;
 
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);

@@ -25,7 +25,7 @@ final class MessageDeframer {
     /** The flag of the last frame of a gRPC-Web answer. This frame contains the trailers. */
     static final int WEB_TRAILERS = 0x80;
 
-    /** Number of bytes before each payload. */
+    /** The number of bytes that precede each payload. */
     static final int PREFIX_BYTES = 5;
 
     /** The flags that a protocol permits in addition to {@link #COMPRESSED}. */
@@ -51,7 +51,7 @@ final class MessageDeframer {
     private final int maxMessageBytes;
     private final MessageKind kind;
     private final Receiver receiver;
-    private @Nullable ByteBuf waiting; // a copy of the bytes that are not yet delivered
+    private @Nullable ByteBuf waiting; // a copy of the bytes that have not been delivered yet
     private int demand;
     private long allowedBytes;
     private long received;
@@ -99,8 +99,8 @@ final class MessageDeframer {
     /**
      * Requests the given number of further messages. Complete messages are delivered immediately.
      *
-     * @param bytes the number of message bytes after which delivery stops until the next call of this method; a message
-     *     that reaches this number is still delivered
+     * @param bytes the number of message bytes after which delivery stops until the next call of this method; the
+     *     message that reaches this number is still delivered
      * @throws RpcException in the same cases as {@link #add}
      */
     void request(int messages, long bytes) {
@@ -208,13 +208,13 @@ final class MessageDeframer {
         return (int) credit;
     }
 
-    /** Returns the number of received bytes that are not yet delivered. */
+    /** Returns the number of received bytes that have not been delivered yet. */
     int held() {
         ByteBuf bytes = waiting;
         return bytes == null ? 0 : bytes.readableBytes();
     }
 
-    /** Returns whether all received bytes were delivered. */
+    /** Returns whether all received bytes have been delivered. */
     boolean isEmpty() {
         return waiting == null;
     }

@@ -11,7 +11,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.transport.BuiltInMethods;
 import tern.rpc.transport.ServiceLookup;
 
-/** Finds the methods to which a name in a path refers (docs/wire-protocol.md 3.5). */
+/** Finds the methods that match a name in a path (docs/wire-protocol.md 3.5). */
 final class MethodLookup {
 
     private MethodLookup() {}

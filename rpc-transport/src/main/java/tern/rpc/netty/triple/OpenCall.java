@@ -9,8 +9,8 @@ import tern.rpc.netty.WriteBatch;
 import tern.rpc.netty.WriteCommand;
 
 /**
- * A request that is being opened: its headers, and its message if there is exactly one. The request waits if no stream
- * is free.
+ * A request whose stream is being opened: its headers, and its message if there is exactly one. The request waits if no
+ * stream is free.
  */
 final class OpenCall extends WriteCommand {
 

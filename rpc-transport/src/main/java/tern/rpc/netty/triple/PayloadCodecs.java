@@ -58,7 +58,7 @@ final class PayloadCodecs {
     }
 
     /**
-     * Decodes a complete request. Must run on a thread that may block.
+     * Decodes a complete request. Must run on a thread that is allowed to block.
      *
      * @param service the called service, whose classes may be instantiated
      * @param overloads the possible methods, found by {@link MethodLookup}

@@ -3,8 +3,8 @@ package tern.rpc.netty.triple;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Limits the pings of a client to the number that gRPC servers accept. Servers count the pings in each period of five
- * minutes without other frames. By default, they close the connection at the fourth ping. Confined to the event loop.
+ * Limits a client's pings to the number that gRPC servers accept. Servers count the pings in each five-minute period
+ * without other frames. By default, they close the connection at the fourth ping. Confined to the event loop.
  */
 final class PingPace {
 
@@ -14,7 +14,7 @@ final class PingPace {
     private int sent;
     private long lastNanos;
 
-    /** Restarts the count of pings, as the server does. Called when headers or data were transmitted. */
+    /** Restarts the count of pings, as the server does. Called when headers or data have been transmitted. */
     void moved() {
         sent = 0;
     }

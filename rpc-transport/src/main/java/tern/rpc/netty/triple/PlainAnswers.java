@@ -25,7 +25,7 @@ final class PlainAnswers {
     private final ServerConnection connection;
     private final Http2ConnectionEncoder encoder;
     private final JoinedWrites joined;
-    private long waiting; // the number of bytes of plain answers that wait for the socket
+    private long waiting; // the number of plain answer bytes waiting for the socket
     private long told; // the number of waiting bytes that was last reported to the connection
 
     PlainAnswers(ServerConnection connection, Http2ConnectionEncoder encoder, JoinedWrites joined) {
@@ -80,7 +80,7 @@ final class PlainAnswers {
         Http2Frames.end(out, trailers, Http2Frames.HEADERS, Http2Frames.END_HEADERS | Http2Frames.END_STREAM, id);
     }
 
-    /** Called when bytes of answers were accepted by the socket or dropped. */
+    /** Called when answer bytes have been accepted by the socket or dropped. */
     void taken(int counted) {
         waiting -= counted;
         if (waiting < told) {
@@ -89,8 +89,7 @@ final class PlainAnswers {
     }
 
     /**
-     * Reports the bytes that the socket has not accepted to the connection; usually there are none. Called after a
-     * flush.
+     * Tells the connection how many bytes the socket has not accepted; usually none. Called after a flush.
      */
     void flushed() {
         if (waiting > told) {
@@ -99,8 +98,7 @@ final class PlainAnswers {
     }
 
     /**
-     * Reports a change in the number of waiting bytes to the connection, because the exchanges do not count these
-     * bytes.
+     * Tells the connection how the number of waiting bytes has changed, because the exchanges do not count these bytes.
      */
     private void tell() {
         long change = waiting - told;

@@ -14,8 +14,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The flow-control windows for the data that one connection receives (RFC 9113, 5.2). A message that the application
- * has not requested yet occupies the window of its stream and the window of the connection. Without the following
- * measures, the unread messages of one stream could fill the window of the connection and block all other streams.
+ * has not requested yet occupies the window of its stream and the window of the connection. Without the measures
+ * described below, the unread messages of one stream could fill the window of the connection and block all other
+ * streams.
  *
  * <p>When unread bytes fill half of the connection's window, streams get small windows. When the peer has acknowledged
  * the small windows, the window of the connection is enlarged. Both changes are undone when the unread bytes have been
@@ -39,13 +40,13 @@ final class ReceiveWindows {
     private static final int SMALL_STREAM_BYTES = 64 << 10;
     private static final int MIN_STREAM_BYTES = 16 << 10;
 
-    /** The number of unread bytes from which on streams get flow-control windows of at most 64 KiB. */
+    /** The number of unread bytes at which streams get flow-control windows of at most 64 KiB. */
     private static final int MANY_UNREAD_BYTES = CONNECTION_BYTES / 2;
 
-    /** The number of unread bytes from which on streams get flow-control windows of 16 KiB. */
+    /** The number of unread bytes at which streams get flow-control windows of 16 KiB. */
     private static final int MAX_UNREAD_BYTES = 2 * CONNECTION_BYTES;
 
-    /** The number of unread bytes below which the flow-control windows of streams get their initial size again. */
+    /** The number of unread bytes below which the flow-control windows of streams return to their initial size. */
     private static final int FEW_UNREAD_BYTES = CONNECTION_BYTES / 8;
 
     /**
@@ -84,7 +85,7 @@ final class ReceiveWindows {
      * Adjusts the windows to the current number of unread bytes. Called when this number has changed. Writes frames but
      * does not flush them.
      *
-     * @param current the windows; null until many bytes are unread for the first time
+     * @param current the windows; null if there have never been many unread bytes
      * @return the windows to use from now on
      */
     static @Nullable ReceiveWindows fit(
@@ -150,8 +151,8 @@ final class ReceiveWindows {
     }
 
     /**
-     * Sends a WINDOW_UPDATE frame for a stream if it is due. It may be due because the window has become smaller than
-     * the number of bytes that were consumed since the last update.
+     * Sends a WINDOW_UPDATE frame for a stream if it is due. It may have become due because the window is now smaller
+     * than the number of bytes consumed since the last update.
      */
     private boolean giveCredit(Http2Stream stream) throws Http2Exception {
         flow.incrementWindowSize(stream, 0);

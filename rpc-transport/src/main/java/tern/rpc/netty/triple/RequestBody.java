@@ -39,13 +39,13 @@ final class RequestBody {
     }
 
     private enum Phase {
-        /** The request is being read, and the call was not yet passed to the server. */
+        /** The request is being read, and the call has not been passed to the server yet. */
         ARRIVING,
-        /** The call was passed to the server, which may request more messages. */
+        /** The call has been passed to the server, which may request more messages. */
         SERVED,
         /** The call was answered before it was passed to the server. The rest of the body is dropped. */
         REFUSED,
-        /** The call was passed to the server. The rest of the body is dropped. */
+        /** The call has been passed to the server. The rest of the body is dropped. */
         CLOSED
     }
 
@@ -54,7 +54,7 @@ final class RequestBody {
         OPEN,
         /** All bytes have arrived. */
         ARRIVED,
-        /** The call, or the receiver of its stream, was notified that the body has ended. */
+        /** The call, or the receiver of its stream, has been notified that the body has ended. */
         DELIVERED
     }
 
@@ -100,7 +100,7 @@ final class RequestBody {
 
     // ---- states
 
-    /** Returns whether the call was passed to the server. */
+    /** Returns whether the call has been passed to the server. */
     boolean isServed() {
         return phase == Phase.SERVED || phase == Phase.CLOSED;
     }
@@ -266,8 +266,8 @@ final class RequestBody {
     // ---- memory
 
     /**
-     * Reports the memory that the request occupies to the connection. The bytes of the incomplete message that the
-     * receiver waits for are reported separately from all other bytes.
+     * Reports to the connection how much memory the request occupies. The bytes of the incomplete message for which the
+     * receiver is waiting are reported separately from all other bytes.
      */
     private void account() {
         int bytes = !isRead() ? 0 : lingers ? heldWhileOpen() : InboundAccount.counted(reader.held());
@@ -280,7 +280,7 @@ final class RequestBody {
     }
 
     /**
-     * Returns the number of bytes that an open request occupies. Omits the single message if that message is counted
+     * Returns the number of bytes that an open request occupies. Leaves out the single message if it is counted
      * elsewhere.
      */
     private int heldWhileOpen() {
@@ -342,13 +342,13 @@ final class RequestBody {
         frame.payload().release();
     }
 
-    /** Returns the number of bytes that are counted for an undecoded message. */
+    /** Returns the number of bytes counted for an undecoded message. */
     static int counted(Frame frame) {
         return InboundAccount.counted(frame.payload().readableBytes());
     }
 
     /**
-     * Called when a message was decoded.
+     * Called when a message has been decoded.
      *
      * @param counted the result of {@link #counted} for this message
      */
@@ -361,7 +361,7 @@ final class RequestBody {
         return compressed;
     }
 
-    /** A message of a stream, not yet decoded. */
+    /** An undecoded message of a stream. */
     private final class StreamMessage implements Message {
 
         private final Frame frame;

@@ -25,7 +25,7 @@ final class RequestHead {
     private final AsciiString path;
     private final AsciiString[] fixed;
 
-    /** The fields of the latest request of any thread. */
+    /** The header fields of the latest request, which any thread may have sent. */
     private volatile @Nullable Timed lastTimed;
 
     /** The header fields of a request without call-specific metadata, and the timeout for which they are valid. */
@@ -85,7 +85,7 @@ final class RequestHead {
     }
 
     /**
-     * Returns the names and values of one request, alternating and without pseudo-headers. The array must not be
+     * Returns the header names and values of one request, alternating and without pseudo-headers. The array must not be
      * changed.
      *
      * @throws tern.rpc.RpcException if the metadata cannot be sent

@@ -13,7 +13,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * The service and method that the path and the headers of a request select.
+ * The service and method that a request's path and headers identify.
  *
  * @param methodName the method name as written in the path
  * @param candidates the methods with this name, at least one; the request message selects one of them
@@ -58,7 +58,7 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
         return new Route(key, service, name, MethodLookup.find(services, service, name));
     }
 
-    /** The service interface of routes that lead to no exported service. */
+    /** The service interface in routes that do not lead to an exported service. */
     interface Nowhere {
         @Nullable
         String call(@Nullable String any);
@@ -67,8 +67,8 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
     private static final ServiceDescriptor NOWHERE = ServiceDescriptor.of(Nowhere.class);
 
     /**
-     * Returns the route of a request whose service or method is unknown. The caller receives the error only after the
-     * authorization. The request is read like a unary call.
+     * Returns the route of a request whose service or method is unknown. The caller receives the error only after it
+     * has been authorized. The request is read like a unary call.
      *
      * @param path the path without a query
      * @param group the group; null if the request does not contain one

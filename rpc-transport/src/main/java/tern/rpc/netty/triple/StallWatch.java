@@ -3,15 +3,15 @@ package tern.rpc.netty.triple;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Detects a stream that makes no progress although its peer and the socket would accept bytes. Only a bug in the server
- * can cause such a stall: a lost signal between the socket and the code that writes the stream. Confined to the event
- * loop.
+ * Detects a stream that makes no progress even though its peer and the socket would accept bytes. Only a bug in the
+ * server can cause such a stall: a lost signal between the socket and the code that writes the stream. Confined to the
+ * event loop.
  */
 final class StallWatch {
 
     /**
-     * The time without progress after which a stream counts as stalled. Garbage collections and short overloads of the
-     * machine take less time.
+     * The time without progress after which a stream counts as stalled. Garbage collections and brief overloads of the
+     * machine are shorter.
      */
     static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -23,9 +23,9 @@ final class StallWatch {
     /**
      * Checks whether the stream made progress. Called periodically.
      *
-     * @param couldMove whether bytes wait to be sent, and the flow-control windows and the socket accept bytes
-     * @param leftSoFar the number of bytes of the stream that were sent so far @return true if the stream could have
-     *     made progress for {@link #STALL_NANOS} but did not; returned only once
+     * @param couldMove whether bytes are waiting to be sent and the flow-control windows and the socket accept them
+     *     @param leftSoFar the number of the stream's bytes that have been sent so far @return true if the stream could
+     *     have made progress for {@link #STALL_NANOS} but did not; returned only once
      */
     boolean isStalled(boolean couldMove, long leftSoFar, long now) {
         if (!couldMove || !watching || leftSoFar != left) {

@@ -35,9 +35,9 @@ final class StreamCall extends ClientCall {
     /** The number of unsent bytes below which a stream is ready for its next message (docs/wire-protocol.md 3.10). */
     private static final long READY_BYTES = 32 << 10;
 
-    // number of bytes that wait to be sent; accessed by any thread
+    // number of bytes waiting to be sent; accessed by any thread
     private final AtomicLong unsentBytes = new AtomicLong();
-    // messages that wait until the stream is opened
+    // messages waiting for the stream to be opened
     private final Queue<SendMessage> unsent = new ArrayDeque<>();
     // the messages found during the current pass over the connection's write queue
     private final GatheredMessages gathered = new GatheredMessages();
@@ -66,22 +66,22 @@ final class StreamCall extends ClientCall {
         }
     }
 
-    /** Returns the number of bytes that wait to be sent. Any thread may call this. */
+    /** Returns the number of bytes waiting to be sent. Any thread may call this. */
     long unsentBytes() {
         return unsentBytes.get();
     }
 
-    /** Returns whether fewer than {@link #READY_BYTES} wait to be sent. Any thread may call this. */
+    /** Returns whether fewer than {@link #READY_BYTES} are waiting to be sent. Any thread may call this. */
     boolean isReady() {
         return unsentBytes.get() < READY_BYTES;
     }
 
-    /** Called when a message was added to the connection's write queue. Any thread may call this. */
+    /** Called when a message has been added to the connection's write queue. Any thread may call this. */
     void queued(int bytes) {
         unsentBytes.addAndGet(bytes);
     }
 
-    /** Called when the socket has accepted queued bytes of this stream, or when the bytes were dropped. */
+    /** Called when the socket has accepted queued bytes of this stream, or when the bytes have been dropped. */
     void gone(int bytes) {
         connection().queue().left(bytes);
         long before = unsentBytes.getAndAdd(-bytes);

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class StreamHistory {
 
-    /** The minimum number of streams whose end states are known. The ids of successive streams differ by two. */
+    /** The minimum number of streams whose end states are stored. The ids of successive streams differ by two. */
     static final int STREAMS = 4_096;
 
     private static final int PAGE_BITS = 8;
@@ -98,7 +98,9 @@ final class StreamHistory {
         return is(RESET_BY_US, streamId);
     }
 
-    /** Returns whether the client skipped the stream id. Such a stream is closed although it was never open. */
+    /**
+     * Returns whether the client skipped the stream id. Such a stream counts as closed even though it was never open.
+     */
     boolean wasNeverOpened(int streamId) {
         return is(NEVER_OPENED, streamId);
     }

@@ -22,7 +22,7 @@ import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
 
-/** The client of Triple over HTTP/2. It can call every gRPC server. Thread-safe. */
+/** The client side of Triple over HTTP/2. It can call any gRPC server. Thread-safe. */
 public final class TripleClientProtocol implements ClientProtocol {
 
     /** The protocol name, which is also the scheme in an address: {@code tri://host:port}. */
@@ -60,7 +60,7 @@ public final class TripleClientProtocol implements ClientProtocol {
 
     /**
      * Checks the first byte, which must be 0 because it begins the length of a SETTINGS frame. The frame's type arrives
-     * only later.
+     * later.
      */
     @Override
     public Match answersSo(ByteBuf first) {

@@ -161,7 +161,7 @@ final class TripleClientStream implements ClientStream {
 
         @Override
         protected void dropped(Channel closed) {
-            // the answer may be complete although some of its messages were not yet requested
+            // the answer may be complete before all of its messages have been requested
             Http2ClientHandler.of(closed).ask(call, messages);
         }
     }

@@ -115,7 +115,7 @@ public final class TripleCodecs {
         return codec.method(method);
     }
 
-    /** Returns the error that the answer's body contains; null if the body is not a JSON error. */
+    /** Returns the error in the answer's body; null if the body is not a JSON error. */
     @Nullable
     JsonError jsonError(byte[] bytes, int length) {
         return json == null ? null : json.error(bytes, 0, length);

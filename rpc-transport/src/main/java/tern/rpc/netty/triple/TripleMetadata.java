@@ -32,7 +32,7 @@ final class TripleMetadata {
     private static final int MAX_BYTES = 64 << 10;
 
     /**
-     * The headers that HTTP, gRPC and Triple reserve. They are never sent from metadata and never received as metadata.
+     * The headers reserved by HTTP, gRPC and Triple. They are never sent from metadata or received as metadata.
      */
     private static final Set<String> NOT_METADATA = Set.of(
             "te",
@@ -75,7 +75,7 @@ final class TripleMetadata {
     private TripleMetadata() {}
 
     /**
-     * Returns the metadata that the headers contain. Accepts {@code Http2Headers}, and HTTP/1.1 headers through
+     * Returns the metadata in the headers. Accepts {@code Http2Headers}, and HTTP/1.1 headers through
      * {@code HttpHeaders.iteratorCharSequence}.
      *
      * @throws RpcException RESOURCE_EXHAUSTED if there are too many headers or a header is too long
@@ -168,7 +168,7 @@ final class TripleMetadata {
     }
 
     /**
-     * Writes the metadata as headers. Omits names that HTTP or the protocol uses.
+     * Writes the metadata as headers. Omits names used by HTTP or the protocol.
      *
      * @throws RpcException INVALID_ARGUMENT with the name of a header that cannot be written; RESOURCE_EXHAUSTED if
      *     there are too many headers or a header is too long

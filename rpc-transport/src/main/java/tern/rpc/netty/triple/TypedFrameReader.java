@@ -9,8 +9,8 @@ import io.netty.handler.codec.http2.Http2FrameTypes;
 import io.netty.handler.codec.http2.Http2HeadersDecoder;
 
 /**
- * Extends Netty's frame reader to record the type of the latest frame, because Netty's exceptions mention the type only
- * in their text. Confined to the event loop.
+ * Extends Netty's frame reader by recording the type of the latest frame, because Netty's exceptions mention the type
+ * only in their text. Confined to the event loop.
  */
 final class TypedFrameReader extends DefaultHttp2FrameReader {
 
@@ -21,7 +21,7 @@ final class TypedFrameReader extends DefaultHttp2FrameReader {
 
     private byte type = -1;
     private int payloadBytes;
-    private boolean headRead; // true if the header of a frame was read but its payload is incomplete
+    private boolean headRead; // true if the header of a frame has been read but its payload is incomplete
 
     TypedFrameReader(Http2HeadersDecoder headers, int maxContinuations) {
         super(headers, maxContinuations);
@@ -38,7 +38,8 @@ final class TypedFrameReader extends DefaultHttp2FrameReader {
     }
 
     /**
-     * Passes frames to Netty one at a time, so that an exception always belongs to the frame whose type was recorded.
+     * Passes frames to Netty one at a time, so that an exception always belongs to the frame whose type has been
+     * recorded.
      */
     @Override
     public void readFrame(ChannelHandlerContext context, ByteBuf input, Http2FrameListener listener)
@@ -68,8 +69,8 @@ final class TypedFrameReader extends DefaultHttp2FrameReader {
             }
             if (!complete) {
                 headRead =
-                        // Netty consumes the header of a frame as soon as it is complete, and the payload when the
-                        // payload is complete.
+                        // Netty consumes the header of a frame as soon as the header is complete, and the payload as
+                        // soon as the payload is complete.
                         input.readerIndex() == payload;
                 return;
             }

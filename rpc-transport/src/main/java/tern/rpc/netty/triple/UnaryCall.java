@@ -30,7 +30,7 @@ final class UnaryCall extends ClientCall {
 
     @Override
     void head(Http2Headers headers) {
-        // the headers are kept, and decoded together with the answer
+        // the headers are kept and decoded together with the answer
     }
 
     @Override

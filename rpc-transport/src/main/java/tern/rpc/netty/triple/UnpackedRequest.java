@@ -38,7 +38,7 @@ final class UnpackedRequest {
         }
     }
 
-    /** Called when the message was decoded or dropped. */
+    /** Called when the message has been decoded or dropped. */
     void gone() {
         connection.unpacked(counted);
         counted = 0;

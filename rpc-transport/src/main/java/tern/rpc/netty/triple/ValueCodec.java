@@ -8,8 +8,8 @@ import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.OutputBuffer;
 
 /**
- * Encodes Java values as {@code google.protobuf.Value} by way of JSON. Servers use this codec for callers that know the
- * method only from server reflection.
+ * Encodes Java values as {@code google.protobuf.Value}, using JSON as an intermediate format. Servers use this codec
+ * for callers that know the method only from server reflection.
  *
  * @param limits the server settings, whose message limits apply to the JSON text
  */

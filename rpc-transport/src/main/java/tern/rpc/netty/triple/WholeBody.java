@@ -42,7 +42,7 @@ final class WholeBody implements BodyReader {
             whole = target;
         }
         if (target.readableBytes() <= limit) {
-            // the message exceeds the limit and will be refused when it ends, so further bytes are dropped
+            // the message exceeds the limit and will be refused at its end, so further bytes are dropped
             target.writeBytes(bytes);
         }
         bytes.release();
@@ -65,7 +65,7 @@ final class WholeBody implements BodyReader {
     }
 
     /**
-     * Creates the refusal of a message above the limit: RESOURCE_EXHAUSTED, or HTTP status 413 for protocols that use
+     * Creates the error for a message above the limit: RESOURCE_EXHAUSTED, or HTTP status 413 for protocols that use
      * HTTP statuses.
      */
     static HttpRefusal tooLarge(int limit) {

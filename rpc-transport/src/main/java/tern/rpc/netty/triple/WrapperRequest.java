@@ -17,8 +17,8 @@ import tern.rpc.serialization.ProtoReader;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * A {@code TripleRequestWrapper} whose arguments are not yet decoded (docs/wire-protocol.md 3.4). Valid until the array
- * is changed.
+ * A {@code TripleRequestWrapper} with undecoded arguments (docs/wire-protocol.md 3.4). Valid until the array is
+ * changed.
  */
 final class WrapperRequest {
 

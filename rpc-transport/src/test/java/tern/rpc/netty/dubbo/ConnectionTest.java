@@ -55,7 +55,7 @@ class ConnectionTest {
         sides.close();
     }
 
-    /** The client settings of a test, with values that a test may change. */
+    /** A test's client settings, some of which the test may change. */
     private static final class Limits {
         Duration connectTimeout = Duration.ofSeconds(30);
         Duration reconnectMin = Duration.ofMillis(20);
@@ -195,8 +195,8 @@ class ConnectionTest {
     }
 
     /**
-     * Tests a peer that accepts connections although its server has stopped, as a load balancer does, and as Apache
-     * Dubbo does during its shutdown.
+     * Tests a peer that still accepts connections after its server has stopped, as a load balancer does, and as Apache
+     * Dubbo does during shutdown.
      */
     @Test
     void callSurvivesAConnectionThatIsAcceptedForAServerThatHasLeft() throws Exception {
@@ -367,7 +367,7 @@ class ConnectionTest {
     @Test
     void silentServerWithAWaitingCallIsDisconnectedSooner() throws Exception {
         Limits limits = new Limits();
-        // the time is long, because the client registers the call slightly before it queues the request
+        // the waiting time is long, because the client registers the call slightly before it queues the request
         limits.probeAfter = Duration.ofSeconds(2);
         limits.probeTimeout = Duration.ofMillis(50);
         try (RawServer server = RawServer.start()) {
@@ -390,7 +390,7 @@ class ConnectionTest {
                 limits -> new ServerTransportSettings(
                         null, 0, 10, 10, 10, 1 << 20, Duration.ofMillis(500), Duration.ofSeconds(20)),
                 settings -> {});
-        // in the second round, the heartbeat arrives when the server has already been idle for some time
+        // in the second round, the server has already been idle for some time when the heartbeat arrives
         for (int i = 0; i < 2; i++) {
             try (RawSocket socket = RawSocket.connect(server.port());
                     RawSocket silent = RawSocket.connect(server.port())) {
@@ -584,7 +584,7 @@ class ConnectionTest {
     }
 
     /**
-     * Tests that an answer is released if its caller was interrupted. The leak check after this class detects an
+     * Tests that an answer is released if its caller has been interrupted. The leak check after this class detects an
      * unreleased answer.
      */
     @Test

@@ -45,8 +45,8 @@ import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.server.RpcServer;
 
 /**
- * Tests bytes that a correct peer never sends. In every case, a second connection with correct requests must work
- * before and afterwards.
+ * Tests bytes that a correct peer never sends. Before and after each case, correct requests on a second connection must
+ * succeed.
  */
 @Timeout(120)
 class DubboBadInputTest {
@@ -390,8 +390,8 @@ class DubboBadInputTest {
                     socket.read(id -> id == -7);
                 }
                 if (i % 100 == 99) {
-                    // the damaged header may announce a longer body, to which the server would add the bytes that
-                    // follow
+                    // the damaged header may announce a longer body, so the server would treat the following bytes as
+                    // part of that body
                     socket.send(damagedHeader(random));
                     socket.close();
                     socket = connect();

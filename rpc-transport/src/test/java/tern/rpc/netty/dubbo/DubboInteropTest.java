@@ -26,7 +26,7 @@ import tern.rpc.netty.peer.Relay;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.transport.GenericException;
 
-/** Tests calls between Tern and a real Apache Dubbo over the dubbo protocol. */
+/** Tests calls between Tern and a real Apache Dubbo instance over the dubbo protocol. */
 class DubboInteropTest extends DubboInteropContract {
 
     private final DubboProtocol protocol = new DubboProtocol(

@@ -61,7 +61,7 @@ import tern.rpc.transport.TestAuthority;
 import tern.rpc.transport.Tls;
 import tern.rpc.transport.Tls.ClientAuth;
 
-/** Tests which peers TLS accepts and refuses, and which messages the refused peers get. */
+/** Tests which peers are accepted or refused over TLS, and which messages the refused peers get. */
 @Timeout(60)
 class DubboTlsTest {
 
@@ -277,7 +277,7 @@ class DubboTlsTest {
         return sides.serve(limits -> limits.withTls(() -> tls, false), settings -> settings.filter(filter));
     }
 
-    /** Tests a client with TLS 1.1. Java no longer supports this version, so the test sends the bytes itself. */
+    /** Tests a client that uses TLS 1.1. Java no longer supports this version, so the test sends the bytes itself. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void tls11IsRefusedByAnAlert(boolean byteByByte) {

@@ -43,7 +43,7 @@ final class Fixtures {
         return frames;
     }
 
-    /** Returns the names of the files in a folder that have the given ending, without this ending. */
+    /** Returns the names, without the given suffix, of the files in a folder that have this suffix. */
     static Set<String> names(String folder, String ending) {
         try (Stream<Path> files = Files.list(root().resolve(folder))) {
             return files.map(file -> file.getFileName().toString())

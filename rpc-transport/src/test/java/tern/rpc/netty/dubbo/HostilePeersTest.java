@@ -103,8 +103,8 @@ class HostilePeersTest {
 
     /**
      * Checks figure R3 of docs/figures/promises.md. A quarter of the connections announce a message of the maximum size
-     * and send half a MiB of it. The other connections repeatedly send decompression bombs. The server may hold at most
-     * the number of bytes that the connections have sent; with many connections, at most the memory budget for
+     * and send half a MiB of it. The other connections repeatedly send decompression bombs. The server may buffer no
+     * more bytes than the connections have sent and, with many connections, no more than the memory budget for
      * requests. {@code -Dtern.attackers=2000} sets the number of connections.
      */
     @Test
@@ -166,7 +166,7 @@ class HostilePeersTest {
         for (byte[] bomb : Bombs.all(1 << 12).values()) {
             frames.add(call(1, bomb).bytes());
         }
-        // the first two rounds only warm up the JVM, so that the third is fast
+        // the first two rounds only warm up the JVM, so that the third round is fast
         for (int round = 0; round < 3; round++) {
             long worst =
                     frames.stream().mapToLong(this::nanosUntilAnswered).max().orElseThrow();

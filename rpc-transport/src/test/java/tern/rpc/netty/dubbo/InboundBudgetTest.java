@@ -24,13 +24,13 @@ import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.server.RpcServer;
 import tern.rpc.transport.Token;
 
-/** Tests the memory budget for requests that are incomplete or wait for a worker. */
+/** Tests the memory budget for requests that are incomplete or waiting for a worker. */
 class InboundBudgetTest {
 
     private static final int MESSAGE = 512 << 10;
     private static final int BUDGET = 1 << 20;
 
-    /** The number of bytes by which one read of a connection may exceed the budget before the budget is checked. */
+    /** The number of bytes by which a single read may exceed the budget before the budget is checked. */
     private static final int ONE_READ = 64 << 10;
 
     private static final RawFrame GOOD = Fixtures.frame("dubbo/echo.request.bin");
@@ -151,8 +151,8 @@ class InboundBudgetTest {
     }
 
     /**
-     * Tests that a client with a token is served although many clients without a token have used up the budget that
-     * they share.
+     * Tests that a client with a token is served even though many clients without a token have used up their shared
+     * budget.
      */
     @Test
     void strangersShareASmallPartOfTheBudget() {

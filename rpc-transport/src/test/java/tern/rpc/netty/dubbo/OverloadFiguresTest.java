@@ -42,7 +42,7 @@ class OverloadFiguresTest {
 
     private static final long BURN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     /**
-     * The time in which a server with 200 threads must detect that only a tenth of its threads can work at the same
+     * The time within which a server with 200 threads must detect that only a tenth of its threads can work at the same
      * time.
      */
     private static final int SETTLING_SECONDS = 10;
@@ -155,7 +155,7 @@ class OverloadFiguresTest {
         }
     }
 
-    /** Returns the number of calls per second that eight callers achieve if each of them waits for every answer. */
+    /** Returns the number of calls per second achieved by eight callers, each of which waits for every answer. */
     private static double peak(Work work, double seconds) throws InterruptedException {
         AtomicInteger answered = new AtomicInteger();
         long end = System.nanoTime() + (long) (seconds * 1e9);

@@ -76,8 +76,8 @@ import tern.rpc.server.ServiceExport;
 
 /**
  * Checks figure R30 of docs/figures/promises.md: the kinds of types that arrive unchanged as arguments and as results.
- * The calls run between two Tern peers, and between Tern and a real Apache Dubbo in both directions. The table of
- * results is part of docs/types.md. {@code -Dregenerate=true} rewrites it.
+ * The calls run between two Tern peers, and between Tern and a real Apache Dubbo instance in both directions. The table
+ * of results is part of docs/types.md. {@code -Dregenerate=true} rewrites it.
  */
 @Timeout(300)
 class TypeTableTest {
@@ -96,8 +96,8 @@ class TypeTableTest {
             "unlisted", "it does not read a record where an interface is declared");
 
     /**
-     * The types that are not tested with Dubbo, because Dubbo's decoder stores eight bytes into a float field and
-     * thereby overwrites the memory after the field.
+     * The types that are not tested with Dubbo, because Dubbo's decoder stores eight bytes into a float field and so
+     * overwrites the memory after it.
      */
     private static final Set<String> DAMAGES = Set.of("floating");
 
@@ -131,7 +131,7 @@ class TypeTableTest {
     }
 
     /**
-     * A service whose methods return the sample that belongs to the method. Records the last argument of each method.
+     * A service in which each method returns its own sample. Records the last argument of each method.
      */
     private static final class Recording {
         private final Map<String, Object> seen = new ConcurrentHashMap<>();
@@ -333,8 +333,8 @@ class TypeTableTest {
     }
 
     /**
-     * Returns a comparable representation of a value whose {@code equals} is insufficient, or whose class changes
-     * during transmission.
+     * Returns a comparable representation of a value, for values whose {@code equals} is insufficient or whose class
+     * changes during transmission.
      */
     private static @Nullable Object seenAs(@Nullable Object value) {
         if (value instanceof StringBuilder || value instanceof AtomicLong) {

@@ -24,7 +24,7 @@ import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Tests that unread answers on many connections do not fill the memory of a server. */
+/** Tests that unread answers on many connections do not fill a server's memory. */
 @Timeout(120)
 class UnreadDubboAnswersTest {
 
@@ -33,7 +33,7 @@ class UnreadDubboAnswersTest {
     private static final int CALLS = 20;
 
     /**
-     * The number of unread bytes above which the server closes connections of clients that do not read. It is a quarter
+     * The number of unread bytes above which the server closes connections whose clients do not read. It is a quarter
      * of {@code max-unsent-answers}.
      */
     private static final long MAX_BYTES = 8 << 20;

@@ -12,7 +12,7 @@ public final class Await {
 
     private Await() {}
 
-    /** @param what describes the condition in the failure message */
+    /** @param what the description of the condition in the failure message */
     public static void until(String what, BooleanSupplier happened) {
         long end = System.nanoTime() + MAX_NANOS;
         while (!happened.getAsBoolean()) {

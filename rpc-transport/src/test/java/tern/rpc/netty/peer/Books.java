@@ -9,7 +9,7 @@ import tern.rpc.metrics.RpcMeter;
 import tern.rpc.server.RpcServer;
 import tern.rpc.transport.ServerTransport;
 
-/** The resources that a server and its clients use for calls. When no call is running, all of them must be free. */
+/** The resources that a server and its clients use for calls. All of them must be free when no call is running. */
 public final class Books {
 
     private static final List<RpcMeter> HELD = List.of(
@@ -32,7 +32,7 @@ public final class Books {
     }
 
     /**
-     * Returns a wrapper of the transport that remembers the shares of its tenants, so that their permits are checked.
+     * Wraps the transport and remembers the shares of its tenants, so that their permits are checked.
      */
     public ServerTransport watching(ServerTransport given) {
         transport = ResourceLedger.watched(given);

@@ -42,7 +42,7 @@ public final class CapturedLog implements AutoCloseable {
         logger.setAdditive(false);
     }
 
-    /** Returns the captured log entries, each with its level in front. */
+    /** Returns the captured log entries, each preceded by its level. */
     public List<String> lines() {
         return lines;
     }

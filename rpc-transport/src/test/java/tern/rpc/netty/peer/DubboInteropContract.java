@@ -75,8 +75,8 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Tests calls between Tern and a real Apache Dubbo in the same process, over sockets and in both directions. Subclasses
- * run the tests with one protocol each.
+ * Tests calls between Tern and a real Apache Dubbo instance in the same process, over sockets and in both directions.
+ * Subclasses run the tests with one protocol each.
  */
 @Timeout(120)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -104,7 +104,7 @@ public abstract class DubboInteropContract {
         dubbo = new DubboPeer("interop", protocol);
     }
 
-    /** Returns an exception whose class neither the interface nor Java declares. */
+    /** Returns an exception whose class is neither declared by the interface nor part of Java. */
     private static RuntimeException thrown(String s) {
         return switch (s) {
             case "foreign" -> new DecoderException("of another library");
@@ -551,8 +551,8 @@ public abstract class DubboInteropContract {
     }
 
     /**
-     * Returns whether Dubbo on this JDK can send attachments with capital letters in their name or with values that are
-     * not strings.
+     * Returns whether Dubbo on this JDK can send attachments that have capital letters in their names or values other
+     * than strings.
      */
     protected boolean peerCarriesAttachments() {
         return true;

@@ -76,7 +76,7 @@ public final class DubboPeer implements AutoCloseable {
         service.export();
     }
 
-    /** Returns the address of the exported services. */
+    /** Returns the address at which the services are exported. */
     public Endpoint endpoint() {
         return new Endpoint("127.0.0.1", protocol.getPort());
     }

@@ -27,13 +27,13 @@ import tern.rpc.serialization.hessian.RecordingLoader;
 @Timeout(300)
 public abstract class ForbiddenClassesContract {
 
-    /** A class that the interface declares, and that is therefore allowed. */
+    /** A class that is declared by the interface and therefore allowed. */
     public static class Holder implements Serializable {
         @Nullable
         Object any;
     }
 
-    /** A class that is not declared, although its name begins with the name of a declared class. */
+    /** An undeclared class whose name begins with the name of a declared class. */
     public static class HolderAnything implements Serializable {
         int a;
     }
@@ -95,7 +95,7 @@ public abstract class ForbiddenClassesContract {
     }
 
     /**
-     * Returns bytes that consist of the given parts: each string after a byte with its length, and byte arrays
+     * Concatenates the given parts: each string is preceded by a byte with its length, and byte arrays are left
      * unchanged.
      */
     protected static byte[] wire(Object... parts) {

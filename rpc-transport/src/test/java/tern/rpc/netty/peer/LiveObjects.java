@@ -34,7 +34,7 @@ public record LiveObjects(Map<String, Count> byClass) {
      * which is about as large as the result.
      */
     public static LiveObjects count() {
-        LiveObjects counted = parse(); // the second count no longer contains objects that were waiting for a cleaner
+        LiveObjects counted = parse(); // the second count no longer includes objects that were waiting for a cleaner
         try {
             return parse();
         } finally {
@@ -71,7 +71,7 @@ public record LiveObjects(Map<String, Count> byClass) {
         }
     }
 
-    /** Runs the garbage collector and returns the objects that were added since this count. */
+    /** Runs the garbage collector and returns the objects added since this count. */
     public LiveObjects added() {
         histogram();
         LiveObjects now = parse();

@@ -72,7 +72,7 @@ public final class RawSocket implements AutoCloseable {
                 out.flush();
             }
         } catch (IOException closed) {
-            return this; // the peer has closed the connection, but the answers that it sent before can still be read
+            return this; // the peer has closed the connection, but the answers that it sent earlier can still be read
         }
         return this;
     }
@@ -95,7 +95,7 @@ public final class RawSocket implements AutoCloseable {
         return RawFrame.of(whole);
     }
 
-    /** Returns the next frame whose id fulfils the condition. Drops all frames before it. */
+    /** Returns the next frame whose id meets the condition. Drops all frames before it. */
     public RawFrame read(LongPredicate id) {
         RawFrame frame = read();
         while (!id.test(frame.id())) {
@@ -119,7 +119,7 @@ public final class RawSocket implements AutoCloseable {
     /**
      * Blocks until the peer has closed the connection.
      *
-     * @return whether the peer sent nothing more before it closed the connection
+     * @return whether the peer closed the connection without sending anything more
      */
     public boolean isClosedByPeer() {
         try {

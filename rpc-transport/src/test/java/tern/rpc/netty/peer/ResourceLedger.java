@@ -14,7 +14,7 @@ import tern.rpc.transport.ServerTransport;
  * Fails a test class that leaves resources in use. The resources of each watched server are its calls in flight,
  * limiter permits, bytes in budgets or queues, and connections. Tern's threads are checked too. Timers and scheduled
  * tasks need no check, because they end with these threads. The check is registered for every test class of this module
- * and applies if the class has a watched server. {@link LeakCheck} checks buffers.
+ * and applies to those with a watched server. {@link LeakCheck} checks buffers.
  */
 public final class ResourceLedger implements BeforeAllCallback, AfterAllCallback {
 
@@ -22,7 +22,7 @@ public final class ResourceLedger implements BeforeAllCallback, AfterAllCallback
     private static final Set<WatchedTransport> WATCHED = ConcurrentHashMap.newKeySet();
     private static volatile Set<Thread> before = Set.of();
 
-    /** Watches a transport. When the test class ends, the transport must hold no resources. */
+    /** Watches a transport, which must have no resources in use when the test class ends. */
     public static ServerTransport watch(ServerTransport transport) {
         return watched(transport);
     }
@@ -68,7 +68,7 @@ public final class ResourceLedger implements BeforeAllCallback, AfterAllCallback
         return left;
     }
 
-    /** Stops watching a transport. Only the test of this class uses this method. */
+    /** Stops watching a transport. Used only by the test of this class. */
     static void forget(WatchedTransport transport) {
         WATCHED.remove(transport);
     }

@@ -24,7 +24,7 @@ import tern.rpc.transport.CallHandler;
 import tern.rpc.transport.ServerTransport;
 
 /**
- * Tests that the check of the resource ledger fails for each kind of resource that is still in use. If the check
+ * Tests that the resource ledger's check fails for each kind of resource that is still in use. If the check
  * detected nothing, a leak would pass unnoticed.
  */
 class ResourceLedgerTest {

@@ -45,7 +45,10 @@ public final class TlsSocket implements AutoCloseable {
         return frames;
     }
 
-    /** Returns the application protocol that the server selected in ALPN negotiation; empty if it selected none. */
+    /**
+     * Returns the application protocol that the server selected in ALPN negotiation; an empty string if it selected
+     * none.
+     */
     public String applicationProtocol() {
         return socket.getApplicationProtocol();
     }

@@ -48,7 +48,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.GenericException;
 import tern.rpc.transport.Token;
 
-/** Tests tokens and authorizers between Tern and a real Apache Dubbo. */
+/** Tests tokens and authorizers in calls between Tern and a real Apache Dubbo instance. */
 @Timeout(120)
 class TokenInteropTest {
 

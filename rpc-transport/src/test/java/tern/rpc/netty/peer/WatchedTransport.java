@@ -27,8 +27,8 @@ final class WatchedTransport implements ServerTransport {
     }
 
     /**
-     * Describes the resources that are in use for calls, including the limiter permits of each tenant; empty if no call
-     * is running.
+     * Describes the resources in use for calls, including the limiter permits of each tenant. The result must be empty
+     * when no call is running.
      */
     List<String> heldForCalls() {
         List<String> held = new ArrayList<>();
@@ -44,7 +44,7 @@ final class WatchedTransport implements ServerTransport {
         return held;
     }
 
-    /** Describes the resources that a closed server still holds, including its connections. */
+    /** Describes the resources that a closed server still has in use, including its connections. */
     List<String> heldAfterwards() {
         List<String> held = heldForCalls();
         add(held, connections(), "connections");

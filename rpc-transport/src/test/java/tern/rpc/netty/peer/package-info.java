@@ -1,4 +1,6 @@
-/** Peers for tests: clients, servers and relays that work with single bytes and frames, and real Dubbo instances. */
+/**
+ * Peers for tests: clients, servers and relays that work at the level of bytes and frames, and real Dubbo instances.
+ */
 @NullMarked
 package tern.rpc.netty.peer;
 

@@ -15,9 +15,9 @@ final class Entries implements Flow.Publisher<Entry> {
     private final Runnable whenOver;
 
     /**
-     * @param next returns the next entry; null at the end
+     * @param next supplies the next entry, or null at the end
      * @param failure the failure with which the stream ends; null if it completes normally
-     * @param whenOver called once, after the last entry or after a cancellation
+     * @param whenOver an action that runs once, after the last entry or after a cancellation
      */
     Entries(Supplier<@Nullable Entry> next, @Nullable Throwable failure, Runnable whenOver) {
         this.next = next;

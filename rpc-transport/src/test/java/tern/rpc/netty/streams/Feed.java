@@ -55,7 +55,7 @@ final class Feed {
     /**
      * Checks and counts a received answer.
      *
-     * @return whether the plan says that the client cancels the stream after this answer
+     * @return whether the client is to cancel the stream after this answer
      */
     boolean take(Entry entry) {
         if (entry.getAccount().length() != plan.sizeOf(received)) {
@@ -66,9 +66,9 @@ final class Feed {
     }
 
     /**
-     * Checks and counts a received answer of which only the amount is known.
+     * Checks and counts a received answer, given its amount alone.
      *
-     * @return whether the plan says that the client cancels the stream after this answer
+     * @return whether the client is to cancel the stream after this answer
      */
     boolean take(long amount) {
         int index = received;
@@ -92,8 +92,7 @@ final class Feed {
     }
 
     /**
-     * Returns the next request to send. If the plan says that the client cancels the stream after this request, cancels
-     * the call.
+     * Returns the next request to send. Cancels the call if the client is to cancel the stream after this request.
      */
     Entry give() {
         int index = sent;
@@ -115,7 +114,7 @@ final class Feed {
         return sent < plan.messages();
     }
 
-    /** Requests the first answers: all of them, one, or none until the test resumes the reader, as the plan says. */
+    /** Requests the first answers as planned: all of them, one, or none until the test resumes the reader. */
     void askFirst(Runnable forAll, Runnable forOne) {
         switch (plan.reading()) {
             case EAGER -> forAll.run();
@@ -124,7 +123,7 @@ final class Feed {
         }
     }
 
-    /** Requests the next answer if the plan says that answers are requested one by one. Called after each answer. */
+    /** Requests the next answer if answers are to be requested one by one. Called after each answer. */
     void askNext(Runnable forOne) {
         if (plan.reading() == Reading.ONE_BY_ONE) {
             SLOW.execute(forOne);
@@ -148,7 +147,7 @@ final class Feed {
         }
     }
 
-    /** Records the end of the stream, unless another end was already recorded. */
+    /** Records the end of the stream, unless an end has already been recorded. */
     void endedIfOpen(StatusCode code) {
         outcome.complete(code);
     }

@@ -11,7 +11,7 @@ interface FeedCaller extends AutoCloseable {
         return 0;
     }
 
-    /** Returns the number of bytes that wait to be sent, according to the client. */
+    /** Returns the number of bytes waiting to be sent, according to the client. */
     default long queuedBytes() {
         return 0;
     }

@@ -43,7 +43,7 @@ record FeedPlan(
         /** The client reads answers as soon as they arrive. */
         EAGER,
         /**
-         * The client requests the next answer after each answer, on a thread that all streams with this speed share.
+         * The client requests one more answer after each answer, on a thread shared by all streams with this speed.
          */
         ONE_BY_ONE,
         /** The client reads nothing until the test resumes it. */

@@ -21,14 +21,16 @@ import tern.rpc.StreamObserver;
 /** Implements {@link Feeds} and counts the streams that have not ended. */
 final class FeedsServer implements Feeds {
 
-    /** The number of running streams: streams whose service was not notified of the end. */
+    /** The number of running streams, that is, of streams whose service has not been notified of the end. */
     private final AtomicInteger running = new AtomicInteger();
 
     int running() {
         return running.get();
     }
 
-    /** Increments the number of running streams. The returned task decrements it, once even if it runs repeatedly. */
+    /**
+     * Increments the number of running streams. The returned task decrements it once, even if the task runs repeatedly.
+     */
     private Runnable begun() {
         running.incrementAndGet();
         AtomicBoolean over = new AtomicBoolean();

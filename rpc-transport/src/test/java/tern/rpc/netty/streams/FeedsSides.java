@@ -34,7 +34,7 @@ final class FeedsSides implements AutoCloseable {
 
     static final int MAX_STREAMS = 2_048;
 
-    /** The number of worker threads. It must be sufficient for all services that block in {@code onNext}. */
+    /** The number of worker threads. There must be enough of them for all services that block in {@code onNext}. */
     private static final int THREADS = 400;
 
     private static final long MAX_SECONDS = property("patience", 60);
@@ -110,8 +110,8 @@ final class FeedsSides implements AutoCloseable {
     }
 
     /**
-     * Runs all streams concurrently. Paused readers resume only after all other streams have ended, so the method
-     * returns only if paused readers do not block other streams.
+     * Runs all streams concurrently. Paused readers resume only after all other streams have ended, so the method would
+     * never return if paused readers blocked other streams.
      */
     void run(FeedCaller caller, List<FeedPlan> plans) {
         List<Feed> all = plans.stream().map(Feed::new).toList();

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.StatusCode;
 import tern.rpc.netty.streams.FeedPlan.Way;
 
-/** A client based on grpc-java. It sends requests while the stream is ready, and requests answers one by one. */
+/** A client based on grpc-java. It sends messages while the stream is ready, and asks for answers one by one. */
 final class GrpcCaller implements FeedCaller {
 
     private final GrpcMethods methods;

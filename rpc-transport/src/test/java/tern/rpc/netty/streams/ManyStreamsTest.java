@@ -32,7 +32,7 @@ import tern.rpc.netty.streams.WebCaller.Form;
 @Timeout(1_800)
 class ManyStreamsTest {
 
-    /** A client and a server with one connection between them. The constants combine different implementations. */
+    /** A client and a server with one connection between them. Each constant combines different implementations. */
     private enum Wire {
         TERN,
         GRPC_CLIENT,
@@ -132,7 +132,7 @@ class ManyStreamsTest {
         run(wire, List.of(Way.DOWN), 1_000, 3, 16 << 10);
     }
 
-    /** Uses messages of 100 bytes, so that a large number of messages wait at the same time. */
+    /** Uses 100-byte messages, so that a large number of messages are waiting at the same time. */
     @ParameterizedTest
     @EnumSource(names = {"TERN", "GRPC_CLIENT"})
     void streamsOfSmallMessagesEnd(Wire wire) throws Exception {
@@ -150,8 +150,8 @@ class ManyStreamsTest {
     }
 
     /**
-     * The unread messages fill more than half of the connection's enlarged flow-control window, but not enough to
-     * enlarge it further.
+     * The unread messages fill more than half of the connection's enlarged flow-control window, but not enough of it to
+     * cause a further enlargement.
      */
     @ParameterizedTest
     @EnumSource(names = {"TERN", "GRPC_SERVER", "GRPC_CLIENT", "GENERATED_SERVICE"})
@@ -205,8 +205,7 @@ class ManyStreamsTest {
     }
 
     /**
-     * A kind of client. The test chooses the size of the flow-control window of the client, or of the server that it
-     * calls.
+     * A kind of client. The test chooses the flow-control window of the client or of the server that it calls.
      */
     private record Windows(String name, boolean ofEvents, Function<Integer, FeedCaller> caller) {
 
@@ -296,7 +295,10 @@ class ManyStreamsTest {
         };
     }
 
-    /** Mixes all directions, message sizes up to 128 KiB, all reader speeds and all kinds of ends on one connection. */
+    /**
+     * Mixes all directions, message sizes up to 128 KiB, all reader speeds and all ways of ending a stream on one
+     * connection.
+     */
     @ParameterizedTest
     @EnumSource
     void mixOfStreamsEnds(Wire wire) throws Exception {

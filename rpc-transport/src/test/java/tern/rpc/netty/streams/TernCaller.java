@@ -30,7 +30,10 @@ import tern.rpc.netty.NettyClientTransport;
 import tern.rpc.netty.triple.TripleClientProtocol;
 import tern.rpc.netty.triple.TripleCodecs;
 
-/** Tern's client with a proxy of the service interface. The id of a stream selects the Java signature of the method. */
+/**
+ * Tern's client, which calls a proxy of the service interface. The id of a stream selects the Java signature of the
+ * method.
+ */
 final class TernCaller implements FeedCaller {
 
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
@@ -114,7 +117,7 @@ final class TernCaller implements FeedCaller {
         CompletableFuture<Disposable> begun = new CompletableFuture<>();
         feed.cancelledBy(() -> begun.thenAccept(call -> {
             call.dispose();
-            // a caller that cancels its call is not notified, so the end is recorded here
+            // a caller that cancels its own call is not notified, so the end is recorded here
             feed.endedIfOpen(StatusCode.CANCELLED);
         }));
         begun.complete(to.collectFlux(JdkFlowAdapter.flowPublisherToFlux(requests(feed)))
@@ -205,7 +208,7 @@ final class TernCaller implements FeedCaller {
             Flow.Subscription current = Objects.requireNonNull(subscription);
             if (feed.take(entry)) {
                 current.cancel();
-                // a subscriber that cancels its subscription is not notified, so the end is recorded here
+                // a subscriber that cancels its own subscription is not notified, so the end is recorded here
                 feed.ended(StatusCode.CANCELLED);
             } else {
                 feed.askNext(() -> current.request(1));

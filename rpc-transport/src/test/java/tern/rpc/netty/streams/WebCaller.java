@@ -44,8 +44,8 @@ import tern.rpc.StatusCode;
 import tern.rpc.netty.streams.FeedPlan.Way;
 
 /**
- * An HTTP/2 client that uses Netty's codec directly to call one of the web protocols, with flow-control windows of any
- * size.
+ * An HTTP/2 client that calls one of the web protocols. It uses Netty's codec directly, so its flow-control windows can
+ * have any size.
  */
 final class WebCaller implements FeedCaller {
 
@@ -183,7 +183,7 @@ final class WebCaller implements FeedCaller {
                 .writeBytes(message);
     }
 
-    /** Sends the next request of the stream. When this request was written, sends the following one, and so on. */
+    /** Sends the next request of the stream. Once it has been written, sends the following one, and so on. */
     private static void sendNext(Feed feed, Http2StreamChannel stream) {
         if (!feed.hasMore()) {
             stream.writeAndFlush(new DefaultHttp2DataFrame(true));

@@ -1,4 +1,6 @@
-/** Tests of many concurrent streams on one connection, over every protocol with streams and with real peers. */
+/**
+ * Tests of many concurrent streams on one connection, with real peers and over every protocol that supports streams.
+ */
 @NullMarked
 package tern.rpc.netty.streams;
 

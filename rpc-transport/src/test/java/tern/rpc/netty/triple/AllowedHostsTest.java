@@ -21,8 +21,8 @@ import tern.rpc.netty.triple.WebClient.Version;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Tests DNS rebinding, in which the host name of a web page resolves to the server, and answers that browsers could
- * misinterpret as a page or script.
+ * Tests the defences against DNS rebinding, in which the host name of a web page resolves to the server, and against
+ * answers that browsers could misinterpret as a page or script.
  */
 @Timeout(60)
 class AllowedHostsTest {

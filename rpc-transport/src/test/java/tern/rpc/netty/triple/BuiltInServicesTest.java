@@ -325,7 +325,7 @@ class BuiltInServicesTest {
                 .build();
     }
 
-    /** A bidirectional call of the reflection service. */
+    /** A bidirectional call to the reflection service. */
     private static final class Conversation implements AutoCloseable {
         private final BlockingQueue<ServerReflectionResponse> answers = new LinkedBlockingQueue<>();
         private final Queueing<ServerReflectionResponse> end = new Queueing<>(answers);

@@ -25,7 +25,7 @@ import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Limits the heap memory that a small call allocates on client and server together. The limit is about 1.5 times the
+ * Checks that a small call allocates little heap memory on client and server together. The limit is about 1.5 times the
  * measured value.
  */
 class BytesPerCallTest {

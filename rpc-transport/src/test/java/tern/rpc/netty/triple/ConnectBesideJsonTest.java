@@ -16,7 +16,7 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
 import tern.rpc.netty.triple.WebClient.Version;
 
-/** Checks the table of docs/wire-protocol.md 7.1 row by row: Connect and plain JSON calls on the same port. */
+/** Checks the table in docs/wire-protocol.md 7.1 row by row: Connect and plain JSON calls on the same port. */
 @Timeout(120)
 class ConnectBesideJsonTest {
 

@@ -123,7 +123,7 @@ class ConnectStreamTest {
     }
 
     /**
-     * Over HTTP/1.1, the client reads the answer only after it has sent the whole request. Without the refusal, client
+     * Over HTTP/1.1, the client reads the answer only after it has sent the whole request. Without this refusal, client
      * and server would wait for each other.
      */
     @Test

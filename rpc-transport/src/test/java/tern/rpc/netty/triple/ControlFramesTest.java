@@ -30,7 +30,7 @@ class ControlFramesTest {
 
     private static final int FRAME_BYTES = 16 << 10;
 
-    /** The control frames that a client sends for each DATA frame that it sends or receives. */
+    /** The control frames that a client sends per DATA frame sent or received. */
     private interface Habit {
         void data(Http2Wire wire, int number);
     }
@@ -131,7 +131,7 @@ class ControlFramesTest {
                     // the initial flow-control windows permit only 65,535 bytes
                     wire.readUntil(() -> wire.begun(1).data.size() == 65_535);
                     for (int i = 0; i < 3_000; i++) {
-                        // this frame enlarges only the stream's flow-control window, so the server can still send no
+                        // this frame enlarges only the stream's flow-control window, so the server still cannot send
                         // data
                         wire.openWindow(1, 1);
                     }

@@ -19,7 +19,7 @@ import tern.rpc.netty.triple.Http1Wire.Answer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Tests the access of web pages from other sites to services. */
+/** Tests access to services by web pages from other origins. */
 @Timeout(60)
 class CorsTest {
 

@@ -33,7 +33,7 @@ import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Runs the examples in docs/http.md and compares their output with the page. */
+/** Runs the examples in docs/http.md and compares their output with that shown on the page. */
 @Timeout(60)
 class DocumentedHttpTest {
 
@@ -44,7 +44,7 @@ class DocumentedHttpTest {
     private static final TripleSides SIDES = new TripleSides();
     private static RpcServer server;
 
-    /** Implements the service of the example. It knows one order. */
+    /** Implements the example's service, with a single order. */
     private static final class Orders implements OrderService {
 
         @Override

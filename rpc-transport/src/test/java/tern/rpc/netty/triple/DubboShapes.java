@@ -3,7 +3,7 @@ package tern.rpc.netty.triple;
 import com.google.protobuf.StringValue;
 import org.apache.dubbo.common.stream.StreamObserver;
 
-/** Streaming methods that use the types of Dubbo. The methods are the same as in {@link Shapes}. */
+/** Streaming methods that use Dubbo's types. The methods are the same as in {@link Shapes}. */
 public interface DubboShapes {
 
     void count(Integer last, StreamObserver<Integer> out);

@@ -80,8 +80,7 @@ class FailingCallsTest {
     private static final int THREADS = 2;
 
     /**
-     * Matches the names of the threads on which the service runs and its answers are sent. No client thread has a name
-     * that matches.
+     * Matches the names of the threads that run the service or send its answers. No client thread has a matching name.
      */
     private static final Pattern SERVER = Pattern.compile("(rpc-worker|later).*");
 
@@ -173,7 +172,7 @@ class FailingCallsTest {
         }
 
         /**
-         * Returns whether the caller's failure says that the method was executed; null if the call succeeds although
+         * Returns whether the caller's failure says that the method was executed; null if the call succeeds even though
          * this step fails.
          */
         @Nullable
@@ -194,7 +193,7 @@ class FailingCallsTest {
         }
     }
 
-    /** The protocol with which a call is made. */
+    /** The protocol over which a call is made. */
     enum Wire {
         DUBBO,
         TRI,
@@ -457,8 +456,8 @@ class FailingCallsTest {
                     continue;
                 }
                 for (Kind kind : Kind.values()) {
-                    // the JDK's futures convert an exception from a callback to a string; an UNREADABLE exception
-                    // cannot be converted, so this combination is not tested
+                    // the JDK's futures convert an exception from a callback to a string, which is impossible for an
+                    // UNREADABLE exception, so this combination is not tested
                     if (step != Step.CLIENT_CALLBACK || kind != Kind.UNREADABLE) {
                         rows.add(Arguments.of(wire, step, kind));
                     }

@@ -63,7 +63,7 @@ class GatheredMessagesTest {
         return messages.write(context, codec.encoder(), stream, joined);
     }
 
-    /** Returns the DATA frames that were sent since the last call of this method. */
+    /** Returns the DATA frames sent since the last call of this method. */
     private List<Data> sent() {
         List<Data> frames = new ArrayList<>();
         ByteBuf all = Unpooled.buffer();
@@ -121,8 +121,8 @@ class GatheredMessagesTest {
         add("abcdef");
         ChannelFuture first = write();
         add("g");
-        // this byte waits behind the first message to preserve the order, although the flow-control window has room for
-        // it
+        // this byte waits behind the first message to preserve the order, even though the flow-control window has room
+        // for it
         ChannelFuture second = write();
         codec.flush(context);
 

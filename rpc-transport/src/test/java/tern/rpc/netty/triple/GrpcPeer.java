@@ -24,7 +24,7 @@ final class GrpcPeer implements AutoCloseable {
         return channel;
     }
 
-    /** Describes a unary method with these message types, for a service without generated code. */
+    /** Returns the descriptor of a unary method with these message types, for a service without generated code. */
     static <Q extends Message, A extends Message> MethodDescriptor<Q, A> unary(
             String service, String name, Q request, A response) {
         return MethodDescriptor.<Q, A>newBuilder()

@@ -61,7 +61,7 @@ import tern.rpc.grpc.GrpcServices;
 import tern.rpc.netty.peer.Await;
 import tern.rpc.server.ServiceExport;
 
-/** Tests grpc-java services that Tern exports and that grpc-java's client calls. */
+/** Tests grpc-java services that are exported by Tern and called by grpc-java's client. */
 class GrpcServicesTest {
 
     private static final Key<String> CALLER = Key.of("x-caller", Metadata.ASCII_STRING_MARSHALLER);
@@ -444,8 +444,8 @@ class GrpcServicesTest {
     }
 
     /**
-     * Waits until a method was notified of its caller's cancellation in both ways: through a handler and through the
-     * context.
+     * Waits until a method has been notified of its caller's cancellation in both ways: through a handler and through
+     * the context.
      */
     private static final class Cancelled {
         final CountDownLatch begun = new CountDownLatch(1);
@@ -775,7 +775,7 @@ class GrpcServicesTest {
         }
     }
 
-    /** Requests one answer at first, and all further answers when the test calls {@code takeAll()}. */
+    /** Requests one answer at first, and all remaining answers when the test calls {@code takeAll()}. */
     private static final class Slow<Q, A> implements ClientResponseObserver<Q, A> {
         private final List<A> received = new ArrayList<>();
         private final CompletableFuture<List<A>> end = new CompletableFuture<>();

@@ -13,7 +13,7 @@ import io.netty.util.AsciiString;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** Decodes Tern's header blocks with Netty's decoder, which keeps the receiver's dynamic table. */
+/** Decodes Tern's header blocks with Netty's decoder, which maintains the receiver's dynamic table. */
 class HeaderTableTest {
 
     private final HeaderTable table = new HeaderTable();
@@ -52,7 +52,7 @@ class HeaderTableTest {
     @Test
     void morePathsThanTheTableHoldsAllArrive() throws Exception {
         Random random = new Random(7);
-        for (int i = 0; i < 30_000; i++) { // this number of different paths fills the table several times
+        for (int i = 0; i < 30_000; i++) { // this many different paths fill the table several times
             Http2Headers sent = request("/a.long.name.of.a.Service/call" + random.nextInt(200), "1");
 
             assertThat(decoded(encoded(sent))).isEqualTo(sent);

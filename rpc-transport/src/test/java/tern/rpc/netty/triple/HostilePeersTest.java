@@ -51,12 +51,12 @@ class HostilePeersTest {
      */
     private static final int MAX_FRAMES = 3_000;
 
-    /** Maximum number of concurrent calls that the honest client makes. It is half of the server's limit. */
+    /** Maximum number of concurrent calls made by the honest client. It is half of the server's limit. */
     private static final int MAX_OPEN = 512;
 
     /**
-     * Sends one frame of an attack. When the attack begins, the connection is open and a request on stream 1 waits for
-     * its body.
+     * Sends one frame of an attack. When the attack begins, the connection is open and a request on stream 1 is waiting
+     * for its body.
      */
     private interface Attack {
         void frame(Http2Wire wire, int number);
@@ -184,7 +184,7 @@ class HostilePeersTest {
                     wire.send(bytes, sent, Math.min(PIECE_BYTES, bytes.length - sent));
                 }
             } catch (UncheckedIOException closed) {
-                // the server has closed the connection, but the frames that it sent before can still be read
+                // the server has closed the connection, but the frames that it sent earlier can still be read
             }
             return wire.endOfConnection();
         }
@@ -207,7 +207,7 @@ class HostilePeersTest {
             }
         } catch (IOException over) {
             // either the server closed the connection with unread bytes, or it sent nothing until the timeout; the
-            // caller tells them apart by the measured time
+            // caller distinguishes the two cases by the measured time
         }
     }
 
@@ -222,8 +222,8 @@ class HostilePeersTest {
     }
 
     /**
-     * Sends a header block that adds a field of 4 KB to the dynamic table and then refers to the field repeatedly with
-     * one byte each.
+     * Sends a header block that adds a 4 KB field to the dynamic table and then refers to it repeatedly, using one byte
+     * each time.
      */
     @Test
     void aTableOfHeadersIsNoBomb() {
@@ -257,7 +257,7 @@ class HostilePeersTest {
         }
     }
 
-    /** Enlarges the flow-control windows to 1 GiB, because this client sends no window updates later. */
+    /** Enlarges the flow-control windows to 1 GiB, because this client does not send window updates later. */
     private static void openWindows(Http2Wire wire) {
         wire.frame(Http2Wire.SETTINGS, 0, 0, Http2Script.settings(Http2Script.INITIAL_WINDOW_SIZE, 1 << 30));
         wire.frame(Http2Script.WINDOW_UPDATE, 0, 0, Http2Script.fourBytes(1 << 30));

@@ -22,7 +22,8 @@ import tern.rpc.server.RpcServer;
 
 /**
  * Tests requests that two parsers could interpret differently, and other invalid requests. The server must refuse each
- * of them and must not read the bytes after it. A second connection must work before and afterwards.
+ * of them and must not read the bytes after it. Valid requests on a second connection must succeed before and
+ * afterwards.
  */
 @Timeout(120)
 class Http1BadInputTest {

@@ -37,7 +37,7 @@ import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.transport.ClientConnection;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests blocking callers that use their own sockets, and all events that end their wait for an answer. */
+/** Tests blocking callers that use their own sockets, and all the events that end a caller's wait for an answer. */
 @Timeout(60)
 class Http1CallerTest {
 
@@ -66,8 +66,8 @@ class Http1CallerTest {
     }
 
     /**
-     * Creates a client whose first connection is already open. An event loop, not a blocking caller, owns this
-     * connection.
+     * Creates a client whose first connection is already open. The connection belongs to an event loop rather than to a
+     * blocking caller.
      */
     private Notes notes(int mostConnections) {
         ClientTransportSettings settings = new ClientTransportSettings(
@@ -148,7 +148,7 @@ class Http1CallerTest {
         return socket;
     }
 
-    /** Waits until an idle connection is so old that the client checks it before it uses it. */
+    /** Waits until a connection has been idle for so long that the client checks it before using it. */
     private static void becomesOld() {
         long began = System.nanoTime();
         BooleanSupplier old = () -> System.nanoTime() - began > TimeUnit.MILLISECONDS.toNanos(20);
@@ -416,7 +416,7 @@ class Http1CallerTest {
 
     @Test
     void idleConnectionsOfOneKindAreClosedForTheOther() throws Exception {
-        Notes notes = notes(1); // the limit is one connection, which an event loop owns
+        Notes notes = notes(1); // the limit is one connection, which belongs to an event loop
 
         RawSocket callers = answered(notes);
         CompletableFuture<String> later = notes.later("x");

@@ -45,7 +45,7 @@ import tern.rpc.transport.ClientConnection;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Tests a client of JSON over HTTP/1.1: its requests, its reaction to unusual answers, and its number of connections.
+ * Tests a JSON client over HTTP/1.1: its requests, its reaction to unusual answers, and the number of its connections.
  */
 @Timeout(60)
 class Http1ClientTest {

@@ -33,8 +33,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Replays every captured HTTP/1.1 request against Tern's server. Each difference between the answers is listed with its
- * reason.
+ * Replays every captured HTTP/1.1 request against Tern's server. Every difference from the captured answers is listed
+ * with its reason.
  */
 @Timeout(120)
 class Http1FixturesTest {
@@ -62,7 +62,8 @@ class Http1FixturesTest {
         sameError("accept-foo accept-xml checked health-json no-method no-service openapi openapi2 overload-sig"
                 + " overload-sig2 pb-fail root");
 
-        // These requests use GET, or have a body that is not JSON. Their server has the required features enabled.
+        // These requests use GET or have a body that is not JSON, so they are sent to a server with the required
+        // features enabled.
         marked("HEAD ext-json form-params get-json-param get-nul get-query-params get-query-pojo text-plain");
 
         ours("4.4: a text is no page", "accept-browser", value("\"x\""));
@@ -145,7 +146,7 @@ class Http1FixturesTest {
     }
 
     /**
-     * Expects an answer of Tern that differs from the captured one.
+     * Expects an answer from Tern that differs from the captured one.
      *
      * @param why the reason for the difference: a section of docs/wire-protocol.md or another reason
      */

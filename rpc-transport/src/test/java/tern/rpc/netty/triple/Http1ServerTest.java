@@ -24,7 +24,7 @@ import tern.rpc.netty.triple.Http1Wire.Answer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Tests HTTP/1.x connections from the first byte to the close. */
+/** Tests HTTP/1.x connections from the first byte until they are closed. */
 @Timeout(120)
 class Http1ServerTest {
 
@@ -177,7 +177,7 @@ class Http1ServerTest {
         }
     }
 
-    // How long a connection stays open
+    // Tests of how long a connection stays open
 
     @ParameterizedTest
     @ValueSource(strings = {"", "Connection: keep-alive\r\n", "Connection: Keep-Alive, TE\r\n"})
@@ -239,7 +239,7 @@ class Http1ServerTest {
     void refusalLeavesTheConnectionOpenWhereTheRestOfTheRequestIsShort() {
         try (RawSocket socket = RawSocket.connect(serve().port())) {
             String refused = post("nothing", "\"" + "x".repeat(50_000) + '"');
-            // the server sends the refusal before the rest of the request arrives
+            // the server refuses the request before the rest of it arrives
             send(socket, refused.substring(0, 200));
             Answer answer = Http1Wire.read(socket);
             assertThat(answer.status()).isEqualTo(404);
@@ -349,7 +349,7 @@ class Http1ServerTest {
             send(socket, "POST /test.Desk/tell HTTP/1.1\r\n" + HOST + "Transfer-Encoding: chunked\r\n\r\n");
             send(socket, "1\r\n\"\r\n" + ("400\r\n" + "x".repeat(1_024) + "\r\n").repeat(LIMIT / 1_024 + 1));
 
-            // the server sends the answer although the body has not ended
+            // the server answers before the request body has ended
             assertTooLarge(socket, LIMIT);
         }
         assertThat(begun).isEmpty();

@@ -27,7 +27,7 @@ final class Http1Wire {
      * A parsed answer.
      *
      * @param head the headers by lower-case name; the values of a repeated header are joined with commas
-     * @param body the body, without the framing of chunks
+     * @param body the body, without chunk framing
      * @param chunks the chunks if the body is chunked
      */
     record Answer(int status, Map<String, String> head, byte[] body, List<String> chunks) {

@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.netty.triple.Http2Script.Frame;
 
 /**
- * Models the reactions that RFC 9113 permits a server after each frame from a client. {@link #sent} records the
- * frames of the client, {@link #came} records the frames of the server, and {@link #settled} checks that no reaction is
- * missing. Each method throws an AssertionError if a reaction is not allowed.
+ * Models how RFC 9113 permits a server to respond to each frame from a client. {@link #sent} records the client's
+ * frames, {@link #came} records the server's frames, and {@link #settled} checks that no response is missing. Each
+ * method throws an AssertionError if a response is not allowed.
  */
 final class Http2Model {
 
@@ -46,7 +46,7 @@ final class Http2Model {
      */
     private static final int FEW = 3;
 
-    /** The content of a header block. The test knows the content because it wrote the block. */
+    /** The content of a header block, which the test knows because it wrote the block. */
     enum Block {
         REQUEST,
         TRAILERS,
@@ -54,7 +54,7 @@ final class Http2Model {
         BROKEN
     }
 
-    /** The state of a stream since the frame that opened it. */
+    /** The state of a stream, from the frame that opened it onwards. */
     private static final class Stream {
         private boolean peerEnded;
         private boolean peerReset;
@@ -164,7 +164,7 @@ final class Http2Model {
     }
 
     /**
-     * Handles a frame on a closed stream. The allowed reactions depend on which side closed the stream (RFC 9113, 5.1,
+     * Handles a frame on a closed stream. The allowed responses depend on which side closed the stream (RFC 9113, 5.1,
      * "closed").
      */
     private void late(Stream over) {
@@ -220,7 +220,7 @@ final class Http2Model {
             if ((frame.flags() & Http2Script.END_HEADERS) != 0) {
                 endOfBlock();
             } else if (blockOf % 2 == 0) {
-                // the server may send the GOAWAY immediately, or only at the end of the header block
+                // the server may send the GOAWAY immediately or at the end of the header block
                 goAways.add(PROTOCOL_ERROR);
             }
         }
@@ -516,7 +516,7 @@ final class Http2Model {
         }
     }
 
-    /** Checks that all required reactions to the last frame have arrived. */
+    /** Checks that every required response to the last frame has arrived. */
     void settled(boolean open) {
         if (mustFail && !failed) {
             throw new AssertionError("an error was due: RST_STREAM " + resets + " or GOAWAY " + goAways);

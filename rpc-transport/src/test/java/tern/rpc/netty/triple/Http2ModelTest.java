@@ -24,7 +24,7 @@ import tern.rpc.netty.triple.Http2Script.Frame;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Sends random sequences of valid and invalid frames to a server. {@link Http2Model} checks every reaction of the
+ * Sends random sequences of valid and invalid frames to a server. {@link Http2Model} checks every response from the
  * server. {@code -Dtern.http2.seeds=100000} sets the number of sequences, and {@code -Dtern.http2.seed=N} runs only one
  * of them.
  */
@@ -85,7 +85,7 @@ class Http2ModelTest {
                 .contains(Http2Model.PROTOCOL_ERROR, Http2Model.FRAME_SIZE_ERROR, Http2Model.COMPRESSION_ERROR);
     }
 
-    /** Checks that the model detects a stream that the server ends twice, a lost answer, and a wrong error code. */
+    /** Checks that the model detects a stream ended twice by the server, a lost answer, and a wrong error code. */
     @Test
     void modelDetectsViolationsOfAServer() {
         assertSeen("not open", frames -> {
@@ -170,7 +170,7 @@ class Http2ModelTest {
         private final List<Frame> frames = new ArrayList<>();
         private byte[] rest = {}; // the part of a header block that is still to be sent in CONTINUATION frames
         private int remembered; // number of fields that the test has added to the server's dynamic table
-        // true if the sequence violates only rules whose violation ends the stream, not the connection
+        // true if the sequence contains only violations that end the stream rather than the connection
         private final boolean calm;
 
         /** @param wire modifies the server's frames before the model checks them */
@@ -286,7 +286,7 @@ class Http2ModelTest {
         private static final int MAX_FRAME_BYTES = 16 << 10;
 
         /**
-         * Returns random bytes, usually as many as the parameter says and sometimes another number.
+         * Returns random bytes, usually of the given length and sometimes of another.
          *
          * @param right the valid length
          */
@@ -366,7 +366,7 @@ class Http2ModelTest {
                             .putInt(-1 >>> random.nextInt(16))
                             .array();
                 default -> {
-                    // in the other cases, the message stays valid
+                    // otherwise the message stays valid
                 }
             }
             int flags = oneIn(3) ? 0 : Http2Script.END_STREAM;
@@ -379,7 +379,7 @@ class Http2ModelTest {
 
         private void priority(EmbeddedServer.Peer peer) {
             byte[] bytes = length(5);
-            // the frame says that the stream depends on no other stream
+            // these bytes declare that the stream does not depend on another stream
             Arrays.fill(bytes, 0, Math.min(4, bytes.length), (byte) 0);
             send(peer, new Frame(Http2Model.PRIORITY, 0, anyStream(), bytes), null);
         }

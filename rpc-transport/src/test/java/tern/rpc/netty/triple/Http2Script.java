@@ -139,7 +139,7 @@ final class Http2Script implements AutoCloseable {
         return frames;
     }
 
-    /** Returns the only request that the captured frames contain. */
+    /** Returns the single request in the captured frames. */
     static Request request(List<Frame> frames) {
         Request request = null;
         for (Frame frame : frames) {

@@ -29,7 +29,7 @@ import tern.rpc.serialization.ProtoWriter;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Tests how a server reacts to peers that attack it, are faulty, or disconnect. */
+/** Tests how a server reacts to peers that are hostile or faulty, or that disconnect. */
 @Timeout(60)
 class Http2ServerTest {
 
@@ -94,8 +94,8 @@ class Http2ServerTest {
     }
 
     /**
-     * Tests clients that reset streams because the timeout of the call has passed. A server that reads late reads the
-     * request and the reset together.
+     * Tests clients that reset streams because the call has timed out. A slow server may read the request and the reset
+     * together.
      */
     @Test
     void resetsOfCallsWithShortTimeLimitsDoNotEndTheConnection() {
@@ -321,8 +321,8 @@ class Http2ServerTest {
     }
 
     /**
-     * The bytes of the refused streams exceed the connection's flow-control window, so the server must return them to
-     * the window.
+     * The bytes of the refused streams together exceed the connection's flow-control window, so the server must return
+     * them to the window.
      */
     @Test
     void streamsBeyondTheLimitAreRefusedOneByOne() {

@@ -126,7 +126,7 @@ final class Http2WebClient implements WebClient {
     /** Receives the answer on one stream. */
     private static final class Answer extends ChannelInboundHandlerAdapter {
 
-        // the object's own lock guards all fields of this class
+        // all fields of this class are guarded by the object's own lock
         private final ByteArrayOutputStream body = new ByteArrayOutputStream();
         private final List<Http2Headers> headers = new ArrayList<>();
         private @Nullable Long reset;

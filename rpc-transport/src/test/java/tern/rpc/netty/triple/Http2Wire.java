@@ -120,7 +120,7 @@ final class Http2Wire implements AutoCloseable {
         }
     }
 
-    /** Sends the captured bytes and returns the answer to the only request that they contain. */
+    /** Sends the captured bytes and returns the answer to the single request in them. */
     static Answer replay(int port, byte[] captured, int stream) {
         try (Http2Wire wire = connect(port)) {
             wire.send(withoutEnd(captured));
@@ -160,7 +160,7 @@ final class Http2Wire implements AutoCloseable {
 
     /**
      * Splits a DATA frame into smaller frames, because the captured provider permitted frames of 8 MiB and Tern permits
-     * 16 KiB.
+     * frames of 16 KiB.
      */
     private static void writeData(ByteArrayOutputStream kept, byte[] captured, int at, int length) {
         int done = 0;
@@ -182,7 +182,7 @@ final class Http2Wire implements AutoCloseable {
         return wire;
     }
 
-    /** Returns the bytes of a client that sends the connection preface and then the given frames. */
+    /** Returns the connection preface followed by the given frames, as a client sends them. */
     static byte[] bytesOf(Consumer<Http2Wire> sends) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (Http2Wire wire = new Http2Wire(new Socket(), bytes)) {
@@ -205,7 +205,7 @@ final class Http2Wire implements AutoCloseable {
         send(frame.array());
     }
 
-    /** Sends the headers of a gRPC request. Further headers are given as pairs of name and value. */
+    /** Sends the headers of a gRPC request. Additional headers are given as name-value pairs. */
     void request(int stream, String path, boolean end, String... headers) {
         frame(HEADERS, END_HEADERS | (end ? END_STREAM : 0), stream, block(path, headers));
     }
@@ -305,7 +305,10 @@ final class Http2Wire implements AutoCloseable {
         return answers.get(stream);
     }
 
-    /** Reads until the connection ends. Returns the error code of the last GOAWAY frame; null if there was none. */
+    /**
+     * Reads until the connection ends. Returns the error code of the last GOAWAY frame; null if there was no GOAWAY
+     * frame.
+     */
     @Nullable
     Long endOfConnection() {
         while (readMore()) {
@@ -325,7 +328,7 @@ final class Http2Wire implements AutoCloseable {
                 try {
                     frames.accept(wire);
                 } catch (UncheckedIOException closed) {
-                    // the server has closed the connection, but the frames that it sent before can still be read
+                    // the server has closed the connection, but the frames that it sent earlier can still be read
                 }
                 Long told = wire.endOfConnection();
                 if (told != null) {
@@ -360,7 +363,7 @@ final class Http2Wire implements AutoCloseable {
         return pings;
     }
 
-    /** Returns the last stream id that the last GOAWAY frame contained; -1 if there was no GOAWAY frame. */
+    /** Returns the last stream id from the most recent GOAWAY frame; -1 if there was no GOAWAY frame. */
     int lastStream() {
         return lastStream;
     }

@@ -111,7 +111,7 @@ class HttpClientFuzzTest {
         fuzz(A_QUARTER, client, "HTTP/2, client", honest, pieces);
     }
 
-    /** Returns the captured answer with another stream id. */
+    /** Returns the captured answer with a different stream id. */
     private static byte[] onStream(byte[] captured, int stream) {
         return joined(Http2Script.frames(captured).stream()
                 .map(frame -> new Http2Script.Frame(

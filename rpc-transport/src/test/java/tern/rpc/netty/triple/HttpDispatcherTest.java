@@ -16,11 +16,11 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
 import tern.rpc.netty.triple.WebClient.Version;
 
-/** Checks the table of docs/wire-protocol.md 7.2 row by row. */
+/** Checks the table in docs/wire-protocol.md 7.2 row by row. */
 @Timeout(120)
 class HttpDispatcherTest {
 
-    /** A request that belongs to one row of the table, and a check of the answer. */
+    /** A request for one row of the table, and a check of its answer. */
     private record Row(String name, WebRequest request, Consumer<WebAnswer> expected, List<Version> versions) {}
 
     private static WebSides sides;
@@ -163,7 +163,7 @@ class HttpDispatcherTest {
                         })));
     }
 
-    /** With every protocol, the call fails with an answer that blames the service, not the caller. */
+    /** With every protocol, the call fails with an answer that blames the service rather than the caller. */
     @TestFactory
     Stream<DynamicTest> metadataThatCannotTravelIsAFailureOfTheService() {
         String path = WebSides.WORDS + "misspell";

@@ -53,8 +53,8 @@ public class HttpFuzzTest {
                     .export(ServiceExport.of(PbService.class, new PbServer())));
 
     /**
-     * Fuzzes two header blocks on one connection. The first block may fill the dynamic table with which the second
-     * block is decoded.
+     * Fuzzes two header blocks on one connection. The first block may fill the dynamic table, which is then used to
+     * decode the second block.
      */
     public static FuzzTarget hpack() {
         HttpFuzzTest test = new HttpFuzzTest();

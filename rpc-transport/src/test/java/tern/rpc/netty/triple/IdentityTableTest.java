@@ -47,7 +47,7 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * Tests attempts to bypass authentication, for all combinations of protocol, trick and policy. The server must neither
  * execute any of these requests nor create their arguments. Each answer must equal the answer to the same request with
- * an unknown name, so that unauthenticated callers learn no exported names.
+ * an unknown name, so that unauthenticated callers do not learn the exported names.
  */
 @Timeout(600)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -360,7 +360,7 @@ class IdentityTableTest {
                 if (policy == Policy.TOKEN
                         && wire.version() == Version.HTTP2
                         && wire.name().contains("GET")) {
-                    continue; // the rows over HTTP/1.1 already cover this code
+                    continue; // the rows for HTTP/1.1 already cover this code
                 }
                 for (Trick trick : tricks()) {
                     rows.add(new Row(policy, wire, trick));
@@ -518,7 +518,7 @@ class IdentityTableTest {
         assertThat(shape(answer, called)).isEqualTo(shape(expected, "no.Such/call"));
     }
 
-    /** Returns the answer without the path and without the parts whose content depends on the length of the path. */
+    /** Returns the answer without the path and without any parts that depend on the length of the path. */
     private static String shape(String answer, String called) {
         String written = GrpcMessage.encode(called).toString();
         return answer.replace("call of " + called + " refused", "call of X refused")
@@ -736,7 +736,7 @@ class IdentityTableTest {
         assertThat(normal(known)).isEqualTo(normal(unknown)).isEqualTo(normal(answer(policy, noMethod)));
     }
 
-    // ---- the open service, and the names in this test
+    // ---- the service that needs no authentication, and the names used in this test
 
     @ParameterizedTest
     @MethodSource("policies")

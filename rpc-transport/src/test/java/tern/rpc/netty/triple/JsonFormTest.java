@@ -71,7 +71,7 @@ class JsonFormTest {
 
         byte[] picture(byte[] bytes);
 
-        /** Throws the exception that the argument selects. */
+        /** Throws the exception selected by the argument. */
         String fail(String how);
 
         /** Returns the value of a request header. */

@@ -26,7 +26,7 @@ class LimitedEncoderTest {
     private final List<ChannelPromise> unsent = new ArrayList<>();
     private boolean reads;
 
-    /** The channel of a client that can stop reading. The channel provides the encoder's context. */
+    /** A channel to a client that can stop reading. It provides the encoder's context. */
     private final EmbeddedChannel channel = new EmbeddedChannel(
             new ChannelDuplexHandler() {
                 @Override
@@ -111,7 +111,7 @@ class LimitedEncoderTest {
         reads = true;
         for (int i = 0; i < Http2Limits.MAX_RESETS; i++) {
             encoder.writeRstStream(context, 1, Http2Error.PROTOCOL_ERROR.code(), context.newPromise());
-            // the client does not cause resets with this error code, so their number is not limited
+            // resets with this error code are not caused by the client, so their number is not limited
             encoder.writeRstStream(context, 1, Http2Error.CANCEL.code(), context.newPromise());
         }
         assertThat(errors).isEmpty();

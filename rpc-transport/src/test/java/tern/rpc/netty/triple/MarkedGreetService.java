@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcMethod;
 import tern.rpc.WireName;
 
-/** The methods of the captured service that are marked as read-only. They therefore permit GET. */
+/** The methods of the captured service that are marked as read-only and can therefore be called by GET. */
 @WireName("com.example.wire.GreetService")
 public interface MarkedGreetService {
 

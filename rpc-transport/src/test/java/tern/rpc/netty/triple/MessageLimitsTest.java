@@ -29,7 +29,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests that requests and answers have separate size limits, on client and server and with every protocol. */
+/** Tests that requests and answers have separate size limits on both client and server and with every protocol. */
 class MessageLimitsTest {
 
     private static final int SMALL = 2_000;

@@ -21,7 +21,7 @@ import tern.rpc.netty.peer.Await;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Tests the concurrency limit of a method, with protocols that send the method's name before the request. */
+/** Tests a method's concurrency limit with protocols that send the method's name before the request message. */
 class MethodLimitHttpTest {
 
     /** A service for the tests. */
@@ -93,7 +93,7 @@ class MethodLimitHttpTest {
             HttpResponse<String> bad = call(client, version, server, UNREADABLE).get(30, TimeUnit.SECONDS);
 
             assertThat(bad.statusCode()).isEqualTo(400);
-            Await.until( // the worker may give the permit back a moment after it has sent the answer
+            Await.until( // the worker may return the permit a moment after it has sent the answer
                     "the place is given back",
                     () -> call(client, version, server, "\"one\"").join().statusCode() == 200);
         }

@@ -49,7 +49,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Makes the same erroneous calls over all protocols and compares the answers with a file that reviewers can read.
+ * Makes the same erroneous calls over all protocols and compares the answers with a human-readable file.
  * {@code -Dmistakes.write=true} rewrites the file after a change.
  */
 @Timeout(120)
@@ -315,7 +315,7 @@ class OneMistakeOneAnswerTest {
         table.put(name, answers);
     }
 
-    /** Makes the same erroneous call with the protocols of clients other than Tern's. */
+    /** Makes the same erroneous call over the protocols of clients other than Tern's. */
     private void onForeign(String name, Side side, String path, byte[] json, byte[] proto, String... header) {
         Map<String, String> headers = new LinkedHashMap<>();
         for (int i = 0; i < header.length; i += 2) {

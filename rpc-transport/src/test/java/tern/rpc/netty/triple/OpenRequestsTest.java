@@ -27,7 +27,8 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Tests that all memory of an open request is counted in the memory budgets, even if each part of the request is small.
+ * Tests that all memory occupied by an open request counts towards the memory budgets, even if each part of the request
+ * is small.
  */
 @Timeout(120)
 class OpenRequestsTest {
@@ -43,7 +44,7 @@ class OpenRequestsTest {
     private static final byte[] MESSAGE =
             Http2Script.framed(0, StringValue.of("x".repeat(SMALL - 8)).toByteArray());
 
-    /** The state of a request that is not complete: which part of it has arrived. */
+    /** The state of an incomplete request: which parts of it have arrived. */
     enum Open {
         WHOLE_MESSAGE("application/grpc", "write", MESSAGE.length),
         PART_OF_A_MESSAGE("application/grpc", "write", MESSAGE.length - 10),

@@ -6,8 +6,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes one step of a call fail, for tests that check which resources a failed call leaves in use. Only one failure is
- * planted at a time. It affects only threads whose names match a pattern.
+ * Makes one step of a call fail, for tests that check whether a failed call leaves resources in use. Only one failure
+ * is planted at a time. It affects only threads whose names match a pattern.
  */
 final class Planted {
 

@@ -27,7 +27,7 @@ class RememberedBlocksTest {
     private final Counted decoder = new Counted();
     private final RememberedBlocks blocks = new RememberedBlocks(() -> decoder, LIST_BYTES);
 
-    /** Netty's decoder, with a counter of the blocks that it decodes. */
+    /** A version of Netty's decoder that counts the blocks it decodes. */
     private static final class Counted implements Http2HeadersDecoder {
 
         private final Http2HeadersDecoder netty = new DefaultHttp2HeadersDecoder(true, LIST_BYTES);
@@ -214,7 +214,9 @@ class RememberedBlocksTest {
         assertThat(decoder.read).isLessThan(6);
     }
 
-    /** Uses few different fields and names, so that blocks are repeated. An invalid block ends the connection. */
+    /**
+     * Uses only a few different fields and names, so that blocks are repeated. An invalid block ends the connection.
+     */
     @Test
     void randomBlocksDecodeAsByNetty() {
         Random random = new Random(11);

@@ -69,7 +69,7 @@ final class Requests implements AutoCloseable {
         return connect(endpoint, settings -> settings);
     }
 
-    /** Returns the protocol in a wrapper that records the connections which the protocol opens. */
+    /** Wraps the protocol to record the connections that it opens. */
     private ClientProtocol noting() {
         return new ClientProtocol() {
             @Override
@@ -170,7 +170,7 @@ final class Requests implements AutoCloseable {
         /** The received events: metadata, decoded messages, "ready", and at the end a Response or a Throwable. */
         final BlockingQueue<Object> events = new LinkedBlockingQueue<>();
 
-        /** The exception that is thrown when the next message arrives; null for none. */
+        /** The exception to throw when the next message arrives; null for none. */
         volatile @Nullable RuntimeException failing;
 
         final PendingCall pending;

@@ -7,8 +7,8 @@ import tern.rpc.StreamObserver;
 import tern.rpc.WireName;
 
 /**
- * Streaming methods that use the types of Tern. The interface has the wire name of {@link DubboShapes}, because a Dubbo
- * provider always uses the name of its Java interface as path.
+ * Streaming methods that use Tern's types. The interface has the wire name of {@link DubboShapes}, because a Dubbo
+ * provider always uses the name of its Java interface as the path.
  */
 @WireName("tern.rpc.netty.triple.DubboShapes")
 public interface Shapes {

@@ -51,7 +51,7 @@ final class Told<T>
         known.cancel();
     }
 
-    /** Blocks until the next event has occurred, and returns it. */
+    /** Blocks until the next event occurs, and returns it. */
     Object next() throws InterruptedException {
         Object event = events.poll(20, TimeUnit.SECONDS);
         if (event == null) {

@@ -146,7 +146,7 @@ class TripleClientFixturesTest {
     }
 
     /**
-     * The captured requests that this test does not replay: requests of streams, and the request of a consumer that
+     * The captured requests that this test does not replay: streaming requests, and a request from a consumer that
      * could not encode its argument.
      */
     private static final List<String> CAPTURED_OTHERWISE =
@@ -519,7 +519,7 @@ class TripleClientFixturesTest {
 
                 SCRIPTED.get(name).accept(outcome(pending));
                 if (name.equals("tri-goaway")) {
-                    // the client reconnects after it has seen that the server closed the connection
+                    // the client reconnects once it has noticed that the server closed the connection
                     try (Http2Script other = Http2Script.accept(server)) {
                         PendingCall next = Requests.send(connection, REQUESTS.call(method(GREET, "echo"), "y"));
                         other.answer(other.request().stream, wrapped("next"));

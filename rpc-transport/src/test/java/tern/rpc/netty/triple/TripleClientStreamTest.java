@@ -29,7 +29,7 @@ import tern.rpc.netty.triple.Http2Script.Request;
 import tern.rpc.netty.triple.Requests.Opened;
 import tern.rpc.transport.ClientConnection;
 
-/** Tests streams of Tern's client against a scripted server. */
+/** Tests streams between Tern's client and a scripted server. */
 @Timeout(60)
 class TripleClientStreamTest {
 
@@ -136,7 +136,7 @@ class TripleClientStreamTest {
         Http2Script script = Http2Script.accept(server);
         script.request();
         byte[] large = Http2Script.framed(0, new byte[(1 << 20) - 5]);
-        script.head(3, OK).data(3, large); // the array has as many bytes as the stream's flow-control window permits
+        script.head(3, OK).data(3, large); // the array is as large as the stream's flow-control window permits
 
         script.send(Http2Script.PING, 0, 0, NOTHING);
         Frame next = script.next();
@@ -434,7 +434,7 @@ class TripleClientStreamTest {
     }
 
     /**
-     * Tests a stream that ends while some requests wait for the flow-control window. The answer must still be
+     * Tests a stream that ends while some requests are waiting for the flow-control window. The answer must still be
      * delivered.
      */
     @Test
@@ -513,7 +513,7 @@ class TripleClientStreamTest {
         opened.stream.send(bytes("dropped"));
     }
 
-    /** Opens a stream, sends its complete answer, requests no message, and closes the connection. */
+    /** Opens a stream, sends its complete answer and closes the connection, without requesting any messages. */
     private Opened openedAndLost(Duration timeout) {
         Opened opened = requests.open(
                 requests.connect(server.endpoint()), requests.call(method("down"), timeout, (Object) bytes("x")));

@@ -757,7 +757,7 @@ class TripleClientTest {
         }
     }
 
-    // Servers that violate the protocol of the connection
+    // Servers that violate the connection's protocol
 
     /**
      * Checks that the client closes the connection when it receives the given frames, and that the pending call fails.
@@ -771,7 +771,7 @@ class TripleClientTest {
         try {
             deed.accept(script);
         } catch (UncheckedIOException closed) {
-            // the client disconnected before the server had sent all frames, as it should
+            // the client disconnected before the server had sent all the frames, as expected
         }
 
         assertFailed(pending, StatusCode.UNAVAILABLE, Executed.MAYBE, reason);

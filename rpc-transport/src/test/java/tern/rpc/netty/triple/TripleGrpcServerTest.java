@@ -54,7 +54,7 @@ import tern.rpc.netty.triple.Requests.Opened;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;
 
-/** Tests Tern's client with a grpc-java server. */
+/** Tests Tern's client against a grpc-java server. */
 @Timeout(60)
 class TripleGrpcServerTest {
 
@@ -133,7 +133,7 @@ class TripleGrpcServerTest {
     }
 
     /**
-     * Answers a unary request with the request itself. Certain strings in the request select another answer or a
+     * Answers a unary request with the request itself. Certain strings in the request cause a different answer or a
      * failure.
      */
     private void one(byte[] request, StreamObserver<byte[]> answers) {

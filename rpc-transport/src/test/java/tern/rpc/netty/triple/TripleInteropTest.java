@@ -43,7 +43,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.GenericException;
 import tern.rpc.transport.Items;
 
-/** Tests calls between Tern and a real Apache Dubbo over Triple. */
+/** Tests calls between Tern and a real Apache Dubbo instance over Triple. */
 class TripleInteropTest extends DubboInteropContract {
 
     /** The streaming service of the captured calls, under the name that Dubbo uses in this test. */
@@ -51,7 +51,8 @@ class TripleInteropTest extends DubboInteropContract {
     private interface Streams extends StreamService {}
 
     /**
-     * Number of messages in a stream. Together they exceed the flow-control windows of the stream and the connection.
+     * Number of messages in a stream. Together, the messages exceed the flow-control windows of the stream and the
+     * connection.
      */
     private static final int MANY = 100;
 
@@ -121,7 +122,7 @@ class TripleInteropTest extends DubboInteropContract {
         return dubbo.refer(DubboShapes.class, dubbo.url(port), reference -> {});
     }
 
-    /** Returns the status that Dubbo's consumer got. It may be at any depth in the chain of causes. */
+    /** Returns the status that Dubbo's consumer received, which may be at any depth in the chain of causes. */
     private static TriRpcStatus status(Throwable failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof StatusRpcException known) {
@@ -359,8 +360,8 @@ class TripleInteropTest extends DubboInteropContract {
     // ---- missing services and methods
 
     /**
-     * If a version is unknown, Tern refuses the call. Dubbo's provider falls back to the export that has no group and
-     * no version (docs/wire-protocol.md 3.5).
+     * If a version is unknown, Tern refuses the call. Dubbo's provider falls back to the export without a group or
+     * version (docs/wire-protocol.md 3.5).
      */
     @Test
     void unknownVersionIsRefusedByUsAlone() {

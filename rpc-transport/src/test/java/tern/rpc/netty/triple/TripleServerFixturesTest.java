@@ -114,8 +114,8 @@ class TripleServerFixturesTest {
     }
 
     /**
-     * Checks Tern's answer to a Connect request. It differs from the captured answer, because the captured provider
-     * does not support Connect.
+     * Checks Tern's answer to a Connect request. The answer differs from the captured one, because the captured
+     * provider does not support Connect.
      */
     private static void connectProto(Answer ours, Answer captured) {
         assertThat(ours.head().status()).asString().isEqualTo("200");

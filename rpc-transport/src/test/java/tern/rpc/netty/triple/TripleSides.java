@@ -52,7 +52,7 @@ final class TripleSides implements AutoCloseable {
     }
 
     /**
-     * Starts a server that exports the captured services. It exports the first service also with group {@code g1} and
+     * Starts a server that exports the captured services. It also exports the first service with group {@code g1} and
      * version 1.2.3.
      */
     RpcServer serve(UnaryOperator<ServerTransportSettings> limits, Consumer<RpcServer.Builder> settings) {

@@ -25,13 +25,13 @@ import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Tests that the server counts decompressed bytes in the memory for requests before it produces them. */
+/** Tests that the server counts decompressed bytes towards the memory for requests before it produces them. */
 @Timeout(120)
 class UnpackedRequestTest {
 
     private static final int BUDGET = 8 << 20;
 
-    /** Slightly more than a quarter of the budget, which is the most that one connection may use. */
+    /** Slightly more than a quarter of the budget. One connection may use at most a quarter. */
     private static final int TOO_MUCH = 3 << 20;
 
     @WireName("test.Texts")
@@ -56,7 +56,8 @@ class UnpackedRequestTest {
     }
 
     /**
-     * Closes client and server. The resource check of the test class then detects counted bytes that were not released.
+     * Closes client and server. The resource check of the test class then detects any counted bytes that have not been
+     * released.
      */
     @AfterEach
     void close() throws Exception {

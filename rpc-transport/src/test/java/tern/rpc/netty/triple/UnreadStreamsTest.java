@@ -42,7 +42,7 @@ class UnreadStreamsTest {
     private static final int WORKERS = 10;
     private static final int STREAMS = 15;
 
-    /** The number of messages in a stream, which is far more than the server buffers. */
+    /** The number of messages in a stream, which is far greater than the number that the server buffers. */
     private static final int MANY = 1_000_000;
 
     /** A service whose streams never block a worker. */
@@ -151,7 +151,7 @@ class UnreadStreamsTest {
         return wire;
     }
 
-    /** Opens a connection with an initial flow-control window of 0 for all streams. */
+    /** Opens a connection whose streams have an initial flow-control window of 0. */
     private Http2Wire withoutWindow() {
         Http2Wire wire = connect();
         wire.frame(Http2Wire.SETTINGS, 0, 0, Http2Script.settings(Http2Script.INITIAL_WINDOW_SIZE, 0));

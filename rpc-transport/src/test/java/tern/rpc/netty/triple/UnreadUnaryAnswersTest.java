@@ -25,7 +25,7 @@ import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Tests that unread answers on many connections do not fill the memory of a server. */
+/** Tests that unread answers on many connections do not fill a server's memory. */
 @Timeout(120)
 class UnreadUnaryAnswersTest {
 
@@ -35,7 +35,7 @@ class UnreadUnaryAnswersTest {
     private static final int CALLS = 10;
 
     /**
-     * The number of unread bytes above which the server closes connections of clients that do not read. It is a quarter
+     * The number of unread bytes above which the server closes connections whose clients do not read. It is a quarter
      * of {@code max-unsent-answers}.
      */
     private static final long MAX_BYTES = 8 << 20;
@@ -110,7 +110,7 @@ class UnreadUnaryAnswersTest {
         return connection;
     }
 
-    /** Requests ten answers over HTTP/2 and reads none of them. */
+    /** Requests ten answers over HTTP/2 without reading any of them. */
     private void askByHttp2(boolean windows) {
         Http2Wire wire = opened(Http2Wire.open(server.port()));
         if (windows) {

@@ -20,7 +20,7 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Tests methods of plain Java interfaces that a gRPC client calls. The client knows only the descriptors of the
+ * Tests calls from a gRPC client to methods of plain Java interfaces. The client knows only the descriptors of the
  * methods.
  */
 class ValueCallsTest {

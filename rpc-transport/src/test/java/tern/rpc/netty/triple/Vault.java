@@ -11,10 +11,10 @@ import tern.rpc.RpcMethod;
 /** The service that unauthenticated callers try to reach in tests. */
 public interface Vault {
 
-    /** The number of instances of {@link Treasure}, an argument class, that were created. */
+    /** The number of instances of {@link Treasure}, an argument class, that have been created. */
     AtomicInteger MADE = new AtomicInteger();
 
-    /** Whether {@link Rarity}, an argument class that no permitted call uses, was initialized. */
+    /** True if {@link Rarity}, an argument class that no permitted call uses, has been initialized. */
     AtomicBoolean LOADED = new AtomicBoolean();
 
     @RpcMethod(readOnly = true)

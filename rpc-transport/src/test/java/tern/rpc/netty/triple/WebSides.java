@@ -3,7 +3,7 @@ package tern.rpc.netty.triple;
 import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.server.ServiceExport;
 
-/** A server of {@link Words}, with one client for each version of HTTP, for tests. */
+/** A server that exports {@link Words}, with one client for each version of HTTP, for tests. */
 final class WebSides implements AutoCloseable {
 
     /** The maximum size of a message. It is small, so that tests can easily exceed it. */

@@ -10,7 +10,7 @@ interface WebStream {
     /** Cancels the request. */
     void cancel();
 
-    /** Blocks until the given number of bytes of the answer's body has arrived. */
+    /** Blocks until the given number of bytes of the answer's body have arrived. */
     byte[] awaitBody(int bytes);
 
     /** Blocks until the answer has ended. */

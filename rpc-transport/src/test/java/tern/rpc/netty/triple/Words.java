@@ -10,7 +10,7 @@ import tern.rpc.StreamObserver;
 /** A service for tests of the protocols that browsers and generated clients use. */
 interface Words {
 
-    /** Returns the string in capitals. */
+    /** Returns the string in upper case. */
     @RpcMethod(readOnly = true)
     StringValue shout(StringValue text);
 
@@ -21,7 +21,7 @@ interface Words {
     /** A method that does not permit GET. */
     StringValue write(StringValue text);
 
-    /** Returns its arguments. Their names equal the names of Connect's query parameters. */
+    /** Returns its arguments, which have the same names as Connect's query parameters. */
     @RpcMethod(readOnly = true)
     String echoQuery(String encoding, String message);
 
@@ -32,12 +32,14 @@ interface Words {
     StringValue repeat(StringValue times);
 
     /**
-     * Returns what the server knows about the call, one line each: protocol, compression, remaining milliseconds,
-     * metadata.
+     * Returns the server's view of the call: protocol, compression, remaining milliseconds and metadata, each on a
+     * separate line.
      */
     StringValue describe(Empty nothing);
 
-    /** Succeeds, but sends invalid headers or trailers, as the argument says: {@code headers} or {@code trailers}. */
+    /**
+     * Succeeds, but sends invalid headers or trailers, depending on the argument: {@code headers} or {@code trailers}.
+     */
     StringValue misspell(StringValue where);
 
     /** Blocks until the call is cancelled. */
@@ -49,10 +51,10 @@ interface Words {
     /** Returns the concatenation of all received strings. */
     CompletionStage<StringValue> join(Flow.Publisher<StringValue> parts);
 
-    /** Returns each string in capitals as soon as it arrives. */
+    /** Returns each string in upper case as soon as it arrives. */
     StreamObserver<StringValue> shoutAll(StreamObserver<StringValue> answers);
 
-    /** Returns each string in capitals after all strings have arrived. */
+    /** Returns each string in upper case after all strings have arrived. */
     StreamObserver<StringValue> shoutLater(StreamObserver<StringValue> answers);
 
     int add(int a, int b);

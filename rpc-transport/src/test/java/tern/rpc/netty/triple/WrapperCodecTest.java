@@ -106,7 +106,7 @@ class WrapperCodecTest {
         return HexFormat.of().parseHex(hex);
     }
 
-    /** Encodes a wrapper message as an implementation other than Tern may encode it. */
+    /** Encodes a wrapper message as an implementation other than Tern might encode it. */
     private static byte[] wrapper(String serializeType, List<byte[]> arguments, String... types) {
         OutputBuffer out = new OutputBuffer();
         for (String type : types) {

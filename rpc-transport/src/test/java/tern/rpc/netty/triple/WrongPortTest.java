@@ -40,14 +40,14 @@ import tern.rpc.serialization.json.JsonCodec;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Tests a client that connects to a server of another protocol. The call must fail with an error that names the other
- * protocol, and must not be executed.
+ * Tests a client that connects to a server that speaks another protocol. The call must fail with an error that names
+ * the other protocol, and must not be executed.
  */
 class WrongPortTest {
 
     private static final String HEARTBEAT_ANSWER = "dabb2214" + "0000000000000000" + "00000001" + "4e";
 
-    /** The first bytes that servers send, by the name of their protocol in the error. */
+    /** The first bytes that servers send, keyed by the name of their protocol in the error. */
     private static final Map<String, byte[]> SERVERS = Map.of(
             "HTTP/1.1", "HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n".getBytes(US_ASCII),
             "HTTP/2", HexFormat.of().parseHex("00000604000000000000030000" + "0080"),
@@ -117,7 +117,7 @@ class WrongPortTest {
             socket.getOutputStream().write(first);
             socket.getInputStream().readAllBytes();
         } catch (IOException reset) {
-            // the client has closed the socket, as it should
+            // the client has closed the socket, as expected
         } finally {
             left.release();
         }
@@ -169,8 +169,8 @@ class WrongPortTest {
     }
 
     /**
-     * The client first closes its socket and then records the reason. A call that is made between these two steps must
-     * also report the reason.
+     * The client first closes its socket and then records the reason. A call made between these two steps must also
+     * report the reason.
      */
     @ParameterizedTest
     @ValueSource(strings = {"dubbo", "tri", "http"})

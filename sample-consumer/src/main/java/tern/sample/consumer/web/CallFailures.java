@@ -8,7 +8,7 @@ import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 import tern.sample.api.ScheduleException;
 
-/** Converts failed calls to HTTP answers. */
+/** Converts call failures to HTTP responses. */
 @RestControllerAdvice
 class CallFailures {
 

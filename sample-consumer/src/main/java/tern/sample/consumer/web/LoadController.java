@@ -34,7 +34,7 @@ class LoadController {
         return report == null ? ResponseEntity.noContent().build() : ResponseEntity.ok(LastRun.of(report));
     }
 
-    /** Runs the load and answers when the run has ended. Answers with status 409 if another run is active. */
+    /** Runs the load and responds when the run has ended. Responds with status 409 if another run is active. */
     @PostMapping("/load")
     LastRun run(@RequestParam double rate) throws InterruptedException {
         try {

@@ -23,9 +23,9 @@ class ScheduleController {
     }
 
     /**
-     * A task for which the client needs an agent.
+     * A task for which a client needs an agent.
      *
-     * @param requestId the request id; generated if missing
+     * @param requestId the request id; generated if absent
      */
     record Task(
             @Nullable String requestId,

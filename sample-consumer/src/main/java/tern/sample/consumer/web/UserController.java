@@ -32,7 +32,7 @@ class UserController {
         this.users = users;
     }
 
-    /** The fields of a new user that the client sets. */
+    /** The fields of a new user that are set by the client. */
     record NewUser(
             @NotBlank String name,
             @NotBlank @Email String email,

@@ -7,7 +7,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 import tern.sample.api.ScheduleRequest;
 
-/** Reads and writes tenants, agents and assignments in SQL. Each method runs one statement. */
+/** Reads and writes tenants, agents and assignments in an SQL database. Each method runs one statement. */
 @Repository
 class Agents {
 
@@ -35,7 +35,7 @@ class Agents {
                 .list();
     }
 
-    /** Returns the agent that is assigned to this request. */
+    /** Returns the agent assigned to this request. */
     Agent assigned(String requestId) {
         return jdbc.sql(
                         "select a.id, a.name from agents a join assignments s on s.agent_id = a.id where s.request_id = ?")

@@ -10,7 +10,7 @@ import org.springframework.stereotype.Component;
 import tern.sample.provider.schedule.ScheduleProperties.Cost;
 
 /**
- * Simulates additional costs that real services have. The properties under {@code sample.cost} set the costs, which are
+ * Simulates additional costs of real services. The costs are set by the properties under {@code sample.cost} and are
  * zero by default.
  */
 @Component
@@ -27,7 +27,7 @@ class CallCost {
         this.cost = properties.cost();
     }
 
-    /** Simulates the costs of a call, on the call's thread. */
+    /** Simulates the costs of a call on the call's thread. */
     void ofCall(String requestId) {
         for (int i = 0; i < cost.connections(); i++) {
             takeConnection();
@@ -37,7 +37,7 @@ class CallCost {
         }
     }
 
-    /** Borrows a connection and returns it, as a small repository method would. */
+    /** Borrows a database connection and returns it, as a small repository method would. */
     private void takeConnection() {
         try (Connection connection = dataSource.getConnection()) {
             connection.getAutoCommit();
@@ -46,7 +46,7 @@ class CallCost {
         }
     }
 
-    /** Simulates the costs of the task that runs after the call, on the task's thread. */
+    /** Simulates the costs of the task that a call submits, on the task's thread. */
     void ofTask() {
         Duration time = cost.bindTime();
         if (time.isZero()) {

@@ -7,7 +7,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
  * Settings of the schedule service, and the simulated costs of a call for load tests. The profiles {@code round1} to
- * {@code round5} combine these settings to reproduce the configuration errors that docs/replay.md describes.
+ * {@code round5} combine these settings to reproduce the configuration errors described in docs/replay.md.
  */
 @ConfigurationProperties("sample")
 record ScheduleProperties(
@@ -23,7 +23,7 @@ record ScheduleProperties(
             @Nullable String url, @DefaultValue("0ms") Duration stubDelay) {}
 
     /**
-     * The settings of Redis commands.
+     * The settings for Redis commands.
      *
      * @param serial whether to send one GET for each agent, one after another, instead of one MGET
      * @param reads the number of times that each GET is repeated, to simulate more keys
@@ -35,9 +35,9 @@ record ScheduleProperties(
     /**
      * The simulated costs.
      *
-     * @param connections how many additional connections each call borrows from the pool
-     * @param logLines the number of additional log lines of each call
-     * @param bindTime the time that the task after a call waits, to simulate a call to another service
+     * @param connections the number of additional connections that each call borrows from the pool @param logLines the
+     *     number of additional lines that each call logs
+     * @param bindTime the time for which the task submitted by a call sleeps, to simulate a call to another service
      */
     record Cost(
             @DefaultValue("0") int connections,

@@ -13,9 +13,9 @@ import org.springframework.util.FileSystemUtils;
 import redis.embedded.core.ExecutableProvider;
 
 /**
- * Runs a real Redis as a child process, on a free port of the loopback interface and without persistence. This class
- * starts the binary itself, because the library's own server would stop Redis in a JVM shutdown hook, before the calls
- * have drained.
+ * Runs a real Redis server as a child process, on a free port of the loopback interface and without persistence. This
+ * class starts the binary itself, because the library's own server would stop Redis in a JVM shutdown hook, before the
+ * calls have drained.
  */
 final class EmbeddedRedis implements AutoCloseable {
 
@@ -70,8 +70,8 @@ final class EmbeddedRedis implements AutoCloseable {
     }
 
     /**
-     * Reads the output until Redis accepts connections or has exited. Redis prints nothing after that, so nobody reads
-     * the rest of the output.
+     * Reads the output until Redis accepts connections or has exited. Redis prints nothing after that, so the rest of
+     * the output is not read.
      */
     private static String readUntilReady(Process process) throws IOException {
         StringBuilder output = new StringBuilder();

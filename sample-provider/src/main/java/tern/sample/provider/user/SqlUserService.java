@@ -16,7 +16,7 @@ import tern.sample.api.Page;
 import tern.sample.api.User;
 import tern.sample.api.UserService;
 
-/** Stores users in SQL. Each call runs one or two statements. */
+/** Stores users in an SQL database. Each call runs one or two statements. */
 @RpcService
 class SqlUserService implements UserService {
 

@@ -1,4 +1,4 @@
-/** The service for users, based on SQL. */
+/** The user service, which stores its data in an SQL database. */
 @NullMarked
 package tern.sample.provider.user;
 

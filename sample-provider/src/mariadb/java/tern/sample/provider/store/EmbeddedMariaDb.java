@@ -9,8 +9,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Profile;
 
 /**
- * Runs a real MariaDB as a child process on a free port. Both the Maven profile and the Spring profile are named {@code
- * mariadb}.
+ * Runs a real MariaDB server as a child process on a free port. Both the Maven profile and the Spring profile are named
+ * {@code mariadb}.
  */
 @Configuration(proxyBeanMethods = false)
 @Profile("mariadb")

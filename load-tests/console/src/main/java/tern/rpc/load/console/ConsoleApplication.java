@@ -10,7 +10,8 @@ import tern.rpc.spring.RpcFallback;
 import tern.rpc.spring.RpcReference;
 
 /**
- * Exports {@link Workshop} and calls {@link Stock}. {@link Stock} has no provider, so its fallback answers the calls.
+ * Exports {@link Workshop} and calls {@link Stock}. {@link Stock} has no provider, so a fallback answers the calls to
+ * it.
  */
 @SpringBootConfiguration(proxyBeanMethods = false)
 @EnableAutoConfiguration

@@ -53,7 +53,7 @@ public interface Workshop {
             Map<LocalDate, List<Integer>> byDay)
             implements Serializable {}
 
-    /** A type with a property name that a page without HTML escaping would execute as a script. */
+    /** A type with a property name that would run as a script in a page without HTML escaping. */
     record Markup(
             @JsonProperty("<img src=x onerror='window.pwned=1'>")
             String value,
@@ -89,7 +89,7 @@ public interface Workshop {
 
     Flow.Publisher<Long> endless();
 
-    /** Sends one message, and then never ends the stream. */
+    /** Sends one message and never ends the stream. */
     Flow.Publisher<String> stuck();
 
     CompletionStage<Long> sum(Flow.Publisher<Integer> numbers);

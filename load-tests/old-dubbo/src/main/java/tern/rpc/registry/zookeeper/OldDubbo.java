@@ -8,8 +8,8 @@ import org.apache.dubbo.config.ServiceConfig;
 import org.apache.dubbo.config.bootstrap.DubboBootstrap;
 
 /**
- * A provider or consumer of an old version of Dubbo. The program prints one line for each event, and exits at the end
- * of its standard input.
+ * A provider or consumer that uses an old version of Dubbo. The program prints one line for each event, and exits when
+ * its standard input ends.
  */
 public final class OldDubbo {
 

@@ -58,7 +58,7 @@ final class DiagnosisLifecycle implements SmartLifecycle {
         while (thread == Thread.currentThread()) {
             try {
                 due = step(due);
-                // The exception comes from one of the application's pools, or memory is exhausted.
+                // One of the application's pools has thrown the exception, or memory is exhausted.
             } catch (RuntimeException | Error e) {
                 due = System.nanoTime() + SECOND_NANOS;
                 LockSupport.parkNanos(this, SECOND_NANOS);

@@ -1,6 +1,6 @@
 /**
- * The diagnosis of an application. It runs every second. Actuator shows it, and the log contains it when a miss begins
- * and ends.
+ * The diagnosis of an application. It runs every second. Its result is available through Actuator and is logged when a
+ * miss begins and ends.
  */
 @NullMarked
 package tern.rpc.spring.autoconfigure.diagnosis;

@@ -15,7 +15,8 @@ import tern.rpc.diagnosis.Recorded;
 import tern.rpc.metrics.RpcReportPart;
 
 /**
- * Reports the current diagnosis, earlier diagnoses and measured values. docs/diagnosis.md describes the JSON form.
+ * Reports the current diagnosis, earlier diagnoses and measured values. The JSON form is described in
+ * docs/diagnosis.md.
  */
 record DiagnosisPart(Diagnostician diagnostician) implements RpcReportPart {
 
@@ -28,8 +29,7 @@ record DiagnosisPart(Diagnostician diagnostician) implements RpcReportPart {
     /**
      * The content of the JSON report.
      *
-     * @param checked the expected and the measured effect of the property that was changed last; empty if none was
-     *     changed
+     * @param checked the expected and the measured effect of the most recent property change; empty if there was none
      * @param recorded the last flight recording; null if there was none
      * @param history the causes of misses within 24 hours, oldest first
      * @param seconds the values of the last ten minutes, oldest first

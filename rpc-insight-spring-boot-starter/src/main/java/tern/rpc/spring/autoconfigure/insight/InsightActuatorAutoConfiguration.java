@@ -57,8 +57,7 @@ public final class InsightActuatorAutoConfiguration {
         }
 
         /**
-         * Adds the status DEGRADED to the order of statuses, because Boot ignores a status that the order does not
-         * contain.
+         * Adds the status DEGRADED to Boot's status order, because Boot ignores statuses that are not in the order.
          */
         @Bean
         @ConditionalOnMissingBean
@@ -73,8 +72,8 @@ public final class InsightActuatorAutoConfiguration {
     }
 
     /**
-     * Creates the Actuator endpoint if the RPC starter is absent. If it is present, the RPC starter's endpoint shows
-     * these reports.
+     * Creates the Actuator endpoint if the RPC starter is absent. Otherwise the RPC starter's endpoint shows these
+     * reports.
      */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnMissingClass("tern.rpc.spring.autoconfigure.actuate.RpcActuatorEndpoint")

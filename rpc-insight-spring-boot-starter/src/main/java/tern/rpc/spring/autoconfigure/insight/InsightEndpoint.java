@@ -68,10 +68,10 @@ public final class InsightEndpoint {
     }
 
     /**
-     * Returns a part of the report; null, which Actuator answers with 404, if the part's name is unknown. A part
+     * Returns a part of the report, or null if the part's name is unknown. Actuator answers null with 404. A part
      * without a text form is always returned as JSON.
      *
-     * @param format the requested format; null, which means JSON, if the call does not come from the web
+     * @param format the requested format, or null for JSON if the call does not come from the web
      */
     @ReadOperation(producesFrom = Format.class)
     public @Nullable WebEndpointResponse<Object> part(@Selector String name, @Nullable Format format) {
@@ -86,9 +86,9 @@ public final class InsightEndpoint {
     }
 
     /**
-     * Runs the action of a report part; for the diagnosis, this starts a flight recording. Answers 202 if the action
-     * was started, and 409 if the action is already running. Returns null, which Actuator answers with 404, for a
-     * part without an action.
+     * Runs the action of a report part. For the diagnosis, this action starts a flight recording. Answers 202 if the
+     * action was started, and 409 if the action is already running. Returns null, which Actuator answers with 404, if
+     * the part has no action.
      */
     @WriteOperation
     public @Nullable WebEndpointResponse<Map<String, Boolean>> act(@Selector String name) {

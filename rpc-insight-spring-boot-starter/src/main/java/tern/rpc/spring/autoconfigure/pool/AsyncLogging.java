@@ -12,10 +12,10 @@ import org.springframework.core.env.MapPropertySource;
 import org.springframework.util.ClassUtils;
 
 /**
- * Switches Log4j 2 to asynchronous logging: the default of {@code logging.config} becomes Tern's configuration file.
+ * Switches Log4j 2 to asynchronous logging by making Tern's configuration file the default of {@code logging.config}.
  * Does nothing if the application uses another logging system, configures Log4j 2 itself, or has no LMAX Disruptor on
  * the class path. The size of the ring buffer and the policy for a full ring buffer are set as system properties,
- * because Log4j does not accept them in any other way.
+ * because Log4j does not accept them in any other form.
  */
 public final class AsyncLogging implements EnvironmentPostProcessor {
 
@@ -48,7 +48,7 @@ public final class AsyncLogging implements EnvironmentPostProcessor {
                 && LoggingSystem.get(loader).getClass().getSimpleName().equals("Log4J2LoggingSystem");
     }
 
-    /** Whether asynchronous logging is possible and is not switched off. */
+    /** Returns whether asynchronous logging is possible and is not switched off. */
     static boolean isWanted(Environment environment, ClassLoader loader) {
         return environment.getProperty(PROPERTY, boolean.class, true)
                 && ClassUtils.isPresent(DISRUPTOR, loader)

@@ -19,8 +19,8 @@ import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsProperties.Rejection;
 
 /**
- * A thread pool for one purpose of the application, with a bounded queue. A task that a served call submits keeps the
- * call's {@link ServerContext}, and the task's time is recorded in the call's ledger. Thread-safe.
+ * A thread pool for one purpose of the application, with a bounded queue. A task submitted by a served call keeps the
+ * call's {@link ServerContext}, and its time is recorded in the call's ledger. Thread-safe.
  */
 public final class BusinessPool extends ThreadPoolExecutor {
 

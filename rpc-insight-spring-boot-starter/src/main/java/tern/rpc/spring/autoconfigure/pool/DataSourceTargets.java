@@ -2,7 +2,7 @@ package tern.rpc.spring.autoconfigure.pool;
 
 import javax.sql.DataSource;
 
-/** Measures data sources of one pool library that are not beans but targets of another data source. */
+/** Measures one pool library's data sources that are not beans but targets of another data source. */
 interface DataSourceTargets {
 
     /**

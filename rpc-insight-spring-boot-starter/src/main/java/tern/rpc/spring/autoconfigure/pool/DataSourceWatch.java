@@ -21,9 +21,9 @@ import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
 /**
- * Measures every data source for which no {@code BeanPostProcessor} of a particular pool library exists: other pools,
- * and data sources without a pool. A delegating data source keeps its class; its targets are measured instead, unless
- * they are beans.
+ * Measures every data source that no library-specific {@code BeanPostProcessor} measures: pools of other libraries, and
+ * data sources without a pool. A delegating data source keeps its class; its targets are measured instead, unless they
+ * are beans.
  */
 final class DataSourceWatch implements BeanPostProcessor {
 
@@ -64,7 +64,8 @@ final class DataSourceWatch implements BeanPostProcessor {
     }
 
     /**
-     * Whether a {@code BeanPostProcessor} for a particular pool library already measures data sources of this class.
+     * Returns whether a {@code BeanPostProcessor} for a particular pool library already measures data sources of this
+     * class.
      */
     private static boolean isMeasured(DataSource source) {
         String type = source.getClass().getName();
@@ -87,7 +88,7 @@ final class DataSourceWatch implements BeanPostProcessor {
         }
     }
 
-    @SuppressWarnings("unchecked") // Spring declares the map's values as data sources.
+    @SuppressWarnings("unchecked") // The values of Spring's map are declared as data sources.
     private void replace(
             Map<?, ?> targets, @Nullable DataSource first, String beanName, Consumer<DataSource> otherwise) {
         boolean found = false;

@@ -17,7 +17,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.Holders;
 
-/** Counts one pool's connections and statements, both for the pool and in the ledgers of calls. Thread-safe. */
+/** Counts one pool's connections and statements, both for the pool and in the calls' ledgers. Thread-safe. */
 final class DruidLedgerFilter extends FilterAdapter {
 
     private final String name;
@@ -166,8 +166,8 @@ final class DruidLedgerFilter extends FilterAdapter {
     }
 
     /**
-     * Measures the step to the next row as well, because a driver that reads rows in portions waits in this method
-     * for the next portion.
+     * Also measures moving to the next row, because a driver that reads rows in batches waits in this method for the
+     * next batch.
      */
     @Override
     public boolean resultSet_next(FilterChain chain, ResultSetProxy rows) throws SQLException {

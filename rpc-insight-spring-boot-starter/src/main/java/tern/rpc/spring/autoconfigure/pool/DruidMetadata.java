@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.jdbc.DataSourceUnwrapper;
 import org.springframework.boot.jdbc.metadata.AbstractDataSourcePoolMetadata;
 
-/** Provides the values of Boot's meters {@code jdbc.connections.*} for a Druid pool. */
+/** Provides the values for Boot's {@code jdbc.connections.*} meters for a Druid pool. */
 final class DruidMetadata extends AbstractDataSourcePoolMetadata<DruidDataSource> {
 
     private DruidMetadata(DruidDataSource pool) {

@@ -8,8 +8,7 @@ import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.PropertyCheck;
 
 /**
- * Settings that make a Druid pool fail fast, open all connections at startup, and avoid unnecessary wake-ups of
- * threads.
+ * Settings that make a Druid pool fail fast, open all connections at startup, and avoid waking threads unnecessarily.
  */
 final class DruidTuning {
 

@@ -53,7 +53,7 @@ final class DruidWatch implements BeanPostProcessor {
                 .build();
     }
 
-    /** Returns a pool's settings. A pool that the application builds itself keeps all of its values. */
+    /** Returns a pool's settings. A pool built by the application keeps all of its values. */
     private List<PoolSetting> settings(DruidDataSource pool, boolean ours) {
         Source otherwise = ours ? Source.TUNED : Source.USER;
         return List.of(

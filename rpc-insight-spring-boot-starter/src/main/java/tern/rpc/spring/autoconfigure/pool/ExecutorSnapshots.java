@@ -15,7 +15,7 @@ import tern.rpc.pool.PoolSnapshot;
 /** Takes snapshots of the application's executors. */
 final class ExecutorSnapshots {
 
-    /** The name of the executor bean that Boot creates and configures by properties. */
+    /** The name of the executor bean that Boot creates and configures from properties. */
     private static final String BOOTS = "applicationTaskExecutor";
 
     private static final String PREFIX = "spring.task.execution.pool.";
@@ -31,8 +31,8 @@ final class ExecutorSnapshots {
     }
 
     /**
-     * Returns an executor's settings. The executor starts no thread beyond the core size until its queue is full, so
-     * the core size limits the pool as long as the queue is not full.
+     * Returns an executor's settings. The core size limits the pool until its queue is full, because the executor
+     * starts further threads only then.
      */
     private static List<PoolSetting> settings(ThreadPoolTaskExecutor executor, SettingOrigins origins) {
         return List.of(
@@ -74,7 +74,7 @@ final class ExecutorSnapshots {
                         pool.getQueuedSubmissionCount()
                                 + (int) Math.min(
                                         Integer.MAX_VALUE / 2,
-                                        pool.getQueuedTaskCount())) // includes tasks submitted by other tasks
+                                        pool.getQueuedTaskCount())) // this includes tasks submitted by other tasks
                 .counts(NO_RECORD, NO_RECORD)
                 .build();
     }

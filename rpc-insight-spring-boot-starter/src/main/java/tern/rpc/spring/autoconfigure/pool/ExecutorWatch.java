@@ -43,7 +43,7 @@ final class ExecutorWatch implements BeanPostProcessor, SmartInitializingSinglet
         sources.getObject().add("common-pool", () -> ExecutorSnapshots.of("common-pool", common));
     }
 
-    /** Sets a decorator that also applies the decorator that the application may have set. */
+    /** Sets a decorator that also applies the application's decorator, if there is one. */
     private static boolean decorate(
             Class<?> type, Object executor, String name, TaskTimes times, Consumer<TaskDecorator> set) {
         Field field = ReflectionUtils.findField(type, "taskDecorator", TaskDecorator.class);

@@ -25,7 +25,7 @@ import tern.rpc.pool.PoolSetting.Use;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
-/** Measures borrowings from every HikariCP pool by wrapping the pool in a subclass. */
+/** Measures how connections are borrowed from every HikariCP pool by wrapping the pool in a subclass. */
 final class HikariWatch implements BeanPostProcessor, BeanClassLoaderAware, ApplicationContextAware, DataSourceTargets {
 
     private static final Logger LOG = LoggerFactory.getLogger(HikariWatch.class);
@@ -34,7 +34,7 @@ final class HikariWatch implements BeanPostProcessor, BeanClassLoaderAware, Appl
     /** HikariCP's value for no timeout. */
     private static final long NO_TIMEOUT = Integer.MAX_VALUE;
 
-    /** The range of wait limits. HikariCP rejects lower limits, unless one of its system properties changes this. */
+    /** The range of wait limits. HikariCP rejects lower limits unless one of its system properties allows them. */
     private static final Range WAITS =
             new Range(Long.getLong("com.zaxxer.hikari.timeoutMs.floor", 250), NO_TIMEOUT - 1);
 
@@ -92,8 +92,8 @@ final class HikariWatch implements BeanPostProcessor, BeanClassLoaderAware, Appl
     }
 
     /**
-     * Returns the prefix of the properties that are bound to the pool; null if the application sets the pool's values
-     * in code.
+     * Returns the prefix of the properties that are bound to the pool, or null if the application sets the pool's
+     * values in code.
      */
     private @Nullable String prefix(HikariDataSource pool, String beanName) {
         ApplicationContext application = context;

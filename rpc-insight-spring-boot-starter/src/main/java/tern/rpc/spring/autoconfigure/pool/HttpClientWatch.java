@@ -10,8 +10,8 @@ import org.springframework.web.client.RestClient;
 import org.springframework.web.client.RestTemplate;
 
 /**
- * Measures HTTP client beans that Boot did not create. The request factory of such a client stays in place, inside a
- * measuring wrapper.
+ * Measures HTTP client beans that Boot did not create. The client keeps its request factory, inside a measuring
+ * wrapper.
  */
 final class HttpClientWatch implements BeanPostProcessor {
 

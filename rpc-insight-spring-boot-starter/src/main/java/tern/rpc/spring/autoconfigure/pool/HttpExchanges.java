@@ -11,13 +11,12 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * Measures the exchanges of one client. Each exchange is measured before it requests a connection and when it has
- * received one.
- * Reading a streamed body is not measured, because it happens later. Thread-safe.
+ * Measures one client's exchanges. The wait for a connection and the exchange on the connection are measured
+ * separately. Reading a streamed body is not measured, because it happens later. Thread-safe.
  */
 final class HttpExchanges {
 
-    /** The maximum number of hosts that are counted. A higher number would not change any advice. */
+    /** The maximum number of hosts to count. A higher number would not change any advice. */
     private static final int MAX_HOSTS = 64;
 
     /**

@@ -19,8 +19,8 @@ final class HttpName {
     }
 
     /**
-     * Returns the name with the first part of the path if that part is a plain word. Omits later parts, which may be
-     * values from the call.
+     * Returns the name with the first part of the path if that part is a plain word. Later parts are omitted, because
+     * they may be values from the call.
      */
     static String of(String method, String host, @Nullable String path) {
         Matcher first = FIRST.matcher(path == null ? "" : path);
@@ -37,7 +37,7 @@ final class HttpName {
 
     /**
      * Returns the name for an exchange that ended with an exception, such as {@code GET stock:8080 (failed)}. An
-     * exchange that took too long keeps its name, because it was slow and did not fail.
+     * exchange that timed out keeps its name, because it was slow but did not fail.
      */
     static String of(String name, Throwable failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {

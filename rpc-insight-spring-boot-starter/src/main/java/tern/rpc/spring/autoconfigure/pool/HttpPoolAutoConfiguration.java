@@ -26,7 +26,7 @@ import tern.rpc.pool.Sizing;
 })
 public final class HttpPoolAutoConfiguration {
 
-    /** Places this customizer first, so the application's customizers take precedence. */
+    /** Places this customizer first, so that the application's customizers take precedence. */
     @Bean
     @Order(Ordered.HIGHEST_PRECEDENCE)
     ClientHttpRequestFactoryBuilderCustomizer<HttpComponentsClientHttpRequestFactoryBuilder> rpcHttpPoolCustomizer(

@@ -42,7 +42,10 @@ final class JedisTuning implements BeanPostProcessor {
         return bean;
     }
 
-    /** Whether Boot uses Jedis. If both clients are present and neither is configured, Boot uses Lettuce. */
+    /**
+     * Returns whether Boot uses Jedis. If both Jedis and Lettuce are present and neither is configured, Boot uses
+     * Lettuce.
+     */
     private boolean isJedis() {
         String type = environment.getProperty(PREFIX + ".client-type");
         return type == null

@@ -15,8 +15,8 @@ import redis.clients.jedis.util.Pool;
 /**
  * Lends a pool's connections, and replaces broken connections on a separate thread. The original pool would reconnect
  * on the caller's thread after a failed command, so without a network the caller would wait for the read timeout
- * twice. A broken connection remains borrowed until it is replaced, so in the meantime other callers may reach the
- * pool's limit and fail. Thread-safe.
+ * twice. A broken connection counts as borrowed until it is replaced, so other callers may reach the pool's limit and
+ * fail in the meantime. Thread-safe.
  */
 final class LentConnections extends ConnectionPool {
 
@@ -47,7 +47,7 @@ final class LentConnections extends ConnectionPool {
     }
 
     /**
-     * Borrows a connection from the original pool. The pool limits the wait. {@link #getResource()} calls this method.
+     * Borrows a connection from the original pool, which limits the wait. {@link #getResource()} calls this method.
      */
     @Override
     public Connection borrowObject(Duration unused) throws Exception {

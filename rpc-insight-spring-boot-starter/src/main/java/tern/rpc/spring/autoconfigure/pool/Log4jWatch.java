@@ -48,7 +48,7 @@ final class Log4jWatch implements LoggingWatch, SmartInitializingSingleton, Disp
         this.disruptor = disruptor;
     }
 
-    /** Returns Log4j's context; null if another implementation serves Log4j's API. */
+    /** Returns Log4j's context, or null if another implementation provides Log4j's API. */
     static @Nullable LoggerContext context() {
         return LogManager.getContext(false) instanceof LoggerContext core ? core : null;
     }
@@ -123,7 +123,7 @@ final class Log4jWatch implements LoggingWatch, SmartInitializingSingleton, Disp
                 .build();
     }
 
-    /** An appender that records the time of another appender in the ledger of the call that writes the line. */
+    /** An appender that records the time spent in another appender in the ledger of the call that writes the line. */
     private static final class Watched extends AbstractAppender {
 
         private final Appender appender;

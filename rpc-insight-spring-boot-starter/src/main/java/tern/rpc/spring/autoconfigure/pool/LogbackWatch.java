@@ -19,7 +19,10 @@ import tern.rpc.pool.LoggingMode;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Measures the writing of Logback's log lines. Logback's appenders run on the calling thread by default. */
+/**
+ * Measures the time that Logback spends on writing log lines. By default, Logback's appenders run on the calling
+ * thread.
+ */
 final class LogbackWatch implements LoggingWatch, SmartInitializingSingleton {
 
     private static final long NO_RECORD = -1;
@@ -100,7 +103,7 @@ final class LogbackWatch implements LoggingWatch, SmartInitializingSingleton {
                 || (appender instanceof Watched watched && watched.appender instanceof AsyncAppender);
     }
 
-    /** An appender that records the time of another appender in the ledger of the call that writes the line. */
+    /** An appender that records the time spent in another appender in the ledger of the call that writes the line. */
     private static final class Watched extends UnsynchronizedAppenderBase<ILoggingEvent> {
 
         private final Appender<ILoggingEvent> appender;

@@ -2,7 +2,7 @@ package tern.rpc.spring.autoconfigure.pool;
 
 import tern.rpc.pool.LoggingMode;
 
-/** Reports how the application's log lines reach their appenders. */
+/** Reports whether and how the application's log lines are queued before they reach their appenders. */
 public interface LoggingWatch {
 
     LoggingMode mode();

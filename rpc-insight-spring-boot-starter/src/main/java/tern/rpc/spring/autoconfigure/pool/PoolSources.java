@@ -27,8 +27,8 @@ final class PoolSources implements SmartInitializingSingleton {
     static final PoolSetting.Range SIZES = new PoolSetting.Range(1, 10_000);
 
     /**
-     * The maximum number of registered pools. Without a limit, clients that are created repeatedly would fill the
-     * memory.
+     * The maximum number of registered pools. Without a limit, an application that keeps creating clients would fill
+     * the memory.
      */
     private static final int MAX_POOLS = 64;
 

@@ -15,7 +15,7 @@ public final class ReactiveLedger {
         return context.put(KEY, ledger);
     }
 
-    /** Returns the ledger in the context; if the context has none, returns the current thread's ledger. */
+    /** Returns the ledger in the context, or the current thread's ledger if the context has none. */
     static CallLedger of(ContextView context) {
         CallLedger known = context.getOrDefault(KEY, null);
         return known == null ? CallLedger.current() : known;

@@ -18,7 +18,7 @@ public final class SettingOrigins {
         this.binder = Binder.get(environment);
     }
 
-    /** Whether pools get Tern's values for settings that the application has not set. */
+    /** Returns whether pools get Tern's values for settings that the application has not set. */
     public boolean isTuned() {
         return binder.bind("rpc.pools.tuned", Bindable.of(Boolean.class)).orElse(true);
     }
@@ -27,7 +27,7 @@ public final class SettingOrigins {
         return binder.bind(property, Bindable.of(Object.class)).isBound();
     }
 
-    /** Returns the value of the property; null if the property is not set. */
+    /** Returns the value of the property, or null if the property is not set. */
     public <T> @Nullable T value(String property, Class<T> type) {
         return binder.bind(property, Bindable.of(type)).orElse(null);
     }

@@ -26,7 +26,7 @@ final class StatementText {
 
     private StatementText() {}
 
-    /** Returns the statement with {@code ?} in place of each value; null if {@code sql} is null. */
+    /** Returns the statement with {@code ?} in place of each value, or null if {@code sql} is null. */
     static @Nullable String of(@Nullable String sql) {
         if (sql == null) {
             return null;

@@ -13,8 +13,8 @@ import org.springframework.boot.tomcat.TomcatConnectorCustomizer;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Replaces the thread pool of Tomcat's first connector with a measuring pool, just before the connector would create
- * its own pool. An executor that the application set, or that uses virtual threads, is not replaced.
+ * Gives Tomcat's first connector a measuring thread pool, just before the connector would create its own pool. An
+ * executor that was set by the application or that uses virtual threads is not replaced.
  */
 final class TomcatWatch implements TomcatConnectorCustomizer {
 
@@ -54,7 +54,7 @@ final class TomcatWatch implements TomcatConnectorCustomizer {
         TomcatWorkers made = TomcatWorkers.of(endpoint);
         endpoint.setExecutor(made);
         ReflectionUtils.makeAccessible(internal);
-        // With this field set, Tomcat resizes and stops the pool as if it were Tomcat's own pool.
+        // If this field is set, Tomcat treats the pool as its own: it resizes and stops it.
         ReflectionUtils.setField(internal, endpoint, true);
         boolean first = workers == null;
         workers = made;

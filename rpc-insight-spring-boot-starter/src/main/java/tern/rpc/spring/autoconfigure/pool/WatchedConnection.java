@@ -15,8 +15,8 @@ import tern.rpc.Phase;
 import tern.rpc.pool.Holders;
 
 /**
- * A proxy for a database connection that measures the connection's statements and the time until it is returned. The
- * proxy is thread-safe if the connection is thread-safe.
+ * A proxy for a database connection. It measures the connection's statements and the time until the connection is
+ * returned. The proxy is thread-safe if the connection is thread-safe.
  */
 final class WatchedConnection implements InvocationHandler {
 
@@ -174,8 +174,8 @@ final class WatchedConnection implements InvocationHandler {
         }
 
         /**
-         * Wraps a statement's rows in a measuring proxy. If no fetch size is set, the driver has already read all
-         * rows, so the rows are returned without a proxy.
+         * Wraps a statement's rows in a measuring proxy. If no fetch size is set, the rows are returned without a
+         * proxy, because the driver has already read all of them.
          */
         private @Nullable Object rows(Statement proxy, @Nullable String text, @Nullable Object result)
                 throws SQLException {

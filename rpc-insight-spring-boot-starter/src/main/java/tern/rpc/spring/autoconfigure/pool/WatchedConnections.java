@@ -25,7 +25,7 @@ final class WatchedConnections extends PooledConnectionProvider {
     private final Borrowings borrowings;
     private final LentConnections lent;
 
-    // The connections that are used by threads outside of calls. Use by calls is recorded in their ledgers.
+    // The connections used by threads outside of calls. Use by calls is recorded in the calls' ledgers.
     private final Map<Connection, Holders.Holder> outside;
 
     private WatchedConnections(
@@ -110,7 +110,7 @@ final class WatchedConnections extends PooledConnectionProvider {
         return getPool().getMaxTotal() < 0 ? Integer.MAX_VALUE : getPool().getMaxTotal();
     }
 
-    /** Measures when connections are returned. The pool reports each return, with the time of use, to its factory. */
+    /** Records the return of each connection. The pool reports every return and the duration of use to its factory. */
     private record Returns(
             PooledObjectFactory<Connection> factory, Borrowings borrowings, Map<Connection, Holders.Holder> outside)
             implements PooledObjectFactory<Connection> {

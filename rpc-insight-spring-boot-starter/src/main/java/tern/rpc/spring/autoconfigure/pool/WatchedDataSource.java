@@ -7,12 +7,12 @@ import org.aopalliance.intercept.MethodInterceptor;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.AopUtils;
 
-/** Creates subclasses of data sources that measure the data sources' connections. */
+/** Creates data source subclasses that measure the data sources' connections. */
 final class WatchedDataSource {
 
     private WatchedDataSource() {}
 
-    /** Whether the data source can be replaced with an instance of a subclass. */
+    /** Returns whether the data source can be replaced with an instance of a subclass. */
     static boolean isPossible(DataSource source) {
         int modifiers = source.getClass().getModifiers();
         return Modifier.isPublic(modifiers) && !Modifier.isFinal(modifiers) && !AopUtils.isAopProxy(source);

@@ -16,14 +16,14 @@ import tern.rpc.CallTask;
 
 /**
  * Wraps an executor in a proxy that runs each task with the ledger of the call that submitted the task. Used only for
- * executors whose class is not public: no code can depend on such a class, so a proxy can replace the instance.
+ * executors whose class is not public. A proxy can replace such an executor, because no code can depend on its class.
  * Thread-safe.
  */
 final class WatchedExecutor implements InvocationHandler {
 
     /**
-     * The methods that submit tasks to run as soon as possible. The wait of a scheduled task is not measured, because
-     * the task waits for its scheduled time and not for a thread.
+     * The methods that submit tasks to run as soon as possible. A scheduled task's wait is not measured, because the
+     * task waits for its scheduled time rather than for a thread.
      */
     private static final Set<String> SUBMISSIONS = Set.of("execute", "submit", "invokeAll", "invokeAny");
 

@@ -35,7 +35,7 @@ final class WatchedHttpClient extends HttpClient {
     public <T> HttpResponse<T> send(HttpRequest request, BodyHandler<T> handler)
             throws IOException, InterruptedException {
         CallLedger ledger = CallLedger.current();
-        // RestClient already records this exchange, so it is not recorded a second time.
+        // This exchange is not recorded here, because RestClient already records it.
         if (ledger.phase() == Phase.HTTP) {
             return client.send(request, handler);
         }
@@ -132,7 +132,7 @@ final class WatchedHttpClient extends HttpClient {
         return client.executor();
     }
 
-    /** Overrides a method that exists since Java 21, like the methods below. */
+    /** This method and the methods below override methods that exist only since Java 21. */
     public void shutdown() {
         since21("shutdown");
     }

@@ -21,7 +21,7 @@ import tern.rpc.pool.PoolSetting.Source;
 import tern.rpc.pool.PoolSetting.Use;
 import tern.rpc.pool.PoolSnapshot;
 
-/** A Jedis command executor that records each command together with its wait for a connection. Thread-safe. */
+/** A Jedis command executor that records each command and its wait for a connection. Thread-safe. */
 final class WatchedJedis implements CommandExecutor {
 
     private final JedisSettings settings;

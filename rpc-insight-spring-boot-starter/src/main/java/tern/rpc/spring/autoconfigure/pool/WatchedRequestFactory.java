@@ -136,7 +136,7 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
         }
 
         /**
-         * Closes the response, which reads the rest of the body so that the connection can be used again. This time
+         * Closes the response. Closing it reads the rest of the body, so that the connection can be reused. This time
          * is added to the exchange.
          */
         @Override

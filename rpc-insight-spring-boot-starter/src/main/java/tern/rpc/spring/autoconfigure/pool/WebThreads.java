@@ -6,7 +6,7 @@ import java.util.stream.Stream;
 /** Determines how many threads of Boot's web server call the application. */
 final class WebThreads {
 
-    /** Tomcat's and Jetty's default number of threads, and the default of {@code rpc.server.threads}. */
+    /** The default number of threads in Tomcat and Jetty, and the default of {@code rpc.server.threads}. */
     private static final int DEFAULT = 200;
 
     private WebThreads() {}

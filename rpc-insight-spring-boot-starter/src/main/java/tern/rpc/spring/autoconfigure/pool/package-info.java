@@ -1,5 +1,5 @@
 /**
- * Pools of other libraries: this package derives their sizes and maximum waits from the target, measures them, and
+ * Pools of other libraries. This package derives their sizes and maximum waits from the target, measures the pools, and
  * explains their settings.
  */
 @NullMarked

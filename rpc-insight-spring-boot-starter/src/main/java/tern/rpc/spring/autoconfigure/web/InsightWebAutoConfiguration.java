@@ -75,7 +75,7 @@ public final class InsightWebAutoConfiguration {
         return environment.getProperty(MANAGEMENT_PATH, "/actuator");
     }
 
-    /** Whether a path equals {@code parent} or is below it. */
+    /** Returns whether a path equals {@code parent} or is below it. */
     static boolean isBelow(String parent, String path) {
         return path.startsWith(parent) && (path.length() == parent.length() || path.charAt(parent.length()) == '/');
     }

@@ -34,7 +34,7 @@ final class ReactiveCalls implements WebFilter, Ordered {
         this.managementPath = managementPath;
     }
 
-    /** Places this filter before all other filters, because their time belongs to the request. */
+    /** Places this filter before all other filters, because the time spent in them belongs to the request. */
     @Override
     public int getOrder() {
         return Ordered.HIGHEST_PRECEDENCE;
@@ -67,8 +67,8 @@ final class ReactiveCalls implements WebFilter, Ordered {
     }
 
     /**
-     * Called before the server notices the end of the request, after which a servlet container reuses request and
-     * response.
+     * Called before the server learns that the request has ended. After that, a servlet container reuses the request
+     * and the response.
      */
     private static void ended(
             WebCalls.Call call, ServerWebExchange exchange, @Nullable Throwable failure, AtomicBoolean ended) {

@@ -28,7 +28,7 @@ final class ServletCalls extends OncePerRequestFilter implements Ordered {
         this.managementPath = managementPath;
     }
 
-    /** Places this filter before all other filters, because their time belongs to the request. */
+    /** Places this filter before all other filters, because the time spent in them belongs to the request. */
     @Override
     public int getOrder() {
         return Ordered.HIGHEST_PRECEDENCE;
@@ -42,7 +42,7 @@ final class ServletCalls extends OncePerRequestFilter implements Ordered {
     }
 
     /**
-     * Returns false: the filter must also run for asynchronous dispatches, one of which writes an asynchronous
+     * Returns false, because the filter must also run for asynchronous dispatches. One of them writes an asynchronous
      * request's result.
      */
     @Override
@@ -125,7 +125,7 @@ final class ServletCalls extends OncePerRequestFilter implements Ordered {
 
         @Override
         public void onTimeout(AsyncEvent event) {
-            // The call is not ended here, because the container then calls onComplete with the response status.
+            // The call does not end here, because the container calls onComplete next, with the response status.
         }
 
         @Override
@@ -133,7 +133,7 @@ final class ServletCalls extends OncePerRequestFilter implements Ordered {
             end(event.getThrowable());
         }
 
-        /** Adds this listener again, because a new asynchronous cycle of the request starts without listeners. */
+        /** Adds this listener again, because a new asynchronous cycle of a request starts without listeners. */
         @Override
         public void onStartAsync(AsyncEvent event) {
             event.getAsyncContext().addListener(this);

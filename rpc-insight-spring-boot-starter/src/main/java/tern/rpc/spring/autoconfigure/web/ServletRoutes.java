@@ -12,7 +12,7 @@ import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import org.springframework.web.servlet.resource.ResourceHttpRequestHandler;
 
-/** Sets the route and the kind of each call when Spring MVC has chosen a handler. */
+/** Sets each call's route and kind when Spring MVC has chosen a handler. */
 final class ServletRoutes implements WebMvcConfigurer, HandlerInterceptor {
 
     /** The package prefix of Boot's own request handlers, such as Actuator's handlers. */

@@ -71,7 +71,7 @@ final class WebCalls implements CallSource {
     private record Route(MethodDescriptor method, CallMeters meters, PhaseMeters phases) {}
 
     /**
-     * Starts a call on the thread that begins to serve the request.
+     * Starts a call on the thread that first serves the request.
      *
      * @param waitedNanos the time for which the request waited for this thread
      */
@@ -151,7 +151,7 @@ final class WebCalls implements CallSource {
         }
 
         /**
-         * Makes this call the current call of the thread. Returns the previous ledger, which must be passed to {@link
+         * Makes this call the thread's current call. Returns the previous ledger, which must be passed to {@link
          * #leave}.
          */
         @Nullable
@@ -176,8 +176,8 @@ final class WebCalls implements CallSource {
         }
 
         /**
-         * Stops recording the request, because it is not a call of the application: the request is for a static file
-         * or comes from an operator.
+         * Stops recording the request, because it is for a static file or comes from an operator. Such a request is not
+         * a call to the application.
          */
         void drop() {
             dropped = true;
@@ -195,7 +195,7 @@ final class WebCalls implements CallSource {
             waitsForEvent = true;
         }
 
-        /** Whether the request waits for an event while no thread works on it. */
+        /** Returns whether the request is waiting for an event while no thread works on it. */
         private boolean isIdle() {
             return waitsForEvent && left && ledger.parts().isEmpty();
         }
@@ -233,7 +233,7 @@ final class WebCalls implements CallSource {
             }
         }
 
-        /** Whether the request spent most of its time waiting for an event, without any recorded work. */
+        /** Returns whether the request spent most of its time waiting for an event, without any recorded work. */
         private boolean hasWaited(long took, long now) {
             return waitsForEvent && ledger.nanos(Phase.UNATTRIBUTED, now) > took / 2;
         }

@@ -26,7 +26,7 @@ final class Calls {
         return ledger;
     }
 
-    /** Returns the names of operations that have this kind and lasted long enough to be recorded by name. */
+    /** Returns the names of this kind's operations that lasted long enough to be recorded by name. */
     static List<String> names(CallLedger ledger, Phase kind) {
         return ledger.named().stream()
                 .filter(entry -> entry.kind() == kind)

@@ -26,7 +26,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * Checks that data sources of all kinds are measured exactly once, and that the measurement does not change their
+ * Checks that each kind of data source is measured exactly once, and that the measurement does not change its
  * behaviour.
  */
 @Timeout(120)
@@ -127,7 +127,7 @@ class DataSourceWatchTest {
     void connectionAndStatementCountOnce(String name) {
         application.run(there -> {
             DataSource source = there.getBean(name, DataSource.class);
-            query(source); // A lazy data source queries the defaults of connections once, when it is first used.
+            query(source); // A lazy data source queries the connection defaults once, when it is first used.
 
             CallLedger call = Calls.ledgerOf(() -> query(source));
 

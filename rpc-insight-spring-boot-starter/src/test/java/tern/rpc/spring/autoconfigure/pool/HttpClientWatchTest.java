@@ -35,7 +35,7 @@ import org.springframework.web.reactive.function.client.WebClient;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
-/** Checks that each exchange is recorded once, under the name of its host, with every kind of client. */
+/** Checks with every kind of client that each exchange is recorded once, under the name of its host. */
 @Timeout(120)
 class HttpClientWatchTest {
 
@@ -120,7 +120,7 @@ class HttpClientWatchTest {
     }
 
     @ParameterizedTest
-    // The client http-components is missing here, because it repeats a request after a 503.
+    // The client http-components is not tested here, because it repeats a request after a 503.
     @ValueSource(strings = {"jdk", "simple"})
     void exchangeThatFailsOnTheServerHasItsStatusInTheName(String factory) {
         application

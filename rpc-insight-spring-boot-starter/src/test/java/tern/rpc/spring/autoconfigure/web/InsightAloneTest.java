@@ -125,8 +125,7 @@ class InsightAloneTest {
     }
 
     /**
-     * Waits until no call is running, because the client receives the answer before the container completes the
-     * request.
+     * Waits until no call is running. The client receives the answer before the container completes the request.
      */
     private static void awaitNoCalls(ConfigurableApplicationContext there) {
         CallSource calls = there.getBean(CallSource.class);
@@ -138,7 +137,7 @@ class InsightAloneTest {
     @ParameterizedTest
     @ValueSource(strings = {"servlet", "reactive"})
     void requestThatFailsIsNoSuccess(String kind) throws Exception {
-        // The latency target is long, because a 503 that took longer would count as a failure.
+        // The latency target is long, because a 503 that takes longer than the target counts as a failure.
         try (var there = start(kind, "rpc.slo.latency=1m")) {
             assertThat(get(there, "/broken").statusCode()).isEqualTo(503);
             assertThat(get(there, "/failing").statusCode()).isEqualTo(500);

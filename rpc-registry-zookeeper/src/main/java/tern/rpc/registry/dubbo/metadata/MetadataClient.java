@@ -31,8 +31,8 @@ import tern.rpc.transport.PendingCall;
 
 /**
  * Calls the metadata service of Dubbo providers, in version 1.0.0 with hessian2 and in version 2.0.0 with protobuf.
- * Each call has a connection of its own, which is closed after the call. Calls contain no token, because any client
- * with write access to the registry determines the address. Thread-safe.
+ * Each call uses its own connection, which is closed afterwards. Calls contain no token, because any client with write
+ * access to the registry determines the address. Thread-safe.
  */
 public final class MetadataClient implements ProcessMetadata {
 
@@ -47,7 +47,7 @@ public final class MetadataClient implements ProcessMetadata {
     /**
      * Creates a client.
      *
-     * @param transports returns the transports of the application, at most one for each protocol; called for each call
+     * @param transports returns the application's transports, at most one per protocol; invoked for each call
      */
     public MetadataClient(Supplier<List<ClientTransport>> transports) {
         this.transports = transports;
@@ -100,7 +100,8 @@ public final class MetadataClient implements ProcessMetadata {
                         answer.completeExceptionally(failure);
                     }
                 });
-        // The connection fails the call at its deadline. The second limit also covers a connection that does not open.
+        // The connection makes the call fail at its deadline. This second limit also covers a connection that does not
+        // open.
         answer.orTimeout(TIMEOUT.toMillis() + 500, TimeUnit.MILLISECONDS).whenComplete((metadata, failure) -> {
             pending.fail(
                     new RpcException(StatusCode.CANCELLED, pending + " is not needed any more", Executed.MAYBE, null));
@@ -130,7 +131,7 @@ public final class MetadataClient implements ProcessMetadata {
             } else {
                 answer.completeExceptionally(new IllegalStateException("the provider does not know its revision"));
             }
-        } catch (RuntimeException e) { // The answer exceeds the limits or is not the expected message.
+        } catch (RuntimeException e) { // The response exceeds the limits or is not the expected message.
             answer.completeExceptionally(e);
         }
     }

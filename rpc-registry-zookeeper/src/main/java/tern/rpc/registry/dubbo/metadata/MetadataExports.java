@@ -9,14 +9,14 @@ import tern.rpc.endpoint.Attributes;
 import tern.rpc.registry.dubbo.ApplicationMetadata;
 import tern.rpc.server.ServiceExport;
 
-/** The metadata service of a process, for Dubbo's consumers and tools. */
+/** Exports the metadata service of a process for Dubbo's consumers and tools. */
 public final class MetadataExports {
 
     private MetadataExports() {}
 
     /**
-     * Returns the exports of versions 1.0.0 and 2.0.0 of the service. Both answer with the current metadata, whichever
-     * revision a caller requests, because a Dubbo consumer repeats a request that is not answered.
+     * Returns the exports of versions 1.0.0 and 2.0.0 of the service. Both respond with the current metadata, whichever
+     * revision a caller requests, because a Dubbo consumer would repeat an unanswered request.
      *
      * @param application the name of the application, which is the group of the services
      * @param metadata returns the services that the process currently publishes

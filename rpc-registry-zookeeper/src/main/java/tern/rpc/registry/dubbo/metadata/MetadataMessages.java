@@ -30,7 +30,7 @@ final class MetadataMessages {
                     JavaShape.PUBLISHER,
                     ServiceDescriptor.Effects.NONE)));
 
-    // The numbers of the fields of a request, of the metadata, of a service, and of a map's entry.
+    // The field numbers of a request, of the metadata, of a service, and of a map entry.
     private static final int REQUESTED_REVISION = 1;
     private static final int APPLICATION = 1;
     private static final int REVISION = 2;
@@ -84,9 +84,9 @@ final class MetadataMessages {
     }
 
     /**
-     * Decodes an answer. Unknown fields are skipped.
+     * Decodes a response. Unknown fields are skipped.
      *
-     * @throws IllegalArgumentException if the answer exceeds the limits
+     * @throws IllegalArgumentException if the response exceeds the limits
      * @throws tern.rpc.serialization.SerializationException if the bytes are not a protobuf message
      */
     static ApplicationMetadata metadata(byte[] answer) {
@@ -110,7 +110,7 @@ final class MetadataMessages {
         return new ApplicationMetadata(application, revision, services);
     }
 
-    /** Returns a reader of the message in the current field, and moves to the end of the field. */
+    /** Returns a reader for the message in the current field, and moves to the end of the field. */
     private static ProtoReader nested(byte[] message, ProtoReader fields) {
         int length = fields.bytes();
         return new ProtoReader(message, fields.position() - length, length);

@@ -9,7 +9,7 @@ import tern.rpc.WireName;
 import tern.rpc.registry.dubbo.ApplicationMetadata;
 import tern.rpc.registry.dubbo.Limits;
 
-/** The answer of {@link MetadataService}, with the class and field names of Dubbo. */
+/** The response of {@link MetadataService}, with Dubbo's class and field names. */
 @WireName("org.apache.dubbo.metadata.MetadataInfo")
 final class WireMetadata implements Serializable {
 
@@ -44,12 +44,12 @@ final class WireMetadata implements Serializable {
         return new ApplicationMetadata(size.add(app), size.add(revision), read);
     }
 
-    /** Counts the characters of an answer. Not thread-safe. */
+    /** Counts the characters of a response. Not thread-safe. */
     static final class Size {
 
         private int characters;
 
-        /** Returns the text, or an empty text instead of null. */
+        /** Returns the string, or an empty string instead of null. */
         String add(@Nullable String text) {
             String known = text == null ? "" : text;
             characters += known.length();

@@ -9,7 +9,7 @@ import tern.rpc.WireName;
 import tern.rpc.registry.dubbo.ApplicationMetadata;
 import tern.rpc.registry.dubbo.Limits;
 
-/** One service in {@link WireMetadata}, with the class and field names of Dubbo. */
+/** One service in {@link WireMetadata}, with Dubbo's class and field names. */
 @WireName("org.apache.dubbo.metadata.MetadataInfo$ServiceInfo")
 final class WireService implements Serializable {
 

@@ -1,4 +1,4 @@
-/** Dubbo's metadata service, through which a process itself names the services that it offers. */
+/** Dubbo's metadata service, through which a process lists the services that it offers. */
 @NullMarked
 package tern.rpc.registry.dubbo.metadata;
 

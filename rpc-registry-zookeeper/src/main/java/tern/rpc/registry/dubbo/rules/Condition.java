@@ -12,8 +12,8 @@ import tern.rpc.registry.dubbo.Limits;
 /**
  * One condition of a rule: calls that match {@code calls} go only to providers that match {@code providers}.
  *
- * @param calls the terms about the call and the consumer; empty for all calls
- * @param providers the terms about the provider; empty to reject the calls
+ * @param calls the terms that the call and the consumer must match; empty for all calls
+ * @param providers the terms that a provider must match; empty to reject the calls
  */
 record Condition(List<Term> calls, List<Term> providers) {
 

@@ -7,7 +7,7 @@ import tern.rpc.endpoint.Instance;
 /**
  * A routing rule that consists of conditions, which are applied one after another.
  *
- * @param force whether a condition applies even if it leaves no provider
+ * @param force whether a condition applies even if no provider matches it
  */
 record ConditionRule(boolean force, List<Condition> conditions) implements Rule {
 
@@ -22,7 +22,7 @@ record ConditionRule(boolean force, List<Condition> conditions) implements Rule 
         return new ConditionRule(text.flag("force", false), Rule.bounded(conditions));
     }
 
-    /** Returns the condition in the format of version 3.1, which has one destination. */
+    /** Parses a condition in the version 3.1 format that has one destination. */
     private static Condition destination(RuleText condition) {
         condition.allow("from", "to");
         List<RuleText> destinations = condition.objects("to");

@@ -20,7 +20,7 @@ record ConfiguratorRule(List<Change> changes) implements Rule {
     private static final int MAX_MILLIS = 24 * 60 * 60 * 1_000;
     private static final int MAX_WEIGHT = 1_000_000;
 
-    /** Tern's names of load balancing policies, keyed by Dubbo's names. */
+    /** Tern's names for load balancing policies, keyed by Dubbo's names. */
     private static final Map<String, String> BALANCING = Map.of(
             "random", "p2c",
             "leastactive", "p2c",
@@ -37,9 +37,9 @@ record ConfiguratorRule(List<Change> changes) implements Rule {
      * @param applications the names of the applications that apply the change; empty for all
      * @param providers the addresses of the providers to which the change applies; empty for all
      * @param timeouts the timeouts by method name; the empty name applies to all methods
-     * @param weight the weight; null if it does not change
-     * @param disabled whether the providers get no calls; null if this does not change
-     * @param loadBalancing the load balancing policy; empty if it does not change
+     * @param weight the new weight; null to leave it unchanged
+     * @param disabled whether the providers get no calls; null to leave this unchanged
+     * @param loadBalancing the new load balancing policy; empty to leave it unchanged
      */
     record Change(
             List<String> consumers,

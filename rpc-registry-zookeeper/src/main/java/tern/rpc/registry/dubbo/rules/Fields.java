@@ -39,7 +39,10 @@ final class Fields {
         return written.equals(ANY) || written.equals("*");
     }
 
-    /** Returns whether the string matches the pattern, in which one {@code *} matches any characters. */
+    /**
+     * Returns whether the string matches the pattern. The pattern may contain one {@code *}, which matches any
+     * characters.
+     */
     static boolean matches(String pattern, String text) {
         int star = pattern.indexOf('*');
         if (star < 0) {

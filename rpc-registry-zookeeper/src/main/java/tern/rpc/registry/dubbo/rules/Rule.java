@@ -3,13 +3,13 @@ package tern.rpc.registry.dubbo.rules;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A rule that was read from a registry. */
+/** A rule read from a registry. */
 public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
 
     /** The maximum number of parts in one rule: conditions, tagged addresses, or configurations. */
     int MAX_PARTS = 1_000;
 
-    /** The kinds of rules. The keys of each kind have their own suffix. */
+    /** The kinds of rules. Each kind has its own key suffix. */
     enum Kind {
         CONFIGURATORS(".configurators"),
         CONDITIONS(".condition-router"),

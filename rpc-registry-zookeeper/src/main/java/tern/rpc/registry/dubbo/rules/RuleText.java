@@ -14,7 +14,7 @@ import tern.rpc.registry.dubbo.Limits;
 
 /**
  * An object in a rule's YAML. Parsing creates only maps, lists, strings, numbers and other scalars. Values of an
- * unexpected type and unsupported keys are rejected, because applying only a part of a rule may do harm.
+ * unexpected type and unsupported keys are rejected, because applying only part of a rule may do harm.
  */
 final class RuleText {
 
@@ -153,7 +153,7 @@ final class RuleText {
     /**
      * Checks a rule's top-level keys and its version.
      *
-     * @param keys the keys of this kind of rule, in addition to the keys that all kinds have
+     * @param keys the keys of this kind of rule, in addition to those common to all kinds
      */
     RuleText allowHead(String... keys) {
         List<String> all = new ArrayList<>(List.of(keys));

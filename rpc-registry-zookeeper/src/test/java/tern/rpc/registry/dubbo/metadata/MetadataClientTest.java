@@ -32,7 +32,7 @@ import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.transport.ClientTransport;
 
-/** Tests the client against Tern's metadata service and against servers that do not answer properly. */
+/** Tests the client against Tern's metadata service and against servers that do not respond properly. */
 @Timeout(120)
 class MetadataClientTest {
 

@@ -11,7 +11,7 @@ import tern.rpc.registry.dubbo.ApplicationMetadata;
 import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.serialization.SerializationException;
 
-/** Tests both forms of the answer of the metadata service. Real Dubbo reads and writes them in other tests. */
+/** Tests both forms of the metadata service's response. In other tests, real Dubbo reads and writes them. */
 class MetadataMessagesTest {
 
     private static ApplicationMetadata metadata(int services, Map<String, String> parameters) {

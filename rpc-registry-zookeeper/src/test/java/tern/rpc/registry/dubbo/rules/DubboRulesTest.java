@@ -17,7 +17,7 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Rules;
 
-/** Tests rules in the YAML format that Dubbo's documentation describes. */
+/** Tests rules in the YAML format described in Dubbo's documentation. */
 class DubboRulesTest {
 
     private static final RuleConsumer CONSUMER = new RuleConsumer("web", Set.of("10.9.0.1", "127.0.0.1"));

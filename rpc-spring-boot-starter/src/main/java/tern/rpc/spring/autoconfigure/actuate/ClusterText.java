@@ -9,7 +9,7 @@ import tern.rpc.cluster.ClusterReport;
 
 /**
  * Formats the report on each reference's providers as text: one line for the reference's provider list, one line for
- * each provider, and one line for additional attempts and fallbacks if there were any.
+ * each provider, and one line for retries, hedges and fallbacks if there were any.
  */
 final class ClusterText {
 

@@ -39,7 +39,7 @@ public final class RpcActuatorAutoConfiguration {
         return new RpcReporter(server, lifecycle, references, meters);
     }
 
-    /** Hides tokens, and addresses that contain a password, even if the application shows property values. */
+    /** Hides tokens and addresses that contain a password, even if the application shows property values. */
     @Bean
     SanitizingFunction rpcSecretSanitizer() {
         return new SecretValues();
@@ -56,7 +56,7 @@ public final class RpcActuatorAutoConfiguration {
             return new RpcActuatorEndpoint(reporter, parts);
         }
 
-        /** This report part exists even without the Actuator endpoint, because the console shows it as well. */
+        /** This report part exists even without the Actuator endpoint, because the console shows it too. */
         @Bean
         @Lazy
         RpcReportPart rpcClusterPart(RpcReferences references) {

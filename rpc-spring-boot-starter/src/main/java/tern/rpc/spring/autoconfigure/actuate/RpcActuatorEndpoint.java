@@ -14,7 +14,7 @@ import org.springframework.util.MimeTypeUtils;
 import tern.rpc.metrics.RpcReportPart;
 
 /**
- * Shows the services, the references and the calls of the last minute at {@code /actuator/rpc}, and each
+ * Serves a report on the services, the references and the calls of the last minute at {@code /actuator/rpc}, and each
  * {@link RpcReportPart} below that path, for example at {@code /actuator/rpc/diagnosis}.
  */
 @Endpoint(id = "rpc")
@@ -53,10 +53,10 @@ public final class RpcActuatorEndpoint {
     }
 
     /**
-     * Returns a part of the report, or null if the part's name is unknown. Actuator answers null with 404. A part
+     * Returns a part of the report, or null if the part's name is unknown. For null, Actuator responds with 404. A part
      * without a text form is always returned as JSON.
      *
-     * @param format the requested format; null for JSON, if the call does not come from the web
+     * @param format the requested format; null, which means JSON, if the call does not come from the web
      */
     @ReadOperation(producesFrom = Format.class)
     public @Nullable WebEndpointResponse<Object> part(@Selector String name, @Nullable Format format) {
@@ -71,8 +71,9 @@ public final class RpcActuatorEndpoint {
     }
 
     /**
-     * Runs the action of a report part; for the diagnosis, this starts a flight recording. Answers 202 if the action
-     * was started, and 409 if the action is already running. Returns null for a part without an action; Actuator answers null with 404.
+     * Runs the action of a report part; for the diagnosis, this starts a flight recording. Responds with 202 if the
+     * action was started, and with 409 if it is already running. Returns null for a part without an action, to which
+     * Actuator responds with 404.
      */
     @WriteOperation
     public @Nullable WebEndpointResponse<Map<String, Boolean>> act(@Selector String name) {

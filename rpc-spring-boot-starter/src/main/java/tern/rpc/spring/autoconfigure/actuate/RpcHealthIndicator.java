@@ -9,8 +9,8 @@ import org.springframework.boot.health.contributor.Health;
 import tern.rpc.metrics.LatencyWindow;
 
 /**
- * Reports DOWN if the server should be running but is not. An unreachable provider appears only in the details,
- * because its outage is not an outage of this application.
+ * Reports DOWN if the server should be running but is not. An unreachable provider appears only in the details, because
+ * its failure is not a failure of this application.
  */
 final class RpcHealthIndicator extends AbstractHealthIndicator {
 

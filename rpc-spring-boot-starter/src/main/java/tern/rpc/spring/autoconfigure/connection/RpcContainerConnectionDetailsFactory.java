@@ -28,8 +28,8 @@ final class RpcContainerConnectionDetailsFactory
         }
 
         /**
-         * Returns the container's address, with port 20880 if the container exposes that port, otherwise with the
-         * first exposed port.
+         * Returns the container's address. The port is 20880 if the container exposes it, otherwise the first exposed
+         * port.
          */
         @Override
         public List<String> addresses(String reference) {

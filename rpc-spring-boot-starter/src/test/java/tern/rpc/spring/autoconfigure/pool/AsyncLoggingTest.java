@@ -24,8 +24,8 @@ import tern.rpc.pool.PoolSource;
 /** Tests the ring buffer of Log4j 2 while the disk is stalled. */
 class AsyncLoggingTest {
 
-    // The size of the ring buffer. Half of this small ring buffer is reserved. In a ring buffer of the usual size, the
-    // reserve is a smaller fraction.
+    // The size of the ring buffer. In this small ring buffer, half of the slots are reserved. In a ring buffer of the
+    // usual size, the reserved fraction is smaller.
     private static final int RING = 256;
     private static final int RESERVE = RING / 2;
 

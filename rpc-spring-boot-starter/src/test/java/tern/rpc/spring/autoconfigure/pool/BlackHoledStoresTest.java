@@ -25,8 +25,8 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * Measures, for the tuned pools, how long calls wait for a database and for Redis after the network is lost (figure
- * R19 of docs/figures/promises.md). Some threads wait for a connection, others for a running statement.
+ * Measures how long calls wait for a database and for Redis after the network is lost, with the tuned pools (figure R19
+ * of docs/figures/promises.md). Some threads wait for a connection, others for a running statement.
  */
 @Tag("figures")
 @Timeout(1_200)

@@ -23,7 +23,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.ServerContext;
 
-/** Tests thread pools that the application configures by properties. */
+/** Tests thread pools that the application configures through properties. */
 class BusinessPoolTest {
 
     @Test
@@ -154,7 +154,7 @@ class BusinessPoolTest {
                             CallLedger.current().leave(CallLedger.current().enter(Phase.REDIS));
                         });
                         done.get(30, TimeUnit.SECONDS);
-                        // When this task runs, the times that the first task recorded have already been added to the
+                        // When this task runs, the times recorded by the first task have already been added to the
                         // call's ledger.
                         bind.submit(() -> {}).get(30, TimeUnit.SECONDS);
                         return null;

@@ -131,7 +131,7 @@ class DruidPoolTest {
         application().withPropertyValues(DRUID, "rpc.pools.tuned=false").run(there -> {
             // The value 8 is Druid's own default.
             assertThat(there.getBean(DruidDataSource.class).getMaxActive()).isEqualTo(8);
-            // The pool is measured although Tern did not tune it.
+            // The pool is measured even though Tern did not tune it.
             assertThat(pool(there, "dataSource").max()).isEqualTo(8);
         });
     }

@@ -37,7 +37,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests the tuned Apache client behind RestClient. The server answers only when the test releases it. */
+/** Tests the tuned Apache client behind RestClient. The server responds only when the test releases it. */
 class HttpPoolTest {
 
     private final ExecutorService threads = Executors.newCachedThreadPool();

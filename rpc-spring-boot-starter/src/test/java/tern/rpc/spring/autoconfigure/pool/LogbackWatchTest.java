@@ -14,7 +14,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.LoggingMode;
 
-/** Tests the measurement of the log lines that Logback writes. */
+/** Tests the measurement of the log lines written by Logback. */
 class LogbackWatchTest {
 
     private final LoggerContext context = new LoggerContext();

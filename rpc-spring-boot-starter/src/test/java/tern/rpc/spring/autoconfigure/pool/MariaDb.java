@@ -19,8 +19,8 @@ import java.util.concurrent.TimeUnit;
 import org.springframework.util.FileSystemUtils;
 
 /**
- * Runs an installed MariaDB server as a child process with an empty database. If MariaDB is not installed, tests are
- * skipped.
+ * Runs an installed MariaDB server with an empty database as a child process. If MariaDB is not installed, the tests
+ * are skipped.
  */
 final class MariaDb implements AutoCloseable {
 
@@ -101,7 +101,7 @@ final class MariaDb implements AutoCloseable {
     /**
      * Returns the JDBC URL.
      *
-     * @param way the port to connect to, which forwards to the server
+     * @param way the port to connect to; it forwards to the server
      */
     String url(int way) {
         return "jdbc:mariadb://127.0.0.1:" + way + "/test?createDatabaseIfNotExist=true";

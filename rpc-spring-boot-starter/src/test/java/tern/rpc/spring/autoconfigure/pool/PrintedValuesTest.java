@@ -154,7 +154,7 @@ class PrintedValuesTest {
         });
     }
 
-    /** Converts times to a common form, in which 1000ms equals 1s. */
+    /** Converts times to a common form, so that 1000ms equals 1s. */
     private static String normal(String value) {
         return value.matches("\\d+000ms") ? value.replace("000ms", "s") : value;
     }
@@ -165,7 +165,7 @@ class PrintedValuesTest {
                 .toList();
     }
 
-    /** Returns the properties that affect a pool, each with the accepted value that is nearest to {@code wanted}. */
+    /** Returns the properties that affect a pool, each with the accepted value nearest to {@code wanted}. */
     private static Map<String, String> lines(List<PoolSnapshot> pools, long wanted) {
         Map<String, String> lines = new TreeMap<>();
         for (PoolSnapshot pool : pools) {

@@ -15,7 +15,7 @@ import org.apache.logging.log4j.core.config.ConfigurationSource;
 import org.apache.logging.log4j.core.config.xml.XmlConfiguration;
 
 /**
- * A Log4j 2 context with Tern's policy for a full ring buffer. Its only appender blocks at the first line until the
+ * A Log4j 2 context with Tern's policy for a full ring buffer. Its only appender blocks on the first line until the
  * test releases it.
  */
 final class StalledDisk implements AutoCloseable {

@@ -19,7 +19,8 @@ import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
 /**
- * Measures methods that log three lines per call while the disk of the log is stalled (figure R20 of docs/figures/promises.md).
+ * Measures methods that log three lines per call while the log disk is stalled (figure R20 of
+ * docs/figures/promises.md).
  */
 @Tag("figures")
 @Timeout(1_200)
