@@ -49,6 +49,7 @@ public final class CallOptions {
 
     /** Adds a header. Headers that were added earlier are kept, including headers with the same name. */
     public CallOptions header(String name, String value) {
+        checkHeader(name, value);
         return withHeaders(headers.copy().add(name, value));
     }
 
@@ -57,7 +58,18 @@ public final class CallOptions {
      * is not copied.
      */
     public CallOptions header(String name, byte[] value) {
+        checkHeader(name, value);
         return withHeaders(headers.copy().add(name, value));
+    }
+
+    /** Reports a missing name or value here, because the transports would report it late or drop the header. */
+    private static void checkHeader(@Nullable String name, @Nullable Object value) {
+        if (name == null || name.isEmpty()) {
+            throw new IllegalArgumentException("a header needs a name");
+        }
+        if (value == null) {
+            throw new IllegalArgumentException("header '" + name + "' has the value null; leave the header out");
+        }
     }
 
     /**

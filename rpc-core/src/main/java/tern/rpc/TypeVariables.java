@@ -71,8 +71,8 @@ final class TypeVariables {
     }
 
     /**
-     * Returns whether the type or a part of it is unspecified: a type variable, a wildcard, or a generic class without
-     * type arguments.
+     * Returns whether the type or a part of it is unspecified: a type variable, a wildcard without a bound, or a
+     * generic class without type arguments.
      */
     static boolean isVague(Type type) {
         if (type instanceof Class<?> known) {
@@ -80,6 +80,10 @@ final class TypeVariables {
         }
         if (type instanceof ParameterizedType parameterized) {
             return Arrays.stream(parameterized.getActualTypeArguments()).anyMatch(TypeVariables::isVague);
+        }
+        if (type instanceof WildcardType wildcard) {
+            Type bound = wildcard.getUpperBounds()[0];
+            return bound == Object.class || isVague(bound);
         }
         return !(type instanceof GenericArrayType array) || isVague(array.getGenericComponentType());
     }

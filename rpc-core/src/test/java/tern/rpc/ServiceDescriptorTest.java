@@ -106,6 +106,15 @@ class ServiceDescriptorTest {
         List raw(Map<String, ?> wild);
     }
 
+    interface Bounded {
+        void feed(List<? extends Number> bounded);
+    }
+
+    @Test
+    void wildcardWithABoundNamesAClass() {
+        assertThat(ServiceDescriptor.of(Bounded.class).warnings()).isEmpty();
+    }
+
     @Test
     void positionsThatNameNoClassAreWarnedOf() {
         assertThat(ServiceDescriptor.of(Vague.class).warnings())

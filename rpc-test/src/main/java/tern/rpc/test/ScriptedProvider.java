@@ -174,18 +174,23 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
      * @throws IllegalArgumentException if no service has a method with this name
      */
     public Script on(String method) {
+        List<MethodDescriptor> named = methods(method);
+        return scripts.computeIfAbsent(method, unknown -> new Script(method, named));
+    }
+
+    private List<MethodDescriptor> methods(String name) {
         List<MethodDescriptor> named = services.stream()
-                .flatMap(service -> service.overloads(method).stream())
+                .flatMap(service -> service.overloads(name).stream())
                 .toList();
         if (named.isEmpty()) {
-            throw new IllegalArgumentException("no method is called '" + method + "'; there are "
+            throw new IllegalArgumentException("no method is called '" + name + "'; there are "
                     + services.stream()
                             .flatMap(service -> service.methods().stream())
                             .map(MethodDescriptor::name)
                             .distinct()
                             .collect(Collectors.joining(", ")));
         }
-        return scripts.computeIfAbsent(method, unknown -> new Script(method, named));
+        return named;
     }
 
     /**
@@ -271,12 +276,21 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         }
     }
 
-    /** Returns the calls to the given method received so far, in order. */
+    /**
+     * Returns the calls to the given method received so far, in order.
+     *
+     * @throws IllegalArgumentException if no service has a method with this name
+     */
     public List<SeenCall> calls(String method) {
+        methods(method);
         return calls().stream().filter(call -> call.method().equals(method)).toList();
     }
 
-    /** Fails if the number of calls to the method differs from the given number. */
+    /**
+     * Fails if the number of calls to the method differs from the given number.
+     *
+     * @throws IllegalArgumentException if no service has a method with this name
+     */
     public void assertCalled(String method, int times) {
         List<SeenCall> seen = calls(method);
         if (seen.size() != times) {

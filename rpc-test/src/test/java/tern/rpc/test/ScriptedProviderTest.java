@@ -232,6 +232,13 @@ class ScriptedProviderTest {
     }
 
     @Test
+    void assertionAboutAMethodThatDoesNotExistFails() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> provider.assertCalled("prize", 0))
+                .withMessageContaining("no method is called 'prize'");
+    }
+
+    @Test
     void mistakesInAScriptAreNamedAtOnce() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> provider.on("prize"))

@@ -23,6 +23,9 @@ class ServicePolicy implements ReadableTypes {
     private static final Logger log = LoggerFactory.getLogger(ServicePolicy.class);
     private static final int MAX_CACHE = 1024;
 
+    /** The class name that Hessian writers use for {@code new Object()}. */
+    private static final String BARE_OBJECT = "object";
+
     /**
      * Matches the names of exceptions in the JDK and its extensions. An exception class with a different name is not
      * loaded.
@@ -242,6 +245,10 @@ class ServicePolicy implements ReadableTypes {
 
     SerializationException refusal(String name, String where) {
         String shown = Texts.shortened(name);
+        if (name.equals(BARE_OBJECT)) {
+            return new SerializationException("a java.lang.Object without fields may not be read at " + where + " ("
+                    + service.name() + "); send an instance of a class of your own");
+        }
         return new SerializationException("class " + shown + " may not be read at " + where + " (" + service.name()
                 + "); if it is data of yours, set " + ClassPatterns.PROPERTY + "=" + shown);
     }
