@@ -16,9 +16,9 @@ import tern.rpc.diagnosis.Diagnosis.Miss;
 import tern.rpc.diagnosis.Diagnosis.State;
 
 /**
- * Publishes the diagnoses of a miss, that is, of a period in which calls miss the latency target. Logs each miss once
- * when it begins and once when it ends. Publishes a diagnosis with a new first cause only if this cause was first in
- * two of the last three seconds. Not thread-safe: only one thread uses it.
+ * Publishes the diagnoses of a miss, a period in which calls miss the latency target. Logs each miss once when it
+ * begins and once when it ends. Publishes a diagnosis with a new first cause only if this cause was first in two of the
+ * last three seconds. Not thread-safe: only one thread uses it.
  */
 final class MissReport {
 

@@ -48,7 +48,7 @@ final class MissWatch {
      * Adds the calls of a second, and decides whether calls miss the latency target.
      *
      * @param calls the number of calls that ended in this second, including refused calls
-     * @param bad the number of calls that were late, failed or were refused
+     * @param bad the number of late, failed or refused calls
      * @param hung the number of running calls that have taken more than ten times the target so far
      * @return whether calls miss the target
      */

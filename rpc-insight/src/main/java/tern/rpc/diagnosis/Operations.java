@@ -68,8 +68,8 @@ final class Operations {
     }
 
     /**
-     * Returns a predicate for the parts that a cause represents: the part itself, or all operations of its kind if
-     * they were merged.
+     * Returns a predicate for the parts represented by a cause: the part itself, or all operations of its kind if they
+     * were merged.
      */
     static Predicate<Part> only(Part cause) {
         boolean joined = cause.name().isEmpty() && phase(cause.kind()) != null;

@@ -24,8 +24,8 @@ final class PoolRules {
     }
 
     /**
-     * Assigns the wait for connections to the operations that the connections' holders run, if calls hold connections
-     * for longer than usual.
+     * Assigns the wait for connections to the operations run by the connections' holders, if calls hold connections for
+     * longer than usual.
      */
     void apply() {
         for (Part part : leaves.longestFirst()) {

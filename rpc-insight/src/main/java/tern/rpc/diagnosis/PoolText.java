@@ -284,8 +284,8 @@ final class PoolText {
     }
 
     /**
-     * Advises more threads for an executor. A queueing formula gives the number of threads, because the replay does
-     * not cover an executor's tasks.
+     * Advises more threads for an executor. The number of threads is computed with a queueing formula, because the
+     * replay does not cover an executor's tasks.
      */
     private @Nullable Change executor(PoolSnapshot pool, int threads) {
         PoolSetting setting = pool.setting(PoolSetting.Use.MAX).orElse(null);

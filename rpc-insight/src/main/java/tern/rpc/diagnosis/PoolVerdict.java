@@ -153,8 +153,8 @@ record PoolVerdict(
     }
 
     /**
-     * Returns whether connections that are held for a long time explain the waits: the pool is large enough for normal
-     * use, but too small without these connections.
+     * Returns whether connections held for a long time explain the waits: the pool is large enough for normal use, but
+     * too small without these connections.
      */
     private static boolean explains(int kept, double needed, int size) {
         double used = Math.max(0, needed);
@@ -248,7 +248,7 @@ record PoolVerdict(
         return pool == null ? null : pools.get(pool.now().name());
     }
 
-    /** Returns the smallest size at which waits stay below a limit; -1 if the library accepts no such size. */
+    /** Returns the smallest size at which waits stay below a limit; -1 if the library does not accept such a size. */
     int sizeFor(double seconds, double limitNanos) {
         double takings = pool.since().taken() / seconds;
         double hold = pool.holdNanos();

@@ -132,7 +132,7 @@ final class Ranking {
 
     /**
      * Returns the parts sorted by weight, then by certain time. Parts with similar weights are sorted by the number of
-     * calls that the removal of the part would save.
+     * calls that would be saved if the part were removed.
      */
     private List<Part> ranked() {
         List<Part> parts = new ArrayList<>(leaves.longestFirst());

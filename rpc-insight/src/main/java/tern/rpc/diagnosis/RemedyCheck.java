@@ -68,8 +68,8 @@ final class RemedyCheck {
     }
 
     /**
-     * Returns a line with the expected and the measured p99 after the change of the property. The line is shown from
-     * one minute after the change, for ten minutes; otherwise it is empty.
+     * Returns a line with the expected p99 and the p99 measured after the property was changed. The line is shown for
+     * ten minutes, starting one minute after the change; otherwise it is empty.
      */
     String line() {
         return line;

@@ -13,7 +13,7 @@ import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.CauseText.Told;
 import tern.rpc.diagnosis.Part.Kind;
 
-/** Describes problems whose cause is in another service, which is called over HTTP or RPC. */
+/** Describes problems caused by another service that is called over HTTP or RPC. */
 final class RemoteText {
 
     private static final String AT = " at ";

@@ -28,8 +28,7 @@ final class ReplayModel {
     private static final int MIN_CALLS = 50;
 
     private final List<CallTrace.Call> measured;
-    private final List<CallTrace.Call>
-            calls; // all replayed calls, including a first pass that is excluded from the results
+    private final List<CallTrace.Call> calls; // all replayed calls, including a first pass that is not measured
     private final int kind;
     private final double useNanos;
     private final long waitLimitNanos;

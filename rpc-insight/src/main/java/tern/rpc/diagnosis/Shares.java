@@ -92,8 +92,8 @@ final class Shares {
     }
 
     /**
-     * Divides the time since the previous sample of a thread that appeared to compute into three shares. Their sum is
-     * 1.
+     * Divides the time since a thread's previous sample into three shares whose sum is 1. The thread appeared to be
+     * computing.
      */
     private record Use(double computing, double delayed, double blocked) {
 

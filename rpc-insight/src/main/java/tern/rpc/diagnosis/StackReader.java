@@ -250,7 +250,7 @@ final class StackReader {
 
     /**
      * Returns the method that the application's innermost frame calls, as simple class name and method name. Returns
-     * null if that frame calls no method, or if the stack has no frame of the application.
+     * null if that frame does not call a method, or if the stack contains no frame of the application.
      */
     static @Nullable String called(ThreadLook thread) {
         StackTraceElement outer = null;

@@ -19,7 +19,7 @@ final class SymptomRules {
     /** Operations of one kind are considered slower if they take at least this share of the extra time. */
     private static final double NOTABLE = 0.1;
 
-    /** The duration from which a Redis command makes other commands wait noticeably. */
+    /** A Redis command makes other commands wait noticeably if it takes at least this long. */
     private static final double STOPPED_NANOS = 10e6;
 
     /** The number of calls counts as a burst from this multiple of the usual number. */
@@ -218,8 +218,8 @@ final class SymptomRules {
     }
 
     /**
-     * Gives unnamed operations the name of the slowest operation of the same kind. The operation that a running call
-     * executes gets its name only when it ends.
+     * Gives unnamed operations the name of the slowest operation of the same kind. An operation in a running call gets
+     * its name only when it ends.
      */
     private void nameRunningOperations() {
         for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
@@ -336,7 +336,7 @@ final class SymptomRules {
     /**
      * Makes the processors the cause if they are fully used and operations of several kinds are slower. In this case
      * the calls' threads, the event loops and perhaps the servers on this machine wait for processors. A part that
-     * takes most of the extra time remains the cause, and so does code that computes for longer than calls wait.
+     * takes most of the extra time remains the cause. So does code whose computing time exceeds the calls' waits.
      */
     private void passOnToProcessors() {
         Machine machine = evidence.machine();

@@ -173,8 +173,8 @@ final class TaskWatch {
     }
 
     /**
-     * Returns the name of the executor for whose tasks a thread most likely waits: the executor whose tasks run code
-     * from the waiting frame's class, otherwise the only busy executor; null if there is neither.
+     * Returns the name of the executor that runs the tasks for which a thread most likely waits. This is the executor
+     * whose tasks run code from the waiting frame's class, otherwise the only busy executor; null if there is neither.
      *
      * @param line the thread's waiting frame
      */

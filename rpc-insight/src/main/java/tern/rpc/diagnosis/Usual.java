@@ -89,7 +89,7 @@ final class Usual {
 
     /**
      * Returns whether this late call took about its method's usual time. The result is false for a method whose calls
-     * are usually in time.
+     * usually meet the target.
      */
     boolean isUsual(EndedCall call) {
         Times usual = isOfLateMethod(call) ? of(call.method()) : null;
@@ -147,7 +147,7 @@ final class Usual {
         return known == null || known.slowCalls < MIN_SLOW_CALLS ? null : known.slow;
     }
 
-    /** Updates the usual value of a measured number, such as the calls per second. */
+    /** Updates the usual value of a measured quantity, such as the calls per second. */
     void learn(String figure, double value) {
         if (figures.size() >= MAX_FIGURES && !figures.containsKey(figure)) {
             return;
@@ -155,7 +155,7 @@ final class Usual {
         figures.merge(figure, value, (known, fresh) -> known + WEIGHT * (fresh - known));
     }
 
-    /** Returns the usual value of the measured number with this name; -1 if unknown. */
+    /** Returns the usual value of the measured quantity with this name; -1 if unknown. */
     double figure(String figure) {
         return figures.getOrDefault(figure, -1.0);
     }

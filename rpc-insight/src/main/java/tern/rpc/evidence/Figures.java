@@ -73,7 +73,7 @@ final class Figures {
         return figure < 0 ? MISSING : figure * factor;
     }
 
-    /** Returns the sum of two numbers. A missing number is treated as 0, unless both are missing. */
+    /** Returns the sum of two numbers. If only one number is missing, it is treated as 0. */
     static long sum(long first, long second) {
         return first < 0 ? second : first + Math.max(0, second);
     }

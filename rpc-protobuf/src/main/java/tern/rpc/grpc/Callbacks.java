@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Runs a listener's callbacks one after another. The thread that adds a callback runs it, unless another thread is
- * already running callbacks. In that case, that other thread runs the new callback too. Thread-safe.
+ * already running callbacks. In that case, the running thread also takes over the new callback. Thread-safe.
  */
 final class Callbacks {
 

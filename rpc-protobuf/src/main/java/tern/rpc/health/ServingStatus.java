@@ -1,7 +1,7 @@
 package tern.rpc.health;
 
 /**
- * The status that tells whether a service accepts calls. {@link #ordinal()} is the number used in messages
+ * The status of a service: whether it accepts calls. {@link #ordinal()} is the number used in messages
  * (grpc/health/v1/health.proto).
  */
 public enum ServingStatus {

@@ -77,8 +77,7 @@ final class ReflectionAnswer {
             content.writeTo(out);
             out.flush();
         } catch (IOException e) {
-            throw new UncheckedIOException(
-                    e); // This never happens, because writing to memory cannot throw an IOException.
+            throw new UncheckedIOException(e); // This never happens, because writing to memory cannot fail.
         }
         return bytes.toByteArray();
     }

@@ -24,9 +24,9 @@ import tern.rpc.transport.TimeOuts;
 
 /**
  * A socket on which blocking callers send their requests and read the answers themselves, one call at a time. The
- * caller's thread connects, writes and reads, so no thread must be woken. To cancel a waiting call, another thread
- * closes the socket, which ends the read. Fields without a comment are confined to the thread that owns the connection:
- * the caller's thread, or the thread that took the connection from the idle connections.
+ * caller's thread connects, writes and reads, so no other thread has to be woken. To cancel a waiting call, another
+ * thread closes the socket, which ends the read. Fields without a comment are confined to the thread that owns the
+ * connection: the caller's thread, or the thread that took the connection from the idle connections.
  */
 final class CallerConnection implements PendingCall.Carrier {
 

@@ -492,8 +492,8 @@ public final class Connection implements PendingCall.Carrier {
     public void drain() {
         if (state == State.READY) {
             LOG.info("{} is going away; no new calls on this connection", endpoint);
-            // The owner is notified before the state changes, so that a call that finds this connection draining can
-            // find the replacement.
+            // The owner is notified before the state changes, so that calls can find the replacement as soon as this
+            // connection is draining.
             owner.changed(this, State.DRAINING);
             state = State.DRAINING;
             closeIfDrained();

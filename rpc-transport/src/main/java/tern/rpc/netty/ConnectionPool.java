@@ -55,7 +55,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     private final ReconnectBackoff backoff;
     // the scheduled replacements of lost connections; guarded by this
     private final Map<Connection, ScheduledFuture<?>> pauses = new IdentityHashMap<>();
-    // connections that calls started opening before a pause ended, and that are not ready yet
+    // connections opened by calls before a pause ended, and not ready yet
     private final Set<Connection> begunByCalls = ConcurrentHashMap.newKeySet();
     private final AttemptPace pace;
     private volatile boolean available;
@@ -104,7 +104,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         return available;
     }
 
-    /** Also returns true for a connection that is ready but has not yet notified this pool. */
+    /** Also returns true for a ready connection that has not notified this pool yet. */
     @Override
     public boolean isConnecting() {
         return !available && (isAnyConnecting() || isAny(State.READY));

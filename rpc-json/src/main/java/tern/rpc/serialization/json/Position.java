@@ -140,7 +140,7 @@ final class Position {
         return kind == Kind.TEXT || kind == Kind.SCALAR || kind == Kind.SCALAR_OR_NUMBERS;
     }
 
-    /** Returns whether the type is a bean with properties, but without one of this name. */
+    /** Returns whether the type is a bean with properties, none of which has this name. */
     boolean lacks(String property) {
         return bean != null && bean.getPropertyCount() > 0 && !bean.hasProperty(property);
     }

@@ -16,8 +16,8 @@ import org.apache.zookeeper.common.X509Exception;
 import org.apache.zookeeper.common.ZKConfig;
 
 /**
- * Finds out why a ZooKeeper server cannot be reached, by opening a separate connection. The ZooKeeper client only
- * reports that the connection was lost, whether or not the cause is TLS.
+ * Finds out why a ZooKeeper server cannot be reached, by opening a separate connection. The check is needed because the
+ * ZooKeeper client merely reports a lost connection, even if the cause is TLS.
  *
  * @param isTls whether the client uses TLS
  * @param config the configuration of the client, with its TLS settings

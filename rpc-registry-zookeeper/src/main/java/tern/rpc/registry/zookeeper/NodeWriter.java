@@ -69,8 +69,8 @@ final class NodeWriter {
     }
 
     /**
-     * Adds an application to an interface's mapping by compare-and-set, which keeps the names that other applications
-     * add concurrently.
+     * Adds an application to an interface's mapping by compare-and-set, so that names added concurrently by other
+     * applications are kept.
      */
     CompletableFuture<Integer> map(String path, String application) {
         return map(path, application, 1);

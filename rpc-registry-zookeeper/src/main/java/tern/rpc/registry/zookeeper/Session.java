@@ -46,8 +46,8 @@ final class Session implements AutoCloseable {
         /**
          * Called when the session is connected.
          *
-         * @param isNew whether the connection began a new session, in which the previous session's watches and
-         *     ephemeral nodes no longer exist
+         * @param isNew whether a new session has begun; the previous session's watches and ephemeral nodes no longer
+         *     exist in it
          */
         void connected(boolean isNew);
 

@@ -10,8 +10,8 @@ import tern.rpc.registry.Publication;
 import tern.rpc.registry.dubbo.DubboEntries;
 
 /**
- * Writes the nodes for one process in this order: metadata, mapping, entries. Writes them again in each new session.
- * Fields without a comment are confined to the session's thread.
+ * Writes the nodes for one process in this order: metadata, mapping, entries. Rewrites them in each new session. Fields
+ * without a comment are confined to the session's thread.
  */
 final class ZooKeeperPublication implements Publication, Session.Listener {
 

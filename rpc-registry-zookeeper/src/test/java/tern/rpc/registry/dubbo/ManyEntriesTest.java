@@ -22,7 +22,7 @@ class ManyEntriesTest {
     /** The number of processes of one application. It can be changed with the system property. */
     private static final int PROCESSES = Integer.getInteger("tern.registry.processes", 100_000);
 
-    /** Runs code that must throw, and returns the number of bytes that it allocated. */
+    /** Runs code that must throw an exception, and returns the number of bytes it allocated. */
     private static long allocatedBytes(ThrowingCallable refused) {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long before = threads.getThreadAllocatedBytes(Thread.currentThread().getId());

@@ -72,7 +72,7 @@ class ProcessEntryTest {
 
     private static boolean sprung;
 
-    /** A class whose static initializer detects a parser that loads the class by its name. */
+    /** A class whose static initializer reveals that a parser has loaded it by name. */
     private static final class Trap {
         static {
             sprung = true;

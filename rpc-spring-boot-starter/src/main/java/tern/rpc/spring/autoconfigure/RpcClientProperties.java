@@ -138,7 +138,7 @@ record RpcClientProperties(
      * The settings of one method, including all its overloads.
      *
      * @param timeout Maximum time of a call, including all attempts.
-     * @param idempotent Whether a call may be repeated although it may have run.
+     * @param idempotent Whether a call may be repeated even if it may have run.
      * @param oneWay Whether callers do not wait for an answer.
      * @param waitForReady Whether calls that find no provider wait for one within their timeout.
      * @param hashKey Name of the argument whose value selects the provider with consistent-hash.

@@ -24,7 +24,7 @@ import tern.rpc.transport.Token;
  * @param reflection whether services are described to callers
  * @param tokens the accepted tokens; empty to accept every caller
  * @param ledger whether calls record their time by phase
- * @param exceptionTexts whether callers get the messages of exceptions whose classes they do not have
+ * @param exceptionTexts whether callers get the messages of exceptions even if they lack the exception class
  * @param exceptionFrames the number of stack frames sent with an exception
  * @param unpackedRatio the maximum ratio of decompressed to compressed bytes in a message
  * @param shutdownTimeout the maximum duration of the drain

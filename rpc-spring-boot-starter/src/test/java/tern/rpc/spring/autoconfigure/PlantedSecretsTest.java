@@ -64,7 +64,7 @@ import tern.rpc.transport.TestAuthority.Identity;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Plants secrets in every place that may contain secrets, and checks that no output contains them (figure R25 of
+ * Plants secrets wherever secrets may occur, and checks that no output contains them (figure R25 of
  * docs/figures/promises.md).
  */
 class PlantedSecretsTest {
