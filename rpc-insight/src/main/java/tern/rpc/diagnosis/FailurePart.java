@@ -242,8 +242,8 @@ final class FailurePart {
     }
 
     private static @Nullable Phase phase(EndedCall call, List<Throwable> chain) {
-        for (Throwable one :
-                chain) { // Redis is checked first, because Spring wraps Redis exceptions in its database exceptions
+        // Redis is checked first, because Spring wraps Redis exceptions in its database exceptions
+        for (Throwable one : chain) {
             if (isA(one, REDIS)) {
                 return call.ledger().count(Phase.REDIS) > 0 ? Phase.REDIS : Phase.REDIS_CONNECTION;
             }

@@ -148,8 +148,8 @@ public final class Connection implements PendingCall.Carrier {
                         settings.connectTimeout().toMillis())
                 .handler(handlers())
                 .connect(endpoint.host(), endpoint.port());
-        if (connecting.cause()
-                == null) { // there may be no channel after a failure, for example because file descriptors have run out
+        // There may be no channel after a failure, for example because file descriptors have run out.
+        if (connecting.cause() == null) {
             channel = connecting.channel();
         }
         // this starts the deadline checks of calls that were sent before the event loop was set
