@@ -1,4 +1,4 @@
-/** The open half of the faults. The authors of the diagnosis rules may read its answers at any time. */
+/** The open half of the fault set. The authors of the diagnosis rules may read the diagnoses of these faults; those of the blind half stay hidden from them. */
 @NullMarked
 package garden.open;
 

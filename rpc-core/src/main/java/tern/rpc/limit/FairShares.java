@@ -25,7 +25,7 @@ import tern.rpc.NanoClock;
  */
 final class FairShares {
 
-    /** The time for which permits remain reserved after the last call of another tenant. */
+    /** How long permits stay reserved after another tenant's last call. */
     private static final long OTHERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**

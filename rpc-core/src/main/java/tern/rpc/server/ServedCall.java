@@ -269,7 +269,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
             leaveServer(false);
         }
         if (state == RUNNING) {
-            // The call is in the phase UNATTRIBUTED until another thread completes it.
+            // The call stays in the UNATTRIBUTED phase until another thread completes it.
             ledger.turnTo(Phase.UNATTRIBUTED);
             if (!critical && !streams && !returned) {
                 dispatcher.workerLeaves(call);

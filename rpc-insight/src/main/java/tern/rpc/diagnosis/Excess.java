@@ -134,8 +134,7 @@ final class Excess {
     }
 
     /**
-     * Returns the usual time of the method's calls by part. If no usual time has been learned, returns the mean over
-     * the observed period's calls that met the latency target.
+     * Returns how long each part of the method's calls usually takes. If this has not been learned yet, returns the mean over the calls of the observed period that met the latency target.
      */
     private @Nullable Times usualOf(String method) {
         Times known = evidence.usual().of(method);

@@ -148,8 +148,7 @@ final class SymptomRules {
     }
 
     /**
-     * Assigns the time of Redis commands, and the wait for connections to Redis, to a command that blocks the server
-     * while it runs. Redis executes one command after another.
+     * If a command blocks the Redis server, attributes the time of other commands, and the wait for connections to Redis, to this command. Redis executes one command after another.
      *
      * @return whether there is such a command
      */

@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The folders of this process's control groups. Supports version 1, version 2, and both at the same time. A group's
+ * The cgroup directories of this process. Supports cgroup v1, v2, and both at the same time. A group's
  * folder comes before its parent's folder, because the parent's limit applies too.
  *
  * @param unified folders of version 2; only these contain pressure files

@@ -29,7 +29,7 @@ class BytesPerDubboCallTest {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final int CALLS = 5_000;
 
-    /** A service whose call is as small as possible. */
+    /** A service with the smallest possible call. */
     public interface Exists {
         boolean exists(String id);
     }

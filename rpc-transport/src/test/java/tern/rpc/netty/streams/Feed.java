@@ -42,7 +42,7 @@ final class Feed {
         this.plan = plan;
     }
 
-    // ---- called by callers
+    // ---- the caller's side
 
     /**
      * Sets the action that cancels the call while requests are being sent. Must be called before the first request is

@@ -33,7 +33,7 @@ class BytesPerCallTest {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final int CALLS = 5_000;
 
-    /** A service whose call is as small as possible. */
+    /** A service with the smallest possible call. */
     public interface Exists {
         boolean exists(String id);
     }

@@ -10,7 +10,7 @@ import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 
 /**
- * Asks an authorization service over HTTP whether a tenant may schedule. By default, this is the stub in the same
+ * Asks an authorization service over HTTP whether a tenant may schedule tasks. By default, this is the stub in the same
  * application.
  */
 @Component
