@@ -18,6 +18,9 @@ import tern.rpc.pool.ApplicationCode;
 /** The samples of late or failed calls, by call and by method. */
 final class CallSamples {
 
+    /** The minimum number of samples that make calls in a method the likely owners of a lock in this method. */
+    private static final int MIN_OWNERS = 3;
+
     private static final Shares NONE = new Shares();
 
     private final Map<CallLedger, List<Sample>> byCall = new IdentityHashMap<>();
@@ -241,11 +244,42 @@ final class CallSamples {
             }
         }
         int looks = all;
-        return phases.entrySet().stream()
+        Phase known = phases.entrySet().stream()
                 .filter(entry -> entry.getValue() * 2 >= looks)
                 .map(Map.Entry::getKey)
                 .findFirst()
                 .orElse(null);
+        return known == null && ownerOf(lock) == null ? likelyOwnersIn(lock) : known;
+    }
+
+    /**
+     * Returns the operation that most calls in the waiting method run while they do not wait for the lock. The JVM does
+     * not report the owners of locks that virtual threads hold. Calls in the same method are the likely owners.
+     */
+    private @Nullable Phase likelyOwnersIn(Part lock) {
+        StackTraceElement waiting = lineOf(lock);
+        Map<Phase, Integer> phases = new HashMap<>();
+        int all = 0;
+        for (Sample sample : all()) {
+            if (waiting != null && !sample.part().equals(lock) && isIn(sample.line(), waiting)) {
+                all++;
+                if (sample.phase().isOperation()) {
+                    phases.merge(sample.phase(), 1, Integer::sum);
+                }
+            }
+        }
+        int looks = all;
+        return phases.entrySet().stream()
+                .filter(entry -> entry.getValue() >= MIN_OWNERS && entry.getValue() * 2 >= looks)
+                .map(Map.Entry::getKey)
+                .findFirst()
+                .orElse(null);
+    }
+
+    private static boolean isIn(@Nullable StackTraceElement line, StackTraceElement method) {
+        return line != null
+                && line.getClassName().equals(method.getClassName())
+                && line.getMethodName().equals(method.getMethodName());
     }
 
     /** Returns the share of this phase's samples in which the thread was computing. */

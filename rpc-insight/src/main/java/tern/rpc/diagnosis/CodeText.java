@@ -62,7 +62,11 @@ final class CodeText {
             case SLEEP -> sleep(part, shown, line);
             case RESULT -> result(part, shown, line);
             case FILE ->
-                code("SLOW FILE", part.name(), "not in a call: the disk, or the file access in " + shown, line);
+                code(
+                        "SLOW FILE",
+                        part.name(),
+                        "not in a call: the disk, the file access, or the process whose output is read, in " + shown,
+                        line);
             case SOCKET ->
                 code("SLOW SOCKET", part.name(), "the peer that " + shown + " talks to, or its timeout", line);
             case RESOLVER ->

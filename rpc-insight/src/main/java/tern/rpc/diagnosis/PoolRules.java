@@ -8,6 +8,9 @@ import tern.rpc.pool.PoolKind;
 /** Reassigns the time spent waiting for connections to the work done by the connections' holders. */
 final class PoolRules {
 
+    /** The minimum time of other work, as a share of the waits for results, that makes the other work the cause. */
+    private static final double MIN_OTHER_WORK = 0.1;
+
     private static final double HALF = 0.5;
 
     private final Evidence evidence;
@@ -79,7 +82,16 @@ final class PoolRules {
         Times byHolders = excess.ofCallsWith(other -> other.kind() == Kind.POOL || other.kind() == Kind.QUEUE)
                 .only(Leaves::isLeaf);
         Times done = used.only(other -> byHolders.of(other) > 0);
-        return done.isEmpty() ? byHolders : done;
+        return withoutResults(done.isEmpty() ? byHolders : done);
+    }
+
+    /**
+     * Leaves out waits for results if the calls also do other work. The tasks that such calls wait for often wait for
+     * the pool themselves, and a call rarely holds a connection while it waits for a task.
+     */
+    private static Times withoutResults(Times work) {
+        Times other = work.only(part -> part.kind() != Kind.RESULT);
+        return other.sum() >= MIN_OTHER_WORK * work.sum(Kind.RESULT) ? other : work;
     }
 
     /**

@@ -3,6 +3,7 @@ package tern.rpc.diagnosis;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 
@@ -135,6 +136,16 @@ final class StackReader {
             "org.apache.derby.impl.sql.execute.",
             "org.sqlite.core.NativeDB");
 
+    /** Prefixes of the classes of pools that hand out database connections. */
+    private static final List<String> POOLS = List.of(
+            "com.zaxxer.hikari.",
+            "com.alibaba.druid.pool.DruidDataSource",
+            "org.apache.commons.dbcp2.",
+            "org.apache.tomcat.jdbc.pool.",
+            "com.mchange.v2.",
+            "oracle.ucp.",
+            "io.agroal.pool.");
+
     /**
      * The name prefix of an operation that the ledger does not record. The prefix is followed by the code that calls
      * the operation.
@@ -153,8 +164,14 @@ final class StackReader {
             return new Part(Kind.CLASS_INITIALIZATION, initialized);
         }
         String at = place(thread);
+        if (isResolver(thread)) { // lookups of the same name wait for each other's lock
+            return new Part(Kind.RESOLVER, at);
+        }
         if (thread.state() == Thread.State.BLOCKED) {
             return new Part(Kind.LOCK, lock(thread, "monitor of " + simple(thread.lock()), at));
+        }
+        if (waitsForDatabaseConnection(thread)) {
+            return Account.part(Phase.JDBC_CONNECTION, "");
         }
         Kind library = library(thread);
         if (library != null && (!thread.computes() || runsStatement(thread)) && !isResolver(thread)) {
@@ -208,6 +225,21 @@ final class StackReader {
         return false;
     }
 
+    /** Returns whether a pool of database connections has been asked for a connection and has not handed it out yet. */
+    private static boolean waitsForDatabaseConnection(ThreadLook thread) {
+        for (StackTraceElement frame : thread.frames()) {
+            String type = frame.getClassName();
+            if (ApplicationCode.owns(type) || LIBRARIES.stream().anyMatch(library -> type.startsWith(library.prefix))) {
+                return false;
+            }
+            if (frame.getMethodName().startsWith("getConnection")
+                    && POOLS.stream().anyMatch(type::startsWith)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Returns the kind of the library that the application's innermost code called; null if the library is unknown. */
     private static @Nullable Kind library(ThreadLook thread) {
         for (StackTraceElement frame : thread.frames()) {
@@ -229,6 +261,7 @@ final class StackReader {
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
             if (type.equals("java.net.InetAddress")
+                    || type.startsWith("java.net.InetAddress$")
                     || type.startsWith("java.net.Inet4AddressImpl")
                     || type.startsWith("java.net.Inet6AddressImpl")) {
                 return true;

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.PoolKind;
@@ -112,6 +113,11 @@ final class SymptomRules {
     private Times named(Times tasks, Part waiting) {
         Times named = new Times();
         for (Part part : tasks.longestFirst()) {
+            if (part.kind() == Kind.POOL) {
+                PoolVerdict pool = PoolVerdict.find(pools, part);
+                named.add(pool == null ? part : new Part(Kind.POOL, pool.name()), tasks.of(part));
+                continue;
+            }
             String name = part.name().startsWith(StackReader.CALLED) ? operations.slowOne(part.kind(), waiting) : null;
             named.add(name == null ? part : new Part(part.kind(), name), tasks.of(part));
         }
@@ -127,11 +133,28 @@ final class SymptomRules {
         if (!executor.isOwnWait(waiting)) {
             return false;
         }
-        PoolVerdict known = pools.get(PoolText.poolOf(name));
+        PoolVerdict known = poolOf(name);
         if (known == null) {
             return executor.isFull();
         }
         return known.pool().now().waiting() > 0;
+    }
+
+    /**
+     * Returns the pool of an executor whose threads have this name. The pool is often named after a bean, such as {@code
+     * mailExecutor} for threads with the name {@code mail}.
+     */
+    private @Nullable PoolVerdict poolOf(String threads) {
+        PoolVerdict exact = pools.get(PoolText.poolOf(threads));
+        if (exact != null) {
+            return exact;
+        }
+        String prefix = threads.toLowerCase(Locale.ROOT);
+        List<PoolVerdict> similar = pools.values().stream()
+                .filter(pool -> pool.pool().now().kind() == PoolKind.EXECUTOR)
+                .filter(pool -> pool.name().toLowerCase(Locale.ROOT).startsWith(prefix))
+                .toList();
+        return similar.size() == 1 ? similar.get(0) : null;
     }
 
     /**

@@ -174,7 +174,8 @@ final class TaskWatch {
 
     /**
      * Returns the name of the executor that runs the tasks for which a thread most likely waits. This is the executor
-     * whose tasks run code from the waiting frame's class, otherwise the only busy executor; null if there is neither.
+     * whose tasks run code from the waiting frame's class, otherwise the only executor with tasks, if its threads are mostly busy; null if there
+     * is neither.
      *
      * @param line the thread's waiting frame
      */
@@ -188,7 +189,7 @@ final class TaskWatch {
             Executor executor = entry.getValue();
             if (executor.busy > 0) {
                 busy++;
-                onlyBusy = entry.getKey();
+                onlyBusy = 2 * executor.busy >= executor.looks ? entry.getKey() : null;
             }
             int same = line == null ? 0 : executor.classes.getOrDefault(line.getClassName(), 0);
             if (same > most) {

@@ -37,4 +37,36 @@ class StackReaderTest {
                         "org.h2.value.Transfer/readValue", "org.h2.jdbc.JdbcResultSet/next", "depot.Tracking/track"))
                 .isEqualTo(new Part(Part.Kind.COMPUTING, "Tracking.track"));
     }
+
+    /** Reads the stack of a thread that waits in the first of the given methods. */
+    private static Part waitingIn(String... frames) {
+        StackTraceElement[] stack = Stream.of(frames)
+                .map(frame -> frame.split("/"))
+                .map(parts -> new StackTraceElement(parts[0], parts[1], null, 7))
+                .toArray(StackTraceElement[]::new);
+        return StackReader.read(new ThreadLook("worker-1", 7, Thread.State.WAITING, stack, null, null, -1, -1));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "com.zaxxer.hikari.pool.HikariPool/getConnection",
+                "com.alibaba.druid.pool.DruidDataSource/getConnectionInternal",
+                "org.apache.commons.dbcp2.PoolingDataSource/getConnection",
+                "org.apache.tomcat.jdbc.pool.ConnectionPool/getConnection"
+            })
+    void taskThatAsksAPoolForAConnectionWaitsForThePool(String pool) {
+        assertThat(waitingIn("java.util.concurrent.locks.LockSupport/park", pool, "depot.Tracking/track"))
+                .isEqualTo(new Part(Part.Kind.POOL, "jdbc"));
+    }
+
+    @Test
+    void lookupThatWaitsForALookupOfTheSameNameIsALookup() {
+        assertThat(waitingIn(
+                        "java.util.concurrent.locks.ReentrantLock/lock",
+                        "java.net.InetAddress$NameServiceAddresses/get",
+                        "java.net.InetAddress/getAllByName",
+                        "depot.Audit/send"))
+                .isEqualTo(new Part(Part.Kind.RESOLVER, "Audit.send"));
+    }
 }

@@ -1,0 +1,40 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+
+class CallSamplesTest {
+
+    private static final Part LOCK = new Part(Part.Kind.LOCK, "monitor of an object wanted in Desk.touch");
+
+    private static Sample sample(Phase phase, Part part, String method, int line) {
+        List<StackTraceElement> path = List.of(new StackTraceElement("depot.Desk", method, "Desk.java", line));
+        return new Sample(0, phase, part, path, null, null, null, false, null, -1, -1);
+    }
+
+    /** Returns the samples of one late call, half of which wait for the lock. */
+    private static CallSamples samples(String otherMethod) {
+        CallLedger ledger = new CallLedger(() -> 0);
+        Sampler.Samples all = new Sampler.Samples("Desk.me");
+        for (int i = 0; i < 4; i++) {
+            all.add(sample(Phase.OWN, LOCK, "touch", 44));
+            all.add(sample(Phase.REDIS, new Part(Part.Kind.RESULT, "Desk.touch"), otherMethod, 47));
+        }
+        return new CallSamples(List.of(new EndedCall("Desk.me", ledger, 0, 0, null)), Map.of(ledger, all));
+    }
+
+    @Test
+    void callsInTheSameMethodAreTheLikelyOwnersOfALockWithoutAKnownOwner() {
+        assertThat(samples("touch").ownersIn(LOCK)).isEqualTo(Phase.REDIS);
+    }
+
+    @Test
+    void callsInOtherMethodsAreNotTheOwners() {
+        assertThat(samples("other").ownersIn(LOCK)).isNull();
+    }
+}
