@@ -111,7 +111,8 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
         return suggestion == null ? missing : missing + "; did you mean " + suggestion + "?";
     }
 
-    private static String origin(@Nullable ConfigurationProperty property) {
+    /** Returns the place where the property is set, in parentheses; empty if it is unknown. */
+    static String origin(@Nullable ConfigurationProperty property) {
         return property == null || property.getOrigin() == null ? "" : " (set in " + property.getOrigin() + ")";
     }
 }
