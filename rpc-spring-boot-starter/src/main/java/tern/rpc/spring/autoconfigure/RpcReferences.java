@@ -190,7 +190,9 @@ public final class RpcReferences implements SmartInitializingSingleton {
             UnusedSettings.tell(List.of("rpc.client.registry-cache (no reference uses a registry)"));
         }
         settings.services().keySet().stream()
-                .filter(name -> !names.contains(name))
+                // Two spellings of one name have the same settings.
+                .filter(name -> names.stream()
+                        .noneMatch(used -> ClientSettings.uniform(used).equals(ClientSettings.uniform(name))))
                 .forEach(name -> LOG.warn(
                         "rpc.client.services.{} is set, but no reference has that name; {}",
                         name,
