@@ -80,6 +80,13 @@ public final class RpcReferences implements SmartInitializingSingleton {
                     "Inject the interface of the service.",
                     null);
         }
+        if (ExportedBeans.isForeign(type)) {
+            throw new RpcStartException(
+                    where + " refers to " + type.getName() + ", which belongs to Java or a framework and is no service",
+                    "Inject the interface of the service, or an Optional, ObjectProvider or jakarta.inject.Provider of"
+                            + " it.",
+                    null);
+        }
         ReferenceSettings wanted = settings.reference(type, annotation, this::withoutPlaceholders, where);
         if (wanted.isLocal()) {
             LocalCalls.checkServer(beans, where);
