@@ -1,15 +1,20 @@
 package tern.rpc.spring.autoconfigure;
 
 import java.io.IOException;
+import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.convert.DurationStyle;
@@ -245,7 +250,7 @@ record ClientSettings(
                 resolveInterval,
                 protocol(addresses, placeholders.apply(annotation.protocol())),
                 defaults(configured, placeholders.apply(annotation.timeout()), where),
-                methods(configured),
+                methods(configured, type),
                 connections(service, annotation, where),
                 either(service.check(), annotation.check()),
                 choice.with(service, PREFIX + configured.getKey()),
@@ -269,7 +274,7 @@ record ClientSettings(
 
     /** Returns the normalized form of a property name, for comparisons. */
     static String uniform(String name) {
-        return name.toLowerCase(Locale.ROOT).replace("-", "").replace("_", "");
+        return name.toLowerCase(Locale.ROOT).replaceAll("[-_.]", "");
     }
 
     /**
@@ -387,13 +392,16 @@ record ClientSettings(
         }
     }
 
-    private static Map<String, MethodSettings> methods(Map.Entry<String, RpcClientProperties.Service> configured) {
+    private static Map<String, MethodSettings> methods(
+            Map.Entry<String, RpcClientProperties.Service> configured, Class<?> type) {
+        Set<String> declared =
+                Arrays.stream(type.getMethods()).map(Method::getName).collect(Collectors.toSet());
         Map<String, MethodSettings> methods = new TreeMap<>();
         configured
                 .getValue()
                 .methods()
                 .forEach((name, method) -> methods.put(
-                        name,
+                        methodNamed(name, declared),
                         new MethodSettings(
                                 method.timeout(),
                                 method.idempotent(),
@@ -405,6 +413,21 @@ record ClientSettings(
                                 method.hashKey(),
                                 method.hedging())));
         return methods;
+    }
+
+    /**
+     * Returns the declared method name that settings mean. Case, dashes and underscores may differ, because environment
+     * variables cannot express them. Returns the name as written if it fits no method, or fits several equally well.
+     */
+    static String methodNamed(String written, Collection<String> declared) {
+        if (declared.contains(written)) {
+            return written;
+        }
+        List<String> fitting = declared.stream()
+                .filter(name -> uniform(name).equals(uniform(written)))
+                .distinct()
+                .toList();
+        return fitting.size() == 1 ? fitting.get(0) : written;
     }
 
     private static int connections(RpcClientProperties.Service service, RpcReference annotation, String where) {

@@ -13,6 +13,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -63,15 +64,27 @@ final class ExportedBeans {
     /**
      * Checks the beans that have been created since the exports were found.
      *
-     * @throws RpcStartException if a bean is null; the message names the bean
+     * @throws RpcStartException if a bean is null, or if its class has marks without effect; the message names the bean
      */
     static void checkMade(ConfigurableListableBeanFactory beans) {
         for (String name : beans.getBeanNamesForAnnotation(RpcService.class)) {
-            if (beans.containsSingleton(name) && isNull(beans.getSingleton(name))) {
+            if (!beans.containsSingleton(name)) {
+                continue;
+            }
+            Object bean = beans.getSingleton(name);
+            if (isNull(bean)) {
                 throw new RpcStartException(
                         "Bean '" + name + "' is an @RpcService, but its @Bean method returned null",
                         "Return an object, or make the bean conditional, so that there is none.",
                         null);
+            }
+            RpcService annotation = beans.findAnnotationOnBean(name, RpcService.class, false);
+            if (bean != null && annotation != null) {
+                // A @Bean method may return an interface, so that the class is not known before.
+                MisplacedMarks.check(
+                        name,
+                        ClassUtils.getUserClass(AopProxyUtils.ultimateTargetClass(bean)),
+                        interfaces(beans, name, annotation));
             }
         }
     }
@@ -132,7 +145,8 @@ final class ExportedBeans {
         return services;
     }
 
-    private static boolean isForeign(Class<?> type) {
+    /** Returns whether the type belongs to Java or a framework, so that it is not a service of the application. */
+    static boolean isForeign(Class<?> type) {
         return FOREIGN.stream().anyMatch(root -> type.getName().startsWith(root + "."));
     }
 
@@ -147,7 +161,11 @@ final class ExportedBeans {
             add(name, grpcExport(name, annotation));
             return;
         }
-        for (Class<?> type : interfaces(beans, name, annotation)) {
+        Set<Class<?>> services = interfaces(beans, name, annotation);
+        if (bean != null) {
+            MisplacedMarks.check(name, ClassUtils.getUserClass(bean), services);
+        }
+        for (Class<?> type : services) {
             ServiceKey key = new ServiceKey(
                     ServiceDescriptor.nameOf(type), text(annotation.group()), text(annotation.version()));
             add(name, export(name, type, key, annotation.weight()));

@@ -6,6 +6,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
+import java.util.regex.Matcher;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -71,11 +73,77 @@ final class KnownProperties {
         }
 
         /**
+         * Returns the property name that a name derived from an environment variable stands for, if the application
+         * chose a name of several words in it. The words are joined, because the separators are lost.
+         */
+        @Nullable
+        String joinedName(ConfigurationPropertyName name) {
+            String regex = path.stream()
+                    .map(element -> element.equals(ANY) ? "(.+)" : spaced(element))
+                    .collect(Collectors.joining("\\."));
+            String written = IntStream.range(0, name.getNumberOfElements())
+                    .filter(i -> !name.isNumericIndex(i))
+                    .mapToObj(i -> name.getElement(i, Form.UNIFORM))
+                    .collect(Collectors.joining("."));
+            Matcher matcher = java.util.regex.Pattern.compile(regex).matcher(written);
+            if (!path.contains(ANY) || endsWithAnyName() || !matcher.matches()) {
+                return null;
+            }
+            List<String> elements = new ArrayList<>();
+            int group = 0;
+            for (String element : path) {
+                elements.add(element.equals(ANY) ? matcher.group(++group).replace(".", "") : element);
+            }
+            String index = list && name.isLastElementIndexed() ? "[" + name.getLastElement(Form.UNIFORM) + "]" : "";
+            return String.join(".", elements) + index;
+        }
+
+        /** Returns a regular expression for the element, each dash of which may have become a dot or have been lost. */
+        private static String spaced(String element) {
+            return element.toLowerCase(Locale.ROOT).replace("-", "\\.?");
+        }
+
+        /**
          * Returns whether the last path element is a name chosen by the application. Such an element gives no hint
          * about the intended property.
          */
         boolean endsWithAnyName() {
             return path.get(path.size() - 1).equals(ANY);
+        }
+
+        /**
+         * Returns the property name with a name of several elements, such as a full interface name, replaced by the
+         * dashed form of its last element; null if the other elements are not those of this pattern.
+         */
+        @Nullable
+        String shortened(ConfigurationPropertyName name) {
+            String regex = path.stream()
+                    .map(element -> element.equals(ANY) ? "(.+)" : uniform(element))
+                    .collect(Collectors.joining("\\."));
+            int count = name.getNumberOfElements() - (list && name.isLastElementIndexed() ? 1 : 0);
+            String uniform = IntStream.range(0, count)
+                    // An element in brackets may contain dots.
+                    .mapToObj(i -> name.getElement(i, Form.UNIFORM).replace(".", ""))
+                    .collect(Collectors.joining("."));
+            Matcher matcher = java.util.regex.Pattern.compile(regex).matcher(uniform);
+            if (!path.contains(ANY) || endsWithAnyName() || !matcher.matches()) {
+                return null;
+            }
+            List<String> elements = new ArrayList<>();
+            int index = 0;
+            int group = 0;
+            for (String element : path) {
+                int length = element.equals(ANY) ? elementsIn(matcher.group(++group)) : 1;
+                index += length;
+                String last = name.getElement(index - 1, Form.ORIGINAL);
+                elements.add(
+                        length > 1 ? DataObjectPropertyName.toDashedForm(last) : element.equals(ANY) ? last : element);
+            }
+            return String.join(".", elements);
+        }
+
+        private static int elementsIn(String name) {
+            return name.split("\\.").length;
         }
 
         /** Returns the property name in its correct spelling, with the path elements chosen by the application. */
@@ -154,11 +222,41 @@ final class KnownProperties {
     }
 
     /**
+     * Returns the property that an environment variable sets for a service or method whose name has several words; null
+     * if Spring finds the property without help, or if there is no such property.
+     */
+    @Nullable
+    String joinedName(ConfigurationPropertyName name) {
+        if (contains(name)) {
+            return null;
+        }
+        return patterns.stream()
+                // The longest pattern is tried first, because a shorter one would take "methods" for a part of a name.
+                .sorted(Comparator.comparingInt(
+                        (Pattern pattern) -> -pattern.path().size()))
+                .map(pattern -> pattern.joinedName(name))
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
+    }
+
+    /**
      * Returns the property that was probably intended: a property whose name differs by a few characters, or a property
      * elsewhere with the same last element; null if there is none.
      */
     @Nullable
     String closestTo(ConfigurationPropertyName name) {
+        String shortened = patterns.stream()
+                // The longest pattern is tried first, because a shorter one would take "methods" for a part of a name.
+                .sorted(Comparator.comparingInt(
+                        (Pattern pattern) -> -pattern.path().size()))
+                .map(pattern -> pattern.shortened(name))
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
+        if (shortened != null) {
+            return shortened;
+        }
         String written = name.toString();
         List<String> candidates =
                 patterns.stream().map(pattern -> pattern.filled(name)).toList();

@@ -55,6 +55,11 @@ public final class RpcAutoConfiguration {
     }
 
     @Bean
+    MissingServices rpcMissingServices(Environment environment, ListableBeanFactory beans) {
+        return new MissingServices(environment, beans);
+    }
+
+    @Bean
     TlsBundles rpcTlsBundles(ObjectProvider<SslBundles> bundles) {
         return new TlsBundles(bundles);
     }

@@ -37,6 +37,11 @@ public final class RpcClientAutoConfiguration {
     }
 
     @Bean
+    static MisplacedReferences rpcMisplacedReferences() {
+        return new MisplacedReferences();
+    }
+
+    @Bean
     RpcReferences rpcReferences(
             ClientSettings settings,
             ObjectProvider<RpcClient> client,

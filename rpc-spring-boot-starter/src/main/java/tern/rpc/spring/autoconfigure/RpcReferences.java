@@ -80,6 +80,13 @@ public final class RpcReferences implements SmartInitializingSingleton {
                     "Inject the interface of the service.",
                     null);
         }
+        if (ExportedBeans.isForeign(type)) {
+            throw new RpcStartException(
+                    where + " refers to " + type.getName() + ", which belongs to Java or a framework and is no service",
+                    "Inject the interface of the service, or an Optional, ObjectProvider or jakarta.inject.Provider of"
+                            + " it.",
+                    null);
+        }
         ReferenceSettings wanted = settings.reference(type, annotation, this::withoutPlaceholders, where);
         if (wanted.isLocal()) {
             LocalCalls.checkServer(beans, where);
@@ -190,7 +197,9 @@ public final class RpcReferences implements SmartInitializingSingleton {
             UnusedSettings.tell(List.of("rpc.client.registry-cache (no reference uses a registry)"));
         }
         settings.services().keySet().stream()
-                .filter(name -> !names.contains(name))
+                // Two spellings of one name have the same settings.
+                .filter(name -> names.stream()
+                        .noneMatch(used -> ClientSettings.uniform(used).equals(ClientSettings.uniform(name))))
                 .forEach(name -> LOG.warn(
                         "rpc.client.services.{} is set, but no reference has that name; {}",
                         name,

@@ -5,6 +5,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.limit.FixedLimit;
 import tern.rpc.limit.GradientLimit;
@@ -83,7 +84,8 @@ record ServerLimits(@Nullable Limit server, int threads, Map<String, RpcServerPr
                 .map(ServiceExport::service)
                 .filter(exported ->
                         ClientSettings.uniform(exported.simpleName()).equals(ClientSettings.uniform(service)))
-                .filter(exported -> !exported.overloads(method).isEmpty())
+                .filter(exported ->
+                        !exported.overloads(methodOf(exported, method)).isEmpty())
                 .distinct()
                 .toList();
         if (meant.isEmpty()) {
@@ -94,6 +96,11 @@ record ServerLimits(@Nullable Limit server, int threads, Map<String, RpcServerPr
                             + " methods, or leave the property out.",
                     null);
         }
-        meant.forEach(exported -> builder.limit(exported.name(), method, chosen));
+        meant.forEach(exported -> builder.limit(exported.name(), methodOf(exported, method), chosen));
+    }
+
+    private static String methodOf(ServiceDescriptor service, String written) {
+        return ClientSettings.methodNamed(
+                written, service.methods().stream().map(MethodDescriptor::name).toList());
     }
 }

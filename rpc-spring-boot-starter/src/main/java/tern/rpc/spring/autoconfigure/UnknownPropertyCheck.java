@@ -16,6 +16,7 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
+import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 import tern.rpc.settings.RpcStartException;
@@ -24,7 +25,8 @@ import tern.rpc.settings.RpcStartException;
  * Rejects unknown properties below Tern's root names, which are usually typos, and all properties below Dubbo's
  * prefix. Unknown environment variables only cause a warning, because container platforms create variables such as
  * {@code RPC_SERVER_SERVICE_HOST} for a service called {@code rpc-server}. Other properties below {@code rpc.} may
- * belong to the application; the log lists them once.
+ * belong to the application; the log lists them once. Before the check, {@link VariablesOfServices} translates
+ * environment variables for services.
  */
 final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
 
@@ -41,6 +43,9 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
 
     @Override
     public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
+        if (environment instanceof ConfigurableEnvironment changeable) {
+            VariablesOfServices.addTo(changeable, known);
+        }
         List<String> problems = new ArrayList<>();
         Set<String> others = new LinkedHashSet<>();
         for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
@@ -111,7 +116,8 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
         return suggestion == null ? missing : missing + "; did you mean " + suggestion + "?";
     }
 
-    private static String origin(@Nullable ConfigurationProperty property) {
+    /** Returns the place where the property is set, in parentheses; empty if it is unknown. */
+    static String origin(@Nullable ConfigurationProperty property) {
         return property == null || property.getOrigin() == null ? "" : " (set in " + property.getOrigin() + ")";
     }
 }

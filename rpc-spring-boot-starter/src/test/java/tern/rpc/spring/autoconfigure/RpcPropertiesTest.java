@@ -164,6 +164,23 @@ class RpcPropertiesTest {
                                 suggestion.isEmpty() ? "does not exist" : "did you mean " + suggestion + "?"));
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "rpc.client.services.c.Conf.OrderService.timeout, rpc.client.services.order-service.timeout",
+        "rpc.client.services.c.Conf.OrderService.url[0], rpc.client.services.order-service.url",
+        "rpc.client.services.c.OrderService.methods.getAll.idempotent,"
+                + " rpc.client.services.order-service.methods.getAll.idempotent",
+        "rpc.server.services.c.OrderService.methods.get.max-concurrency,"
+                + " rpc.server.services.order-service.methods.get.max-concurrency",
+    })
+    void fullInterfaceNameStopsTheStartWithTheShortOneAsSuggestion(String key, String suggestion) {
+        application()
+                .withPropertyValues(key + "=1")
+                .run(here -> assertThat(StartFailures.causeOf(here.getStartupFailure()))
+                        .hasMessageContaining("\"" + key + "\" from property source \"test\"")
+                        .hasMessageEndingWith("did you mean " + suggestion + "?"));
+    }
+
     @Test
     void everyUnknownKeyIsNamedAtOnce() {
         application()

@@ -50,7 +50,8 @@ public final class QuietApplication {
     }
 
     public static void main(String[] arguments) {
-        try (ConfigurableApplicationContext provider = start(Provider.class, "rpc.server.port=0")) {
+        try (ConfigurableApplicationContext provider =
+                start(Provider.class, "rpc.server.address=127.0.0.1", "rpc.server.port=0")) {
             String port = provider.getEnvironment().getProperty("local.rpc.port");
             try (ConfigurableApplicationContext consumer = start(Consumer.class, "rpc.client.url=127.0.0.1:" + port)) {
                 Consumer wires = consumer.getBean(Consumer.class);
@@ -62,10 +63,11 @@ public final class QuietApplication {
         }
     }
 
-    private static ConfigurableApplicationContext start(Class<?> configuration, String property) {
+    private static ConfigurableApplicationContext start(Class<?> configuration, String... properties) {
         return new SpringApplicationBuilder(configuration)
                 .web(WebApplicationType.NONE)
-                .properties(property, "rpc.server.address=127.0.0.1", "rpc.client.timeout=1m")
+                .properties("rpc.client.timeout=1m")
+                .properties(properties)
                 .run();
     }
 }

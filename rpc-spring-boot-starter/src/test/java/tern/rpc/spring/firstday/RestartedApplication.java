@@ -53,15 +53,17 @@ public final class RestartedApplication implements Supplier<String>, AutoCloseab
         Kitchen tri;
     }
 
-    private final ConfigurableApplicationContext provider = start(Provider.class, "rpc.server.port=0");
+    private final ConfigurableApplicationContext provider =
+            start(Provider.class, "rpc.server.address=127.0.0.1", "rpc.server.port=0");
     private final ConfigurableApplicationContext consumer = start(
             Consumer.class,
             "rpc.client.url=127.0.0.1:" + provider.getEnvironment().getProperty("local.rpc.port"));
 
-    private static ConfigurableApplicationContext start(Class<?> configuration, String property) {
+    private static ConfigurableApplicationContext start(Class<?> configuration, String... properties) {
         return new SpringApplicationBuilder(configuration)
                 .web(WebApplicationType.NONE)
-                .properties(property, "rpc.server.address=127.0.0.1", "rpc.client.timeout=1m")
+                .properties("rpc.client.timeout=1m")
+                .properties(properties)
                 .run();
     }
 

@@ -1,0 +1,44 @@
+package tern.rpc.spring.autoconfigure.insight;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.SpringBootVersion;
+import org.springframework.boot.context.event.ApplicationStartingEvent;
+import org.springframework.context.ApplicationListener;
+import org.springframework.core.Ordered;
+import tern.rpc.settings.RpcStartException;
+
+/**
+ * Stops an application on an older Spring Boot before it creates beans, which would fail with missing classes. This
+ * class uses only classes that Spring Boot 3 has, too. It also serves the RPC starter, which depends on this one.
+ */
+final class BootVersion implements ApplicationListener<ApplicationStartingEvent>, Ordered {
+
+    private static final int OLDEST = 4;
+
+    @Override
+    public void onApplicationEvent(ApplicationStartingEvent event) {
+        check(SpringBootVersion.getVersion());
+    }
+
+    /**
+     * Checks the version of Spring Boot.
+     *
+     * @param found the version; null if Spring Boot does not report one
+     * @throws RpcStartException if Spring Boot is too old
+     */
+    static void check(@Nullable String found) {
+        String major = found == null ? "" : found.replaceAll("\\D.*", "");
+        if (found != null && !major.isEmpty() && Integer.parseInt(major) < OLDEST) {
+            throw new RpcStartException(
+                    "Tern RPC needs Spring Boot 4.x; found " + found,
+                    "Raise the version of spring-boot-starter-parent or of spring-boot-dependencies to 4.x.",
+                    null);
+        }
+    }
+
+    /** Runs before all other listeners. */
+    @Override
+    public int getOrder() {
+        return HIGHEST_PRECEDENCE;
+    }
+}

@@ -1,0 +1,33 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.parsing.BeanDefinitionParsingException;
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+
+/**
+ * Explains a failed start in which {@code @RpcReference} is on a {@code @Bean} method. Spring's message only mentions
+ * {@code @Autowired}, which is part of {@code @RpcReference}.
+ */
+final class ReferenceOnBeanMethodFailureAnalyzer extends AbstractFailureAnalyzer<BeanDefinitionParsingException> {
+
+    /** Spring's exception has the method and the class only in its text. */
+    private static final Pattern AUTOWIRED = Pattern.compile(
+            "@Bean method '(?<method>[^']+)' must not be declared as autowired.*?"
+                    + "Offending resource: (?<place>[^\\n]+)",
+            Pattern.DOTALL);
+
+    @Override
+    protected @Nullable FailureAnalysis analyze(Throwable rootFailure, BeanDefinitionParsingException cause) {
+        Matcher matcher = AUTOWIRED.matcher(String.valueOf(cause.getMessage()));
+        return matcher.find()
+                ? new FailureAnalysis(
+                        "The @Bean method '" + matcher.group("method") + "' of " + matcher.group("place")
+                                + " has @RpcReference or @Autowired, but a @Bean method creates the bean itself.",
+                        "Put @RpcReference on a parameter of the @Bean method, or on a field in place of the method.",
+                        cause)
+                : null;
+    }
+}

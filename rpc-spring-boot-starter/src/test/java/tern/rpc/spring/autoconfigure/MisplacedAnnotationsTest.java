@@ -1,0 +1,233 @@
+package tern.rpc.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static tern.rpc.spring.autoconfigure.Applications.application;
+import static tern.rpc.spring.autoconfigure.Applications.provider;
+
+import java.util.concurrent.Callable;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Scope;
+import org.springframework.context.annotation.ScopedProxyMode;
+import tern.rpc.RpcMethod;
+import tern.rpc.settings.RpcStartException;
+import tern.rpc.spring.RpcReference;
+import tern.rpc.spring.RpcService;
+
+/** Tests that annotations in places where they have no effect stop the start. */
+class MisplacedAnnotationsTest {
+
+    @Test
+    void markOnAMethodOfTheClassStopsTheStartAndBothMethodsAreNamed() {
+        RpcStartException failure = failureOf(Marked.class);
+
+        assertThat(failure)
+                .hasMessageContaining("@RpcMethod is on the method " + Marked.class.getName() + ".greet(String)")
+                .hasMessageContaining("where it has no effect");
+        assertThat(failure.action()).contains(GreetingService.class.getName() + ".greet(String)");
+    }
+
+    @Test
+    void markOnAClassBehindAProxyOfCglibIsFound() {
+        assertThat(failureOf(Proxied.class)).hasMessageContaining(Proxied.class.getName() + ".greet(String)");
+    }
+
+    @Test
+    void markOnAClassBehindAnInterfaceOfABeanMethodIsFound() {
+        assertThat(failureOf(Hidden.class)).hasMessageContaining(Marked.class.getName() + ".greet(String)");
+    }
+
+    @Test
+    void markInASuperclassIsFound() {
+        assertThat(failureOf(Derived.class)).hasMessageContaining(Marked.class.getName() + ".greet(String)");
+    }
+
+    @Test
+    void markOnAnImplementationOfAGenericInterfaceNamesTheMethodOfTheInterface() {
+        assertThat(failureOf(Copier.class).action()).contains(Copies.class.getName() + ".copy(");
+    }
+
+    @Test
+    void markOnAMethodThatNoInterfaceHasStopsTheStart() {
+        assertThat(failureOf(Extended.class))
+                .hasMessageContaining(Extended.class.getName() + ".more()")
+                .hasMessageContaining("no service interface of the bean has this method");
+    }
+
+    @Test
+    void markThatRepeatsTheOneOfTheInterfaceDoesNoHarm() {
+        provider(Repeating.class).run(there -> assertThat(there).hasNotFailed());
+    }
+
+    @Test
+    void referenceToAnInterfaceOfJavaStopsTheStart() {
+        assertThat(referenceFailureOf(SupplierUser.class))
+                .hasMessageContaining(SupplierUser.class.getName() + ".greetings refers to " + Supplier.class.getName()
+                        + ", which belongs to Java or a framework and is no service");
+        assertThat(referenceFailureOf(CallableUser.class)).hasMessageContaining(Callable.class.getName());
+    }
+
+    @Test
+    void referenceInAStaticFieldStopsTheStart() {
+        assertThat(referenceFailureOf(StaticFieldUser.class))
+                .hasMessageContaining(StaticFieldUser.class.getName() + ".greetings has @RpcReference, but is static");
+    }
+
+    @Test
+    void referenceOnAStaticMethodStopsTheStart() {
+        assertThat(referenceFailureOf(StaticMethodUser.class))
+                .hasMessageContaining(StaticMethodUser.class.getName() + ".set has @RpcReference, but is static");
+    }
+
+    @ExtendWith(OutputCaptureExtension.class)
+    @Test
+    void referenceOnABeanMethodIsExplained(CapturedOutput output) {
+        assertThatThrownBy(() -> new SpringApplicationBuilder(BeanMethodUser.class)
+                        .web(WebApplicationType.NONE)
+                        .run())
+                .isNotNull();
+
+        assertThat(output)
+                .contains("The @Bean method 'greetings' of " + BeanMethodUser.class.getName() + " has @RpcReference")
+                .contains("Put @RpcReference on a parameter of the @Bean method");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"grpc", "h2c", "http2", "https", "grpcs", "triple"})
+    void protocolOfOtherFrameworksIsAnsweredWithTheOneToWrite(String protocol) {
+        application(User.class)
+                .withPropertyValues("rpc.client.url=" + protocol + "://127.0.0.1:1")
+                .run(here -> assertThat(StartFailures.causeOf(here.getStartupFailure()))
+                        .hasMessageContaining("protocol '" + protocol + "' of ")
+                        .hasMessageContaining("tri")
+                        .hasMessageContaining(
+                                protocol.endsWith("s")
+                                        ? "rpc.client.ssl.bundle adds TLS"
+                                        : "tri is the protocol for gRPC"));
+    }
+
+    private static RpcStartException failureOf(Class<?> provider) {
+        RpcStartException[] failure = new RpcStartException[1];
+        provider(provider).run(there -> failure[0] = StartFailures.causeOf(there.getStartupFailure()));
+        return failure[0];
+    }
+
+    private static RpcStartException referenceFailureOf(Class<?> user) {
+        RpcStartException[] failure = new RpcStartException[1];
+        application(user)
+                .withPropertyValues("rpc.client.url=127.0.0.1:1")
+                .run(here -> failure[0] = StartFailures.causeOf(here.getStartupFailure()));
+        return failure[0];
+    }
+
+    @RpcService
+    static class Marked implements GreetingService {
+        @Override
+        @RpcMethod(idempotent = true)
+        public String greet(String name) {
+            return name;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Hidden {
+        @Bean
+        @RpcService
+        GreetingService greetings() {
+            return new Marked();
+        }
+    }
+
+    @RpcService
+    static class Derived extends Marked {}
+
+    @RpcService
+    @Scope(value = "prototype", proxyMode = ScopedProxyMode.TARGET_CLASS)
+    static class Proxied implements GreetingService {
+        @Override
+        @RpcMethod(timeout = "1s")
+        public String greet(String name) {
+            return name;
+        }
+    }
+
+    @RpcService
+    static class Extended extends Greeter {
+        @RpcMethod(idempotent = true)
+        public void more() {}
+    }
+
+    interface Copies<T> {
+        T copy(T value);
+    }
+
+    interface TextCopies extends Copies<String> {}
+
+    @RpcService
+    static class Copier implements TextCopies {
+        @Override
+        @RpcMethod(readOnly = true)
+        public String copy(String value) {
+            return value;
+        }
+    }
+
+    interface Repeated {
+        @RpcMethod(idempotent = true)
+        String take(String name);
+    }
+
+    @RpcService
+    static class Repeating implements Repeated {
+        @Override
+        @RpcMethod(idempotent = true)
+        public String take(String name) {
+            return name;
+        }
+    }
+
+    static class User {
+        @RpcReference
+        GreetingService greetings;
+    }
+
+    static class SupplierUser {
+        @RpcReference
+        Supplier<GreetingService> greetings;
+    }
+
+    static class CallableUser {
+        CallableUser(@RpcReference Callable<GreetingService> greetings) {}
+    }
+
+    static class StaticFieldUser {
+        @RpcReference
+        static GreetingService greetings;
+    }
+
+    static class StaticMethodUser {
+        @RpcReference
+        static void set(GreetingService greetings) {}
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class BeanMethodUser {
+        @Bean
+        @RpcReference
+        GreetingService greetings() {
+            return name -> name;
+        }
+    }
+}

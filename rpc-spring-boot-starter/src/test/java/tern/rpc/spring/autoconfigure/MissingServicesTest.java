@@ -1,0 +1,141 @@
+package tern.rpc.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static tern.rpc.spring.autoconfigure.Applications.application;
+
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.ComponentScan;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.FilterType;
+import org.springframework.core.env.StandardEnvironment;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
+import org.springframework.core.type.classreading.MetadataReader;
+import org.springframework.core.type.classreading.MetadataReaderFactory;
+import org.springframework.core.type.filter.TypeFilter;
+import tern.rpc.server.RpcServer;
+import tern.rpc.spring.RpcService;
+
+/** Tests that an application with settings of a server but without services says why it serves nothing. */
+@ExtendWith(OutputCaptureExtension.class)
+class MissingServicesTest {
+
+    private static final String WARNING = "needs a server, but no bean with @RpcService was found";
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "rpc.server.port=0",
+                "rpc.server.queueCapacity=5",
+                "rpc.server.allowed-hosts[0]=orders.internal",
+                "rpc.server.ssl.client-auth=none",
+            })
+    void propertyOfAServerWithoutServicesIsNamedWithItsOrigin(String property, CapturedOutput output) {
+        application()
+                .withPropertyValues(property)
+                .run(there -> assertThat(there).hasNotFailed().doesNotHaveBean(RpcServer.class));
+
+        String written = property.substring(0, property.indexOf('='));
+        assertThat(output)
+                .containsOnlyOnce(WARNING)
+                .contains("(set in \"" + written + "\" from property source \"test\") " + WARNING)
+                .contains("@SpringBootApplication", "@ComponentScan", "neither abstract nor an inner class");
+    }
+
+    @Test
+    void portIsNamedBeforeOtherProperties(CapturedOutput output) {
+        application()
+                .withPropertyValues("rpc.server.threads=5", "rpc.server.port=0")
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output).contains("Property rpc.server.port (set in").doesNotContain("Property rpc.server.threads");
+    }
+
+    @Test
+    void environmentVariableIsNamedAndVariablesOfThePlatformAreNot(CapturedOutput output) {
+        application()
+                .withInitializer(context -> context.getEnvironment()
+                        .getPropertySources()
+                        .replace(
+                                StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
+                                new SystemEnvironmentPropertySource(
+                                        StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
+                                        Map.of(
+                                                "RPC_SERVER_SERVICE_HOST",
+                                                "10.0.0.1",
+                                                "RPC_SERVER_QUEUE_CAPACITY",
+                                                "5"))))
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output)
+                .contains("Property rpc.server.queue.capacity (set in")
+                .containsOnlyOnce(WARNING);
+    }
+
+    @Test
+    void abstractClassesAndInnerClassesAreNotFoundByTheScan(CapturedOutput output) {
+        application(Scanning.class)
+                .withPropertyValues("rpc.server.port=0")
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output).contains(WARNING);
+    }
+
+    @Test
+    void applicationThatOnlyCallsIsNotWarned(CapturedOutput output) {
+        application()
+                .withPropertyValues("rpc.client.url=127.0.0.1:1", "rpc.server.io-threads=1")
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output).doesNotContain(WARNING);
+    }
+
+    @Test
+    void serverThatIsSwitchedOffNeedsNoServices(CapturedOutput output) {
+        application()
+                .withPropertyValues("rpc.server.port=0", "rpc.server.enabled=false")
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output).doesNotContain(WARNING);
+    }
+
+    @Test
+    void applicationWithServicesIsNotWarned(CapturedOutput output) {
+        application(Greeter.class)
+                .withPropertyValues("rpc.server.port=0")
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output).doesNotContain(WARNING);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ComponentScan(
+            useDefaultFilters = false,
+            includeFilters = @ComponentScan.Filter(type = FilterType.CUSTOM, classes = OfThisTest.class))
+    static class Scanning {}
+
+    static final class OfThisTest implements TypeFilter {
+        @Override
+        public boolean match(MetadataReader reader, MetadataReaderFactory readers) {
+            String name = reader.getClassMetadata().getClassName();
+            return name.equals(Unfinished.class.getName()) || name.equals(Inner.class.getName());
+        }
+    }
+
+    @RpcService
+    abstract static class Unfinished implements GreetingService {}
+
+    @RpcService
+    @SuppressWarnings("ClassCanBeStatic") // The scan finds static classes.
+    class Inner implements GreetingService {
+        @Override
+        public String greet(String name) {
+            return name;
+        }
+    }
+}
