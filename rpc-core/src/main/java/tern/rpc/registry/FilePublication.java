@@ -27,7 +27,7 @@ final class FilePublication implements Publication {
     }
 
     @Override
-    public CompletableFuture<Integer> verify() {
+    public CompletableFuture<Repair> verify() {
         return registry.change(content -> content.has(registration) ? content : content.with(registration))
                 .whenComplete((before, failure) -> {
                     problem = failure == null ? "" : String.valueOf(failure.getMessage());
@@ -35,7 +35,7 @@ final class FilePublication implements Publication {
                         seen.complete(null);
                     }
                 })
-                .thenApply(before -> before.has(registration) ? 0 : 1);
+                .thenApply(before -> before.has(registration) ? Repair.NONE : Repair.MISSING);
     }
 
     @Override

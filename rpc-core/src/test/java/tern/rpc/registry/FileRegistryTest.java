@@ -148,11 +148,11 @@ class FileRegistryTest {
     void lostEntryIsRepairedByTheNextVerification() throws Exception {
         Publication publication = registry.publish(registration(1));
         publication.seen().get(30, TimeUnit.SECONDS);
-        assertThat(publication.verify().get(30, TimeUnit.SECONDS)).isZero();
+        assertThat(publication.verify().get(30, TimeUnit.SECONDS)).isEqualTo(Publication.Repair.NONE);
 
         write("{}");
 
-        assertThat(publication.verify().get(30, TimeUnit.SECONDS)).isEqualTo(1);
+        assertThat(publication.verify().get(30, TimeUnit.SECONDS)).isEqualTo(Publication.Repair.MISSING);
         assertThat(ProviderFile.parse(Files.readString(file), true).has(registration(1)))
                 .isTrue();
     }
