@@ -62,7 +62,7 @@ record ZooKeeperSettings(
     private static final int MAX_PORT_DIGITS = 5;
     private static final Pattern HOST =
             Pattern.compile("(?:\\[[0-9a-fA-F:.]+(?:%\\w+)?]|[\\w.-]+)(?::(?<port>[^:]*))?");
-    private static final Pattern ROOT = Pattern.compile("/?[^/]+(?:/[^/]+)*");
+    private static final Pattern ROOT = Pattern.compile("/?(?!\\.{1,2}(?:/|$))[^/]+(?:/(?!\\.{1,2}(?:/|$))[^/]+)*");
 
     private static final Set<String> PARAMETERS = Set.of(
             GROUP,

@@ -38,6 +38,7 @@ class ZooKeeperSettingsTest {
                 "h?group=|the parameter group of zookeeper://h?group= is ''; expected the name of a node, such as dubbo",
                 "h?group=/|is '/'; expected the name of a node",
                 "h?group=a//b|is 'a//b'; expected the name of a node",
+                "h?group=a/b/../c|is 'a/b/../c'; expected the name of a node",
                 "h?session=abc|the parameter session of zookeeper://h?session=abc is 'abc'; expected a number of millisec",
                 "h?session=-1|is '-1'; expected a number of milliseconds that is greater than 0",
                 "h?timeout=0|is '0'; expected a number of milliseconds that is greater than 0",
@@ -71,6 +72,7 @@ class ZooKeeperSettingsTest {
                 "10.0.0.1:2181/?group=a/b&session=1000&timeout=5",
                 "h?backup=g:1&group=/shop",
                 "h?ssl=false",
+                "h?group=a.b/..c",
             })
     void usualAddressesAreAccepted(String address) {
         assertThat(settings(address).root()).startsWith("/");
