@@ -52,6 +52,11 @@ public record RegistryUrl(
         if (!form.matches()) {
             throw new IllegalArgumentException("not an address of a registry; expected scheme://host:port");
         }
+        boolean isSplit = form.group("user") == null && !form.group("hosts").isEmpty();
+        if (isSplit && text.indexOf('@') >= 0) {
+            // Later messages would show parts of the password as a server, a path or a parameter.
+            throw new IllegalArgumentException("a user or password with / or ? must be encoded, such as %2F or %3F");
+        }
         Map<String, String> parameters = parameters(form.group("query"));
         List<String> hosts = new ArrayList<>(hosts(form.group("hosts")));
         hosts.addAll(hosts(parameters.remove(BACKUP)));
