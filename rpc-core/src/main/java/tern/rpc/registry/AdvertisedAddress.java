@@ -3,10 +3,12 @@ package tern.rpc.registry;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.endpoint.Endpoint;
 import tern.rpc.settings.InvalidPropertyException;
 
 /**
@@ -18,7 +20,8 @@ import tern.rpc.settings.InvalidPropertyException;
  */
 public record AdvertisedAddress(String host, int port, String reason) {
 
-    private static final Pattern HOST = Pattern.compile("[A-Za-z0-9._-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.%\\w]*");
+    private static final Pattern IPV4 = Pattern.compile("(?:(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)(?:\\.(?!$)|$)){4}");
+    private static final Pattern HOST = Pattern.compile("[A-Za-z0-9._-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*");
 
     /**
      * The configuration from which the address is chosen.
@@ -32,14 +35,44 @@ public record AdvertisedAddress(String host, int port, String reason) {
 
         /** @throws InvalidPropertyException if the host or the network is invalid */
         public Wish {
-            if (host != null && !HOST.matcher(host).matches()) {
-                throw new InvalidPropertyException(
-                        "rpc.server.advertise.host", "'" + host + "'", "a host name or an IP address without a port");
+            if (host != null) {
+                checkHost(host);
             }
             if (network != null) {
                 Network.parse(network);
             }
         }
+    }
+
+    private static void checkHost(String host) {
+        if (host.indexOf('%') >= 0) {
+            throw invalidHost(host, "an address without the part after %, which has a meaning on this machine only");
+        }
+        if (host.matches("[^:]+:\\d+|\\[.*]:\\d+")) {
+            throw invalidHost(host, "a host without a port; the port belongs to rpc.server.advertise.port");
+        }
+        if (!HOST.matcher(host).matches() || !isAddressOrName(host)) {
+            throw invalidHost(host, "a host name or an IP address without a port");
+        }
+        if (!new Endpoint(host, 1).mayBeProvider()) {
+            throw invalidHost(host, "the address of one machine, to which consumers can connect");
+        }
+    }
+
+    /** Returns whether a text with a colon, or of digits and dots, is an IP address. A name is not looked up. */
+    private static boolean isAddressOrName(String host) {
+        if (host.indexOf(':') < 0) {
+            return !host.matches("[\\d.]+") || IPV4.matcher(host).matches();
+        }
+        try {
+            return InetAddress.getByName(host) != null;
+        } catch (UnknownHostException e) {
+            return false;
+        }
+    }
+
+    private static InvalidPropertyException invalidHost(String host, String expected) {
+        return new InvalidPropertyException("rpc.server.advertise.host", "'" + host + "'", expected);
     }
 
     /** The network access of this machine. Tests replace it. */

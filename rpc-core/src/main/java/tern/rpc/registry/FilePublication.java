@@ -1,9 +1,13 @@
 package tern.rpc.registry;
 
 import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The published entries of one process in a file registry. */
 final class FilePublication implements Publication {
+
+    private static final Logger LOG = LoggerFactory.getLogger(FilePublication.class);
 
     private final FileRegistry registry;
     private final Registration registration;
@@ -13,7 +17,11 @@ final class FilePublication implements Publication {
     FilePublication(FileRegistry registry, Registration registration) {
         this.registry = registry;
         this.registration = registration;
-        verify();
+        verify().whenComplete((repaired, failure) -> {
+            if (!problem.isEmpty()) {
+                LOG.warn("{} could not be registered: {}. It is tried again", registration, problem);
+            }
+        });
     }
 
     @Override
@@ -27,7 +35,8 @@ final class FilePublication implements Publication {
     }
 
     @Override
-    public CompletableFuture<Integer> verify() {
+    public CompletableFuture<Repair> verify() {
+        boolean wasPublished = seen.isDone();
         return registry.change(content -> content.has(registration) ? content : content.with(registration))
                 .whenComplete((before, failure) -> {
                     problem = failure == null ? "" : String.valueOf(failure.getMessage());
@@ -35,7 +44,9 @@ final class FilePublication implements Publication {
                         seen.complete(null);
                     }
                 })
-                .thenApply(before -> before.has(registration) ? 0 : 1);
+                .thenApply(before -> before.has(registration)
+                        ? Repair.NONE
+                        : wasPublished && before.isTakenFrom(registration) ? Repair.CONFLICT : Repair.MISSING);
     }
 
     @Override

@@ -14,6 +14,7 @@ import java.nio.file.StandardOpenOption;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RejectedExecutionException;
@@ -66,6 +67,7 @@ public final class FileRegistry implements Registry {
         if (!url.hosts().isEmpty() || url.path().length() < 2) {
             throw new IllegalArgumentException(url + " names no file; expected file:///path/to/providers.json");
         }
+        url.checkParameters(Set.of());
         this.url = url;
         this.file = Path.of(url.path());
         this.json = !url.path().endsWith(".properties");
@@ -133,9 +135,12 @@ public final class FileRegistry implements Registry {
     private void look() {
         try {
             FileState found = state.next(file, json);
-            if (found.problem().isEmpty() != state.problem().isEmpty()
-                    && !found.problem().isEmpty()) {
+            if (!found.problem().isEmpty() && !found.problem().equals(state.problem())) {
                 LOG.warn("{} cannot be used: {}; the lists of providers stay as they are", url, found.problem());
+            }
+            List<String> problems = found.content().problems();
+            if (!problems.isEmpty() && !problems.equals(state.content().problems())) {
+                LOG.warn("{} is used only in part: {}", url, String.join("; ", problems));
             }
             state = found;
             sources.forEach(source -> source.tell(found));
@@ -145,16 +150,18 @@ public final class FileRegistry implements Registry {
     }
 
     /** Changes the file while holding a lock that all processes share. */
-    CompletableFuture<ProviderFile> change(UnaryOperator<ProviderFile> change) {
-        CompletableFuture<ProviderFile> result = new CompletableFuture<>();
+    CompletableFuture<ProviderDocument> change(UnaryOperator<ProviderDocument> change) {
+        CompletableFuture<ProviderDocument> result = new CompletableFuture<>();
         execute(() -> change(change, result, 1));
         return result;
     }
 
-    private void change(UnaryOperator<ProviderFile> change, CompletableFuture<ProviderFile> result, int tried) {
+    private void change(UnaryOperator<ProviderDocument> change, CompletableFuture<ProviderDocument> result, int tried) {
         try {
             result.complete(write(change));
-            look();
+            if (looking) {
+                look();
+            }
         } catch (OverlappingFileLockException e) { // another registry in this process holds the lock
             if (tried == MAX_TRIES || thread.isShutdown()) {
                 result.completeExceptionally(e);
@@ -162,19 +169,33 @@ public final class FileRegistry implements Registry {
                 thread.schedule(() -> change(change, result, tried + 1), LOCK_PAUSE.toMillis(), TimeUnit.MILLISECONDS);
             }
         } catch (IOException e) {
-            result.completeExceptionally(new UncheckedIOException(e));
+            result.completeExceptionally(new UncheckedIOException(unwritable(e), e));
+        } catch (IllegalArgumentException e) {
+            result.completeExceptionally(new IllegalStateException(
+                    file + " is not changed, because " + e.getMessage() + ". Correct the file, or remove it", e));
         } catch (RuntimeException e) {
             result.completeExceptionally(e);
         }
     }
 
-    private ProviderFile write(UnaryOperator<ProviderFile> change) throws IOException {
+    /** Explains why the file cannot be written, and what to change. */
+    private String unwritable(IOException failure) {
+        Path directory = file.toAbsolutePath().getParent();
+        if (directory != null && !Files.isDirectory(directory)) {
+            return file + " cannot be written: " + directory
+                    + " is not an existing directory. Create it, or correct rpc.server.registry";
+        }
+        return file + " cannot be written: " + FileText.reason(failure) + ". Allow this process to write " + file
+                + " and further files in " + directory + ", or correct rpc.server.registry";
+    }
+
+    private ProviderDocument write(UnaryOperator<ProviderDocument> change) throws IOException {
         Path lockFile = file.resolveSibling(file.getFileName() + ".lock");
         try (FileChannel channel = FileChannel.open(lockFile, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
                 FileLock lock = channel.lock()) {
-            ProviderFile before =
-                    ProviderFile.parse(lock.isValid() && Files.exists(file) ? Files.readString(file) : "", true);
-            ProviderFile after = change.apply(before);
+            ProviderDocument before =
+                    ProviderDocument.parse(lock.isValid() && Files.exists(file) ? FileText.read(file) : "");
+            ProviderDocument after = change.apply(before);
             if (!after.equals(before)) {
                 Path next = file.resolveSibling(file.getFileName() + ".next");
                 Files.write(next, after.json().getBytes(StandardCharsets.UTF_8));

@@ -1,8 +1,6 @@
 package tern.rpc.registry;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Objects;
@@ -24,17 +22,13 @@ record FileState(String text, ProviderFile content, boolean heard, String proble
      */
     FileState next(Path file, boolean json) {
         try {
-            long size = Files.size(file);
-            if (size > ProviderFile.MAX_BYTES) {
-                return problem("it has " + size + " bytes, more than " + ProviderFile.MAX_BYTES);
-            }
-            String read = Files.readString(file);
+            String read = FileText.read(file);
             return heard && problem.isEmpty() && Objects.equals(read, text)
                     ? this
                     : new FileState(read, ProviderFile.parse(read, json), true, "");
-        } catch (NoSuchFileException e) {
-            return problem("it does not exist");
-        } catch (IOException | IllegalArgumentException e) {
+        } catch (IOException e) {
+            return problem(FileText.reason(e));
+        } catch (IllegalArgumentException e) {
             return problem(String.valueOf(e.getMessage()));
         }
     }

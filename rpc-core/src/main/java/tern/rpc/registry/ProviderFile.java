@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -20,20 +21,35 @@ import tern.rpc.endpoint.Instance;
  * "weight": 50}]}}}, or properties such as {@code com.acme.Orders=10.0.0.7:20880,10.0.0.8:20880?weight=50}. A service
  * is written as {@code group/interface:version}.
  *
- * @param services the providers by service
+ * @param services the providers by service, without the entries that cannot be used
+ * @param problems what cannot be used, with its place and what is expected there; only the first of them
  */
-record ProviderFile(Map<String, List<Provider>> services) {
+record ProviderFile(Map<String, List<Provider>> services, List<String> problems) {
 
     /** The maximum size of a file in bytes. */
     static final int MAX_BYTES = 16 * 1024 * 1024;
 
-    private static final int MAX_MEMBERS = 1_000_000;
-    private static final int MAX_WEIGHT = 1_000_000;
-    private static final String SERVICES = "services";
+    static final int MAX_MEMBERS = 1_000_000;
+    static final String SERVICES = "services";
+    static final String ADDRESS = "address";
+    static final String STARTED_AT = "startedAt";
 
-    private static final Pattern ADDRESS = Pattern.compile("(?:(?<protocol>[a-z][a-z0-9+.-]*)://)?"
-            + "(?:\\[(?<ipv6>[0-9a-fA-F:.%]+)]|(?<host>[\\w.-]+)):(?<port>\\d{1,5})"
-            + "(?:\\?weight=(?<weight>\\d{1,7}))?");
+    private static final String PROTOCOL = "protocol";
+    private static final String WEIGHT = "weight";
+    private static final String ZONE = "zone";
+    private static final String TAG = "tag";
+    private static final List<String> KEYS = List.of(ADDRESS, PROTOCOL, WEIGHT, ZONE, TAG, STARTED_AT);
+
+    private static final int MAX_PORT = 65_535;
+    private static final int MAX_WEIGHT = 1_000_000;
+    private static final int MAX_PROBLEMS = 10;
+    private static final int MAX_SHOWN = 80;
+    private static final String ADDRESS_EXPECTED = "host:port or protocol://host:port";
+    private static final String WEIGHT_EXPECTED = "a whole number from 0 to " + MAX_WEIGHT;
+
+    private static final Pattern ADDRESS_FORM = Pattern.compile("(?:(?<protocol>[a-z][a-z0-9+.-]*)://)?"
+            + "(?:\\[(?<ipv6>[0-9a-fA-F:.]+)(?<scope>%[^\\]]*)?]|(?<host>[\\w.-]+)):(?<port>\\d{1,5})"
+            + "(?:\\?weight=(?<weight>[^&]*))?");
 
     /**
      * One provider of a service.
@@ -44,40 +60,89 @@ record ProviderFile(Map<String, List<Provider>> services) {
 
     ProviderFile {
         services = new TreeMap<>(services);
+        problems = List.copyOf(problems);
+    }
+
+    ProviderFile(Map<String, List<Provider>> services) {
+        this(services, List.of());
     }
 
     /**
-     * Parses a file.
+     * Parses a file. Entries that cannot be used are left out.
      *
      * @param json whether the file is JSON; otherwise it is a properties file
-     * @throws IllegalArgumentException if the file is invalid; the message names the service and the invalid part
+     * @throws IllegalArgumentException if no part of the file can be used
      */
     static ProviderFile parse(String text, boolean json) {
+        if (text.isEmpty()) {
+            throw new IllegalArgumentException("it is empty");
+        }
         return json ? parseJson(text) : parseProperties(text);
     }
 
     private static ProviderFile parseJson(String text) {
-        Map<String, List<Provider>> services = new TreeMap<>();
-        if (!text.isBlank() && JsonReader.readObject(text, MAX_MEMBERS).get(SERVICES) instanceof Map<?, ?> listed) {
-            listed.forEach((service, providers) -> {
-                List<Provider> read = new ArrayList<>();
-                if (providers instanceof List<?> list) {
-                    list.forEach(provider -> read.add(jsonProvider(String.valueOf(service), provider)));
-                }
-                services.put(String.valueOf(service), List.copyOf(read));
-            });
+        Map<String, @Nullable Object> members = JsonReader.readObject(text, MAX_MEMBERS);
+        checkServices(members);
+        if (!members.isEmpty() && !members.containsKey(SERVICES)) {
+            throw new IllegalArgumentException("it has no member \"" + SERVICES + "\", but "
+                    + members.keySet().stream()
+                            .limit(MAX_PROBLEMS)
+                            .map(ProviderFile::shown)
+                            .toList());
         }
-        return new ProviderFile(services);
+        Problems problems = new Problems();
+        members.keySet().stream()
+                .filter(name -> !name.equals(SERVICES))
+                .forEach(name -> problems.add(
+                        "the member " + shown(name) + " is unknown and has no effect; expected \"" + SERVICES + "\""));
+        Map<String, List<Provider>> services = new TreeMap<>();
+        if (members.get(SERVICES) instanceof Map<?, ?> listed) {
+            listed.forEach((service, providers) ->
+                    services.put(String.valueOf(service), jsonProviders(String.valueOf(service), providers, problems)));
+        }
+        return new ProviderFile(services, problems.all());
     }
 
-    private static Provider jsonProvider(String service, @Nullable Object provider) {
-        if (provider instanceof String address) {
-            return provider(service, address, Map.of());
+    /** @throws IllegalArgumentException if the services are not an object */
+    static void checkServices(Map<String, @Nullable Object> members) {
+        Object services = members.get(SERVICES);
+        if (members.containsKey(SERVICES) && !(services instanceof Map<?, ?>)) {
+            throw new IllegalArgumentException("the value of \"" + SERVICES + "\" is " + kind(services)
+                    + "; expected an object such as {\"com.acme.Orders\":[\"10.0.0.7:20880\"]}");
         }
-        if (provider instanceof Map<?, ?> members && members.get("address") instanceof String address) {
-            return provider(service, address, members);
+    }
+
+    private static List<Provider> jsonProviders(String service, @Nullable Object providers, Problems problems) {
+        List<Provider> read = new ArrayList<>();
+        if (providers instanceof List<?> list) {
+            for (int i = 0; i < list.size(); i++) {
+                Place place = new Place("entry " + (i + 1) + " of " + shown(service), problems);
+                addUnlessBad(read, list.get(i), place);
+            }
+        } else {
+            problems.add("the value of " + shown(service) + " is " + kind(providers)
+                    + " and is left out; expected a list of " + ADDRESS_EXPECTED);
         }
-        throw new IllegalArgumentException("a provider of " + service + " has no address");
+        return List.copyOf(read);
+    }
+
+    private static void addUnlessBad(List<Provider> read, @Nullable Object provider, Place place) {
+        try {
+            if (provider instanceof String address) {
+                read.add(provider(address, Map.of(), place));
+            } else if (provider instanceof Map<?, ?> members) {
+                if (!(members.get(ADDRESS) instanceof String address)) {
+                    throw new IllegalArgumentException(
+                            "it has no \"" + ADDRESS + "\"; expected one with " + ADDRESS_EXPECTED);
+                }
+                read.add(provider(address, members, place));
+            } else {
+                throw new IllegalArgumentException("it is " + kind(provider) + "; expected " + ADDRESS_EXPECTED
+                        + ", or an object with an address");
+            }
+        } catch (IllegalArgumentException e) {
+            place.problems().add(place.name() + " is left out: " + e.getMessage());
+        }
     }
 
     private static ProviderFile parseProperties(String text) {
@@ -87,45 +152,143 @@ record ProviderFile(Map<String, List<Provider>> services) {
         } catch (IOException e) {
             throw new IllegalStateException("a string can always be read", e);
         }
+        Problems problems = new Problems();
         Map<String, List<Provider>> services = new TreeMap<>();
-        for (String service : properties.stringPropertyNames()) {
+        for (String service : new TreeSet<>(properties.stringPropertyNames())) {
             List<Provider> providers = new ArrayList<>();
-            for (String address : properties.getProperty(service).split(",")) {
-                if (!address.isBlank()) {
-                    providers.add(provider(service, address.trim(), Map.of()));
+            String[] addresses = properties.getProperty(service).split(",");
+            for (int i = 0; i < addresses.length; i++) {
+                if (!addresses[i].isBlank()) {
+                    addUnlessBad(
+                            providers,
+                            addresses[i].trim(),
+                            new Place("entry " + (i + 1) + " of " + shown(service), problems));
                 }
             }
             services.put(service, List.copyOf(providers));
         }
-        return new ProviderFile(services);
+        return new ProviderFile(services, problems.all());
     }
 
-    private static Provider provider(String service, String address, Map<?, ?> members) {
-        Matcher form = ADDRESS.matcher(address);
+    private static Provider provider(String address, Map<?, ?> members, Place place) {
+        Matcher form = ADDRESS_FORM.matcher(address);
         if (!form.matches()) {
-            throw new IllegalArgumentException("a provider of " + service
-                    + " has an address of another form; expected host:port or protocol://host:port");
+            throw new IllegalArgumentException("its address is " + shown(address) + "; expected " + ADDRESS_EXPECTED);
         }
-        String host = form.group("ipv6") == null ? form.group("host") : form.group("ipv6");
-        String protocol = form.group("protocol") == null ? "" : form.group("protocol");
-        int weight = form.group("weight") == null ? Attributes.DEFAULT_WEIGHT : Integer.parseInt(form.group("weight"));
-        Attributes attributes = Attributes.ofWeight(weight(members.get("weight"), weight));
-        if (members.get("zone") instanceof String zone) {
-            attributes = attributes.withZone(zone);
+        if (form.group("scope") != null) {
+            throw new IllegalArgumentException("its address is " + shown(address)
+                    + ", whose part after % has a meaning on one machine only; expected an address without it");
         }
-        if (members.get("tag") instanceof String tag) {
-            attributes = attributes.withTags(Map.of(Attributes.TAG, tag));
+        int port = Integer.parseInt(form.group("port"));
+        if (port == 0 || port > MAX_PORT) {
+            throw new IllegalArgumentException(
+                    "its address is " + shown(address) + "; expected a port from 1 to " + MAX_PORT);
         }
-        if (members.get("startedAt") instanceof Long startedAt) {
-            attributes = attributes.withStartedAt(startedAt);
+        for (Object key : members.keySet()) {
+            if (!KEYS.contains(String.valueOf(key))) {
+                place.warn(String.valueOf(key), "unknown and has no effect", "one of " + KEYS);
+            }
         }
+        Attributes attributes = Attributes.ofWeight(weight(form.group("weight"), members.get(WEIGHT), place))
+                .withZone(text(members, ZONE, "", place))
+                .withStartedAt(startedAt(members, place));
+        String tag = text(members, TAG, "", place);
         return new Provider(
-                members.get("protocol") instanceof String named ? named : protocol,
-                new Instance(new Endpoint(host, Integer.parseInt(form.group("port"))), attributes));
+                text(members, PROTOCOL, form.group("protocol") == null ? "" : form.group("protocol"), place),
+                new Instance(
+                        new Endpoint(form.group("ipv6") == null ? form.group("host") : form.group("ipv6"), port),
+                        tag.isEmpty() ? attributes : attributes.withTags(Map.of(Attributes.TAG, tag))));
     }
 
-    private static int weight(@Nullable Object written, int otherwise) {
-        return written instanceof Long weight ? (int) Math.max(0, Math.min(weight, MAX_WEIGHT)) : otherwise;
+    /** Returns whether an entry's address has the given host and port. */
+    static boolean isAddressOf(String address, String host, int port) {
+        Matcher form = ADDRESS_FORM.matcher(address);
+        return form.matches()
+                && form.group("scope") == null
+                && host.equals(form.group("ipv6") == null ? form.group("host") : form.group("ipv6"))
+                && port == Integer.parseInt(form.group("port"));
+    }
+
+    private static int weight(@Nullable String inAddress, @Nullable Object member, Place place) {
+        Object written = member == null ? inAddress : member;
+        if (written == null) {
+            return Attributes.DEFAULT_WEIGHT;
+        }
+        String text = String.valueOf(written);
+        boolean isNumber = text.matches("\\d{1,7}") && Integer.parseInt(text) <= MAX_WEIGHT;
+        if (!isNumber || member instanceof String) {
+            place.warn(WEIGHT, shown(written) + ", so " + Attributes.DEFAULT_WEIGHT + " is used", WEIGHT_EXPECTED);
+            return Attributes.DEFAULT_WEIGHT;
+        }
+        return Integer.parseInt(text);
+    }
+
+    private static String text(Map<?, ?> members, String key, String otherwise, Place place) {
+        Object written = members.get(key);
+        if (written instanceof String text) {
+            return text;
+        }
+        if (members.containsKey(key)) {
+            place.warn(key, kind(written) + " and has no effect", "a string");
+        }
+        return otherwise;
+    }
+
+    private static long startedAt(Map<?, ?> members, Place place) {
+        Object written = members.get(STARTED_AT);
+        if (written instanceof Long startedAt) {
+            return startedAt;
+        }
+        if (members.containsKey(STARTED_AT)) {
+            place.warn(STARTED_AT, kind(written) + " and has no effect", "milliseconds since 1970");
+        }
+        return 0;
+    }
+
+    /** Returns the kind of a JSON value, for messages. */
+    static String kind(@Nullable Object value) {
+        if (value == null) {
+            return "null";
+        }
+        return value instanceof Map<?, ?>
+                ? "an object"
+                : value instanceof List<?> ? "a list" : value instanceof String ? "a string" : shown(value);
+    }
+
+    /** Returns a value in quotes for messages: shortened, and without control characters. */
+    private static String shown(Object value) {
+        String text = String.valueOf(value).replaceAll("\\p{Cntrl}", "?");
+        return "\"" + (text.length() > MAX_SHOWN ? text.substring(0, MAX_SHOWN) + "…" : text) + "\"";
+    }
+
+    /** Collects the first problems, and counts the others. */
+    private static final class Problems {
+        private final List<String> first = new ArrayList<>();
+        private int more;
+
+        void add(String problem) {
+            if (first.size() < MAX_PROBLEMS) {
+                first.add(problem);
+            } else {
+                more++;
+            }
+        }
+
+        List<String> all() {
+            List<String> all = new ArrayList<>(first);
+            if (more > 0) {
+                all.add(more + " more of the kind");
+            }
+            return all;
+        }
+    }
+
+    /** The place of an entry. */
+    private record Place(String name, Problems problems) {
+
+        void warn(String key, String what, String expected) {
+            problems.add(shown(key) + " in " + name + " is " + what + "; expected " + expected);
+        }
     }
 
     /** Returns the providers of the service that offer the subscription's protocol. */
@@ -137,46 +300,6 @@ record ProviderFile(Map<String, List<Provider>> services) {
                 .toList();
     }
 
-    /** Returns this content with the services of a registration. They replace all entries with the same address. */
-    ProviderFile with(Registration registration) {
-        Map<String, List<Provider>> changed = without(registration).services();
-        for (Registration.Service service : registration.services()) {
-            List<Provider> providers =
-                    new ArrayList<>(changed.getOrDefault(service.key().toString(), List.of()));
-            Attributes attributes = Attributes.ofWeight(service.weight())
-                    .withZone(registration.attributes().getOrDefault(Registration.ZONE, ""))
-                    .withStartedAt(registration.startedAtMillis());
-            String tag = registration.attributes().get(Attributes.TAG);
-            Attributes tagged = tag == null ? attributes : attributes.withTags(Map.of(Attributes.TAG, tag));
-            Endpoint endpoint = new Endpoint(registration.host(), registration.port());
-            registration
-                    .protocols()
-                    .forEach(protocol -> providers.add(new Provider(protocol, new Instance(endpoint, tagged))));
-            changed.put(service.key().toString(), List.copyOf(providers));
-        }
-        return new ProviderFile(changed);
-    }
-
-    /** Returns this content without the entries for a registration's address. */
-    ProviderFile without(Registration registration) {
-        Endpoint own = new Endpoint(registration.host(), registration.port());
-        Map<String, List<Provider>> changed = new TreeMap<>();
-        services.forEach((service, providers) -> {
-            List<Provider> others = providers.stream()
-                    .filter(provider -> !provider.instance().endpoint().equals(own))
-                    .toList();
-            if (!others.isEmpty()) {
-                changed.put(service, others);
-            }
-        });
-        return new ProviderFile(changed);
-    }
-
-    /** Returns whether this content lists exactly a registration's services under the registration's address. */
-    boolean has(Registration registration) {
-        return with(registration).equals(this);
-    }
-
     String json() {
         Map<String, Object> written = new LinkedHashMap<>();
         services.forEach((service, providers) -> written.put(
@@ -184,22 +307,23 @@ record ProviderFile(Map<String, List<Provider>> services) {
         return JsonWriter.write(Map.of(SERVICES, written));
     }
 
-    private static Map<String, Object> members(Provider provider) {
+    /** Returns the members of an entry. */
+    static Map<String, Object> members(Provider provider) {
         Attributes attributes = provider.instance().attributes();
         Map<String, Object> members = new LinkedHashMap<>();
-        members.put("address", provider.instance().endpoint().toString());
+        members.put(ADDRESS, provider.instance().endpoint().toString());
         if (!provider.protocol().isEmpty()) {
-            members.put("protocol", provider.protocol());
+            members.put(PROTOCOL, provider.protocol());
         }
-        members.put("weight", attributes.weight());
+        members.put(WEIGHT, (long) attributes.weight());
         if (!attributes.zone().isEmpty()) {
-            members.put("zone", attributes.zone());
+            members.put(ZONE, attributes.zone());
         }
         if (!attributes.tag().isEmpty()) {
-            members.put("tag", attributes.tag());
+            members.put(TAG, attributes.tag());
         }
         if (attributes.startedAtMillis() > 0) {
-            members.put("startedAt", attributes.startedAtMillis());
+            members.put(STARTED_AT, attributes.startedAtMillis());
         }
         return members;
     }

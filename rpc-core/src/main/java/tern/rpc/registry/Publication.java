@@ -8,6 +8,24 @@ import java.util.concurrent.CompletableFuture;
  */
 public interface Publication {
 
+    /**
+     * What a verification wrote again.
+     *
+     * @param missing the number of entries that were missing
+     * @param conflicts the number of entries for this process's address that another process had written
+     */
+    record Repair(int missing, int conflicts) {
+
+        public static final Repair NONE = new Repair(0, 0);
+        public static final Repair MISSING = new Repair(1, 0);
+        public static final Repair CONFLICT = new Repair(0, 1);
+
+        /** Returns the sum of two repairs. */
+        public Repair plus(Repair other) {
+            return new Repair(missing + other.missing, conflicts + other.conflicts);
+        }
+    }
+
     /** Returns a future that completes when all entries have been read back from the registry for the first time. */
     CompletableFuture<Void> seen();
 
@@ -19,9 +37,9 @@ public interface Publication {
     /**
      * Checks every entry, and rewrites entries that are missing or belong to an earlier session.
      *
-     * @return a future with the number of repaired entries; the future fails if the registry cannot be reached
+     * @return a future with what was repaired; the future fails if the registry cannot be reached or written
      */
-    CompletableFuture<Integer> verify();
+    CompletableFuture<Repair> verify();
 
     /**
      * Removes the entries.

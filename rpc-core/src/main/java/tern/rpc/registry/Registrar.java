@@ -2,10 +2,12 @@ package tern.rpc.registry;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
@@ -33,6 +35,9 @@ public final class Registrar implements AutoCloseable {
 
     /** The time allowed for consumers to notice that the entries were removed. */
     static final Duration AFTER_GONE = Duration.ofSeconds(1);
+
+    /** The minimum time between two warnings with the same text. */
+    static final Duration WARN_EVERY = Duration.ofMinutes(1);
 
     private static final Logger LOG = LoggerFactory.getLogger(Registrar.class);
 
@@ -66,7 +71,11 @@ public final class Registrar implements AutoCloseable {
     private final NanoClock clock;
     private final Waiting waiting;
     private final Map<Registry, Publication> publications = new LinkedHashMap<>(); // guarded by this
+    private final Map<Registry, Warning> warnings = new HashMap<>(); // guarded by this
     private @Nullable ScheduledFuture<?> verification; // guarded by this
+
+    /** The last warning about a verification. */
+    private record Warning(String text, long nanos) {}
 
     /** @param timer runs the verifications, which do not block; the registrar does not shut it down */
     public Registrar(List<Registry> registries, ScheduledExecutorService timer) {
@@ -129,14 +138,39 @@ public final class Registrar implements AutoCloseable {
         }
         current.forEach((registry, publication) -> publication.verify().whenComplete((repaired, failure) -> {
             if (failure != null) {
-                LOG.debug("The registration at {} could not be verified", registry.url(), failure);
-            } else if (repaired > 0) {
+                warnOnceAMinute(
+                        registry,
+                        "The registration at " + registry.url() + " could not be verified: "
+                                + cause(failure).getMessage() + ". It is tried again");
+            } else if (repaired.conflicts() > 0) {
+                warnOnceAMinute(
+                        registry,
+                        "Another process registers the same address as this provider at " + registry.url()
+                                + ". The entries of the other process were replaced. Give every provider its own"
+                                + " rpc.server.advertise.host or rpc.server.advertise.port");
+            } else if (repaired.missing() > 0) {
                 LOG.warn(
                         "{} entries of this provider were missing at {} and were written again",
-                        repaired,
+                        repaired.missing(),
                         registry.url());
             }
         }));
+    }
+
+    private void warnOnceAMinute(Registry registry, String warning) {
+        long now = clock.nanoTime();
+        synchronized (this) {
+            Warning last = warnings.get(registry);
+            if (last != null && last.text().equals(warning) && now - last.nanos() < WARN_EVERY.toNanos()) {
+                return;
+            }
+            warnings.put(registry, new Warning(warning, now));
+        }
+        LOG.warn(warning);
+    }
+
+    private static Throwable cause(Throwable failure) {
+        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     }
 
     /**
@@ -144,13 +178,14 @@ public final class Registrar implements AutoCloseable {
      * but no longer than three seconds. Does nothing if there is no registration.
      */
     public void withdraw() {
-        List<CompletableFuture<Void>> gone = new ArrayList<>();
+        List<CompletableFuture<Boolean>> gone = new ArrayList<>();
         synchronized (this) {
             if (verification != null) {
                 verification.cancel(false);
                 verification = null;
             }
-            publications.values().forEach(publication -> gone.add(publication.withdraw()));
+            publications.forEach((registry, publication) ->
+                    gone.add(publication.withdraw().handle((done, failure) -> isGone(registry, failure))));
             publications.clear();
         }
         if (gone.isEmpty()) {
@@ -158,19 +193,30 @@ public final class Registrar implements AutoCloseable {
         }
         long started = clock.nanoTime();
         try {
-            boolean all =
+            boolean answered =
                     waiting.isDone(CompletableFuture.allOf(gone.toArray(CompletableFuture[]::new)), MAX_WITHDRAWAL);
             Duration left = MAX_WITHDRAWAL.minusNanos(clock.nanoTime() - started);
-            if (!all) {
+            if (!answered) {
                 LOG.warn(
                         "Not every registry confirmed within {} s that this provider is gone; it stops all the same",
                         MAX_WITHDRAWAL.toSeconds());
-            } else if (!left.isNegative()) {
+            } else if (!left.isNegative() && gone.stream().anyMatch(future -> future.getNow(true))) {
                 waiting.pause(left.compareTo(AFTER_GONE) < 0 ? left : AFTER_GONE);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** Returns whether a registry confirmed that the entries are gone, and logs why it did not. */
+    private static boolean isGone(Registry registry, @Nullable Throwable failure) {
+        if (failure != null) {
+            LOG.warn(
+                    "The registration at {} could not be removed: {}. This provider stops all the same",
+                    registry.url(),
+                    cause(failure).getMessage());
+        }
+        return failure == null;
     }
 
     /** Closes the registries. Does not block. */

@@ -6,9 +6,12 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,7 +36,7 @@ public record RegistryUrl(
     private static final String BACKUP = "backup";
 
     private static final Pattern SECRET =
-            Pattern.compile("(?i).*(password|passwd|secret|token|username|user|auth|digest).*");
+            Pattern.compile("(?i).*(pass?w|pwd|secret|token|username|user|auth|digest).*");
     private static final String MASK = "…";
 
     public RegistryUrl {
@@ -49,6 +52,11 @@ public record RegistryUrl(
         if (!form.matches()) {
             throw new IllegalArgumentException("not an address of a registry; expected scheme://host:port");
         }
+        boolean isSplit = form.group("user") == null && !form.group("hosts").isEmpty();
+        if (isSplit && text.indexOf('@') >= 0) {
+            // Later messages would show parts of the password as a server, a path or a parameter.
+            throw new IllegalArgumentException("a user or password with / or ? must be encoded, such as %2F or %3F");
+        }
         Map<String, String> parameters = parameters(form.group("query"));
         List<String> hosts = new ArrayList<>(hosts(form.group("hosts")));
         hosts.addAll(hosts(parameters.remove(BACKUP)));
@@ -62,7 +70,9 @@ public record RegistryUrl(
     }
 
     private static List<String> hosts(@Nullable String text) {
-        return text == null || text.isEmpty() ? List.of() : List.of(text.split(","));
+        return text == null || text.isEmpty()
+                ? List.of()
+                : Stream.of(text.split(",", -1)).map(String::trim).toList();
     }
 
     private static Map<String, String> parameters(@Nullable String query) {
@@ -70,8 +80,10 @@ public record RegistryUrl(
         if (query != null) {
             for (String pair : query.split("&")) {
                 int equals = pair.indexOf('=');
-                if (equals > 0) {
-                    parameters.put(decoded(pair.substring(0, equals)), decoded(pair.substring(equals + 1)));
+                String name = equals < 0 ? pair : pair.substring(0, equals);
+                String value = equals < 0 ? "" : pair.substring(equals + 1);
+                if (!pair.isEmpty() && parameters.put(decoded(name), decoded(value)) != null) {
+                    throw new IllegalArgumentException("a parameter is given twice");
                 }
             }
         }
@@ -85,6 +97,31 @@ public record RegistryUrl(
     /** Returns the value of a parameter, or the given default. */
     public String parameter(String name, String otherwise) {
         return parameters.getOrDefault(name, otherwise);
+    }
+
+    /**
+     * Checks that the address has no other parameters than the given ones.
+     *
+     * @throws IllegalArgumentException if there is another one; the message names it, its value and the allowed ones
+     */
+    public void checkParameters(Set<String> allowed) {
+        for (String name : new TreeMap<>(parameters).keySet()) {
+            if (!allowed.contains(name)) {
+                throw new IllegalArgumentException(this + " has the unknown parameter " + name + " with the value '"
+                        + shown(name) + "'; "
+                        + (allowed.isEmpty() ? "no parameters are allowed" : "allowed are " + new TreeSet<>(allowed)));
+            }
+        }
+    }
+
+    /** Creates an exception for a parameter whose value cannot be used. A secret value is not shown. */
+    public IllegalArgumentException invalid(String name, String expected) {
+        return new IllegalArgumentException(
+                "the parameter " + name + " of " + this + " is '" + shown(name) + "'; expected " + expected);
+    }
+
+    private String shown(String name) {
+        return SECRET.matcher(name).matches() ? MASK : parameters.getOrDefault(name, "");
     }
 
     public boolean hasCredentials() {
@@ -101,8 +138,7 @@ public record RegistryUrl(
         shown.append(String.join(",", hosts)).append(path);
         char separator = '?';
         for (Map.Entry<String, String> parameter : new TreeMap<>(parameters).entrySet()) {
-            boolean secret = SECRET.matcher(parameter.getKey()).matches();
-            shown.append(separator).append(parameter.getKey()).append('=').append(secret ? MASK : parameter.getValue());
+            shown.append(separator).append(parameter.getKey()).append('=').append(shown(parameter.getKey()));
             separator = '&';
         }
         return shown.toString();

@@ -9,6 +9,9 @@ import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.registry.AdvertisedAddress.CardAddress;
 import tern.rpc.registry.AdvertisedAddress.Machine;
 import tern.rpc.registry.AdvertisedAddress.Wish;
@@ -59,6 +62,32 @@ class AdvertisedAddressTest {
         assertThat(AdvertisedAddress.choose(new Wish("shop.example", 80, null), null, 20880, REMOTE, MACHINE))
                 .extracting(AdvertisedAddress::host, AdvertisedAddress::port)
                 .containsExactly("shop.example", 80);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "fe80::1%eth0, without the part after %",
+        "0.0.0.0, the address of one machine",
+        "::, the address of one machine",
+        "224.0.0.1, the address of one machine",
+        "ff02::1, the address of one machine",
+        "127.0.0.1:20880, the port belongs to rpc.server.advertise.port",
+        "shop.example:80, the port belongs to rpc.server.advertise.port",
+        "[::1]:80, the port belongs to rpc.server.advertise.port",
+        "300.1.1.1, a host name or an IP address",
+        "10.0.0, a host name or an IP address",
+        "1:2:3, a host name or an IP address",
+    })
+    void hostThatConsumersCannotReachIsRefusedWithTheReason(String host, String reason) {
+        assertThatThrownBy(() -> new Wish(host, 0, null))
+                .hasMessageStartingWith("rpc.server.advertise.host is '" + host + "'; expected ")
+                .hasMessageContaining(reason);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"shop.example", "shop", "10.0.0.7", "255.0.0.1", "2001:db8::1", "::1", "1and1.example"})
+    void hostNamesAndAddressesAreAccepted(String host) {
+        assertThat(new Wish(host, 0, null).host()).isEqualTo(host);
     }
 
     @Test

@@ -35,6 +35,7 @@ class RegistrarTest {
         final CompletableFuture<Void> seen = new CompletableFuture<>();
         final CompletableFuture<Void> gone = new CompletableFuture<>();
         private final String name;
+        CompletableFuture<Repair> verified = CompletableFuture.completedFuture(Repair.NONE);
 
         FakeRegistry(String name) {
             this.name = name;
@@ -72,9 +73,9 @@ class RegistrarTest {
         }
 
         @Override
-        public CompletableFuture<Integer> verify() {
+        public CompletableFuture<Repair> verify() {
             log.add("verify");
-            return CompletableFuture.completedFuture(0);
+            return verified;
         }
 
         @Override
@@ -173,6 +174,62 @@ class RegistrarTest {
 
         assertThat(timer.everyMillis).isEqualTo(30_000);
         assertThat(one.log).containsExactly("publish", "verify");
+    }
+
+    @Test
+    void failedVerificationIsAWarningOnceAMinuteForEachReason() {
+        try (RegistryLog log = new RegistryLog()) {
+            registrar(Duration.ZERO).register(REGISTRATION);
+            one.verified = CompletableFuture.failedFuture(new IllegalStateException("no disk"));
+            for (int seconds = 0; seconds < 120; seconds += 30) {
+                now.set(Duration.ofSeconds(seconds).toNanos());
+                timer.task.run();
+            }
+            String noDisk = "The registration at fake://…@one could not be verified: no disk. It is tried again";
+            assertThat(log.warnings()).containsExactly(noDisk, noDisk);
+
+            one.verified = CompletableFuture.failedFuture(new IllegalStateException("no right"));
+            timer.task.run();
+
+            assertThat(log.warnings()).hasSize(3).last().asString().contains("no right");
+        }
+    }
+
+    @Test
+    void addressOfTwoProcessesIsNamed() {
+        try (RegistryLog log = new RegistryLog()) {
+            registrar(Duration.ZERO).register(REGISTRATION);
+            one.verified = CompletableFuture.completedFuture(new Publication.Repair(0, 2));
+            two.verified = CompletableFuture.completedFuture(new Publication.Repair(3, 0));
+
+            timer.task.run();
+
+            assertThat(log.warnings())
+                    .hasSize(2)
+                    .satisfies(all -> assertThat(all.get(0))
+                            .startsWith("Another process registers the same address as this provider at fake://…@one."))
+                    .satisfies(all -> assertThat(all.get(1))
+                            .isEqualTo(
+                                    "3 entries of this provider were missing at fake://…@two and were written again"));
+        }
+    }
+
+    @Test
+    void failedWithdrawalIsNotCalledALateOne() {
+        try (RegistryLog log = new RegistryLog()) {
+            Registrar registrar = registrar(Duration.ofMillis(59));
+            registrar.register(REGISTRATION);
+            one.gone.completeExceptionally(new IllegalStateException("no disk"));
+            two.gone.completeExceptionally(new IllegalStateException("no right"));
+
+            registrar.withdraw();
+
+            assertThat(Duration.ofNanos(now.get())).isEqualTo(Duration.ofMillis(59));
+            assertThat(log.warnings())
+                    .containsExactly(
+                            "The registration at fake://…@one could not be removed: no disk. This provider stops all the same",
+                            "The registration at fake://…@two could not be removed: no right. This provider stops all the same");
+        }
     }
 
     @Test

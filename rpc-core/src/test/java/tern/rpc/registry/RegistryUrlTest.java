@@ -41,7 +41,14 @@ class RegistryUrlTest {
 
     @Test
     void otherTextsAreRefusedWithoutRepeatingThem() {
-        for (String text : new String[] {"", "10.0.0.1:2181", "zookeeper:/secret", "zookeeper://a@b@secret"}) {
+        for (String text : new String[] {
+            "",
+            "10.0.0.1:2181",
+            "zookeeper:/secret",
+            "zookeeper://a@b@secret",
+            "zookeeper://me:secret/x@h",
+            "zookeeper://me:secret?x@h:1"
+        }) {
             assertThatThrownBy(() -> RegistryUrl.parse(text))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageNotContaining("secret");

@@ -128,6 +128,8 @@ final class Folder<T> implements Session.Listener {
                 // creation.
                 session.exists(path, event -> list()).thenRun(this::list);
                 listed(List.of());
+            } else if (Session.isCode(failure, Code.NOAUTH)) {
+                warn("cannot be listed: " + session.reason(failure));
             } else {
                 LOG.debug("{} cannot be listed at {}", path, session.settings().url(), failure);
             }

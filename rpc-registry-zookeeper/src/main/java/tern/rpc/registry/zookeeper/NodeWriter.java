@@ -41,8 +41,10 @@ final class NodeWriter {
 
     /** Creates a node if it does not exist. An existing node keeps its data. */
     CompletableFuture<Integer> createOnce(Paths.Node node) {
-        return session.create(node.path(), node.data(), node.mode())
-                .thenApply(made -> 1)
+        return session.exists(node.path(), null)
+                .thenApply(stat -> 0)
+                .exceptionallyCompose(failure ->
+                        Session.isCode(failure, Code.NONODE) ? create(node) : CompletableFuture.failedFuture(failure))
                 .exceptionallyCompose(failure -> Session.isCode(failure, Code.NODEEXISTS)
                         ? CompletableFuture.completedFuture(0)
                         : CompletableFuture.failedFuture(failure));
@@ -50,16 +52,23 @@ final class NodeWriter {
 
     /**
      * Ensures that an ephemeral node exists in the current session. A node from an earlier session is replaced,
-     * because it would disappear with that session. The earlier session may belong to this process, or to a previous
+     * because it would disappear with that session. The earlier session may belong to this process, or to another
      * process at the same address.
      *
+     * @param foreign called before a node is replaced that no session of this process created
      * @return 1 if the node was written, 0 if it was already correct
      */
-    CompletableFuture<Integer> own(Paths.Node node) {
+    CompletableFuture<Integer> own(Paths.Node node, Runnable foreign) {
         return session.exists(node.path(), null)
-                .thenCompose(stat -> stat.getEphemeralOwner() == session.sessionId()
-                        ? CompletableFuture.completedFuture(0)
-                        : session.delete(node.path()).thenCompose(gone -> create(node)))
+                .thenCompose(stat -> {
+                    if (stat.getEphemeralOwner() == session.sessionId()) {
+                        return CompletableFuture.completedFuture(0);
+                    }
+                    if (!session.wasOurs(stat.getEphemeralOwner())) {
+                        foreign.run();
+                    }
+                    return session.delete(node.path()).thenCompose(gone -> create(node));
+                })
                 .exceptionallyCompose(failure ->
                         Session.isCode(failure, Code.NONODE) ? create(node) : CompletableFuture.failedFuture(failure));
     }

@@ -40,6 +40,9 @@ final class Session implements AutoCloseable {
 
     private static final int MAX_PARENTS = 100_000;
 
+    /** How often a node is created if another client deletes its parents at the same time. */
+    private static final int MAX_CREATIONS = 3;
+
     /** Listens to changes of the connection's state. All methods are called on the session's thread. */
     interface Listener {
 
@@ -65,6 +68,9 @@ final class Session implements AutoCloseable {
 
     // The parent nodes that are known to exist. Confined to the session's thread.
     private final Set<String> parents = new HashSet<>();
+
+    // The ids of the sessions of this process. Confined to the session's thread.
+    private final Set<Long> sessions = new HashSet<>();
     private boolean started; // guarded by this
     private boolean connected; // confined to the session's thread
     private long lastSession; // confined to the session's thread
@@ -152,6 +158,7 @@ final class Session implements AutoCloseable {
             long session = sessionId();
             boolean isNew = session != lastSession;
             lastSession = session;
+            sessions.add(session);
             connected = true;
             lastCause = "";
             lastStale = "";
@@ -218,6 +225,11 @@ final class Session implements AutoCloseable {
             LOG.debug("No session at {}", settings.url(), e);
             return 0;
         }
+    }
+
+    /** Returns whether a session is one of this process. Must run on the session's thread. */
+    boolean wasOurs(long session) {
+        return sessions.contains(session);
     }
 
     private interface Operation<T> {
@@ -298,8 +310,25 @@ final class Session implements AutoCloseable {
         });
     }
 
-    /** Creates a node and, if necessary, its parents. */
+    /**
+     * Creates a node and, if necessary, its parents. If a parent was deleted in the meantime, no parent is assumed to
+     * exist any longer, and the node is created again.
+     */
     CompletableFuture<String> create(String path, byte[] data, CreateMode mode) {
+        return create(path, data, mode, 1);
+    }
+
+    private CompletableFuture<String> create(String path, byte[] data, CreateMode mode, int tried) {
+        return createBelowParents(path, data, mode).exceptionallyCompose(failure -> {
+            if (!isCode(failure, Code.NONODE) || tried == MAX_CREATIONS) {
+                return CompletableFuture.failedFuture(failure);
+            }
+            parents.clear();
+            return create(path, data, mode, tried + 1);
+        });
+    }
+
+    private CompletableFuture<String> createBelowParents(String path, byte[] data, CreateMode mode) {
         return parentsOf(path)
                 .thenCompose(made -> run(
                         path,
@@ -356,6 +385,22 @@ final class Session implements AutoCloseable {
                 ? failure.getCause()
                 : failure;
         return cause instanceof KeeperException keeper && keeper.code() == code;
+    }
+
+    /** Returns why an operation failed. If a permission is missing, the text names the part of the address to check. */
+    String reason(Throwable failure) {
+        Throwable cause = failure instanceof java.util.concurrent.CompletionException && failure.getCause() != null
+                ? failure.getCause()
+                : failure;
+        if (cause instanceof KeeperException keeper
+                && (keeper.code() == Code.NOAUTH || keeper.code() == Code.AUTHFAILED)) {
+            String property = "user and password in rpc.server.registry or rpc.client.registry";
+            return (settings.url().hasCredentials()
+                            ? "the user or the password is wrong, or the user has no permission"
+                            : "the registry requires a user and a password")
+                    + " (" + keeper.getMessage() + "). Check " + property + ", such as zookeeper://user:password@host";
+        }
+        return String.valueOf(cause.getMessage());
     }
 
     /** Ends the session. ZooKeeper then removes its ephemeral nodes. */

@@ -2,7 +2,6 @@ package tern.rpc.registry.zookeeper;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ThreadLocalRandom;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,6 +27,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     private final CompletableFuture<Void> seen = new CompletableFuture<>();
     private volatile String problem;
     private int failures;
+    private int conflicts;
     private boolean writing;
     private boolean withdrawn;
 
@@ -73,12 +73,14 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
         });
     }
 
+    /** Writes the nodes that are missing or belong to an earlier session, and returns their number. */
     private CompletableFuture<Integer> writeAll() {
         Paths paths = Paths.of(session.settings());
         String application = entries.registration().application();
         return writer.each(nodes.metadata(), writer::createOnce)
-                .thenCompose(made -> writer.each(nodes.mapped(), name -> writer.map(paths.mapping(name), application)))
-                .thenCompose(mapped -> own());
+                .thenCompose(made -> writer.each(nodes.mapped(), name -> writer.map(paths.mapping(name), application))
+                        .thenApply(mapped -> made + mapped))
+                .thenCompose(shared -> own().thenApply(written -> shared + written));
     }
 
     /** Writes the entries, then reads them back. */
@@ -86,7 +88,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
         if (withdrawn) {
             return CompletableFuture.completedFuture(0);
         }
-        return writer.each(nodes.ephemeral(), writer::own)
+        return writer.each(nodes.ephemeral(), node -> writer.own(node, () -> conflicts++))
                 .thenCompose(written -> writer.each(
                                 nodes.ephemeral(),
                                 node -> session.exists(node.path(), null).thenApply(stat -> 1))
@@ -110,15 +112,14 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     }
 
     private void failed(Throwable failure) {
-        Throwable cause =
-                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
-        problem = "not published: " + cause.getMessage();
+        String why = session.reason(failure);
+        problem = "not published: " + why;
         if (failures++ == 0) {
             LOG.warn(
                     "{} could not be published at {}: {}. It is tried again",
                     entries.registration(),
                     session.settings().url(),
-                    cause.getMessage());
+                    why);
         }
         if (session.isConnected()) {
             long pause = Math.min(LONGEST_PAUSE.toMillis(), FIRST_PAUSE.toMillis() << Math.min(failures, 10));
@@ -143,19 +144,30 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     }
 
     @Override
-    public CompletableFuture<Integer> verify() {
-        CompletableFuture<Integer> result = new CompletableFuture<>();
+    public CompletableFuture<Repair> verify() {
+        CompletableFuture<Repair> result = new CompletableFuture<>();
         session.execute(() -> {
             if (writing || withdrawn || !seen.isDone()) {
-                result.complete(0);
+                result.complete(Repair.NONE);
                 return;
             }
-            own().whenComplete((repaired, failure) -> {
+            if (!session.isConnected()) {
+                problem = problem.isEmpty() ? session.settings().url() + " is not connected" : problem;
+                result.completeExceptionally(new IllegalStateException(problem));
+                return;
+            }
+            conflicts = 0;
+            writeAll().whenComplete((repaired, failure) -> {
+                if (withdrawn) {
+                    removeAll(); // The withdrawal may have come before the last entries were written.
+                }
                 if (failure == null) {
                     problem = "";
-                    result.complete(repaired);
+                    result.complete(new Repair(repaired - conflicts, conflicts));
                 } else {
-                    result.completeExceptionally(failure);
+                    String why = session.reason(failure);
+                    problem = "not verified: " + why;
+                    result.completeExceptionally(new IllegalStateException(why, failure));
                 }
             });
         });

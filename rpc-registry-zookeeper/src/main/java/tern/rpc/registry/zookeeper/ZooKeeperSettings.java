@@ -3,9 +3,14 @@ package tern.rpc.registry.zookeeper;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
@@ -52,6 +57,39 @@ record ZooKeeperSettings(
     private static final String TLS_PREFIX = "ssl.";
     private static final String BUNDLE = "ssl.bundle";
     private static final int DEFAULT_PORT = 2_181;
+    private static final String ROOT_PATH = "rootPath";
+    private static final int MAX_PORT = 65_535;
+    private static final int MAX_PORT_DIGITS = 5;
+    private static final Pattern HOST =
+            Pattern.compile("(?:\\[[0-9a-fA-F:.]+(?:%\\w+)?]|[\\w.-]+)(?::(?<port>[^:]*))?");
+    private static final Pattern ROOT = Pattern.compile("/?(?!\\.{1,2}(?:/|$))[^/]+(?:/(?!\\.{1,2}(?:/|$))[^/]+)*");
+
+    private static final Set<String> PARAMETERS = Set.of(
+            GROUP,
+            ROOT_PATH,
+            "session",
+            "timeout",
+            TLS,
+            BUNDLE,
+            "ssl.ciphersuites",
+            "ssl.clientAuth",
+            "ssl.clientHostnameVerification",
+            "ssl.context.supplier.class",
+            "ssl.crl",
+            "ssl.enabledProtocols",
+            "ssl.handshakeDetectionTimeoutMillis",
+            "ssl.hostnameVerification",
+            "ssl.keyStore.location",
+            "ssl.keyStore.password",
+            "ssl.keyStore.passwordPath",
+            "ssl.keyStore.type",
+            "ssl.ocsp",
+            "ssl.protocol",
+            "ssl.sslProvider",
+            "ssl.trustStore.location",
+            "ssl.trustStore.password",
+            "ssl.trustStore.passwordPath",
+            "ssl.trustStore.type");
 
     /**
      * Parses the settings.
@@ -67,16 +105,60 @@ record ZooKeeperSettings(
             throw new IllegalArgumentException(url + " has the path " + url.path() + "; set another root with ?group="
                     + url.path().substring(1));
         }
+        url.hosts().forEach(host -> checkHost(url, host));
+        checkParameters(url);
         String bundle = url.parameter(BUNDLE, "");
         ZooKeeperSettings settings = new ZooKeeperSettings(
                 url,
                 root(url.parameter(GROUP, DEFAULT_ROOT)),
-                root(url.parameter("rootPath", url.parameter(GROUP, DEFAULT_APPLICATIONS))),
+                root(url.parameter(ROOT_PATH, url.parameter(GROUP, DEFAULT_APPLICATIONS))),
                 millis(url, "session", DEFAULT_SESSION),
                 millis(url, "timeout", DEFAULT_CONNECT),
                 bundle.isEmpty() ? null : new TlsStores(bundles.apply(bundle)));
         settings.checkTls();
         return settings;
+    }
+
+    private static void checkHost(RegistryUrl url, String host) {
+        Matcher form = HOST.matcher(host);
+        if (!form.matches()) {
+            throw new IllegalArgumentException(
+                    url + " has the server '" + host + "'; expected host or host:port, separated by commas");
+        }
+        String port = form.group("port");
+        if (port != null && (port.length() > MAX_PORT_DIGITS || !isPort(port))) {
+            throw new IllegalArgumentException(
+                    url + " has the server '" + host + "'; expected a port from 1 to " + MAX_PORT);
+        }
+    }
+
+    private static boolean isPort(String text) {
+        return text.matches("\\d+") && Integer.parseInt(text) > 0 && Integer.parseInt(text) <= MAX_PORT;
+    }
+
+    private static void checkParameters(RegistryUrl url) {
+        url.checkParameters(PARAMETERS);
+        for (String name : List.of(GROUP, ROOT_PATH)) {
+            if (!ROOT.matcher(url.parameter(name, DEFAULT_ROOT)).matches()) {
+                throw url.invalid(name, "the name of a node, such as " + DEFAULT_ROOT);
+            }
+        }
+        if (!Set.of("true", "false").contains(url.parameter(TLS, "false"))) {
+            throw url.invalid(TLS, "true or false");
+        }
+        if (url.parameters().containsKey(BUNDLE) && url.parameter(BUNDLE, "").isBlank()) {
+            throw url.invalid(BUNDLE, "the name of a bundle of spring.ssl.bundle");
+        }
+        boolean isTls =
+                url.parameter(TLS, "false").equals("true") || url.parameters().containsKey(BUNDLE);
+        if (isTls && url.parameter(TLS, "true").equals("false")) {
+            throw url.invalid(TLS, "true, or no value, together with " + BUNDLE);
+        }
+        for (String name : new TreeSet<>(url.parameters().keySet())) {
+            if (name.startsWith(TLS_PREFIX) && !isTls) {
+                throw url.invalid(name, "ssl=true in the same address, because " + name + " has no effect without TLS");
+            }
+        }
     }
 
     /**
@@ -133,15 +215,7 @@ record ZooKeeperSettings(
         int colon = first.lastIndexOf(':');
         return colon < 0 || first.endsWith("]")
                 ? new InetSocketAddress(first, DEFAULT_PORT)
-                : new InetSocketAddress(first.substring(0, colon), port(first.substring(colon + 1)));
-    }
-
-    private static int port(String text) {
-        try {
-            return Integer.parseInt(text);
-        } catch (NumberFormatException e) {
-            return DEFAULT_PORT; // ZooKeeper later rejects the invalid address with its own message.
-        }
+                : new InetSocketAddress(first.substring(0, colon), Integer.parseInt(first.substring(colon + 1)));
     }
 
     private static String root(String name) {
@@ -150,15 +224,10 @@ record ZooKeeperSettings(
 
     private static int millis(RegistryUrl url, String name, int otherwise) {
         String text = url.parameter(name, String.valueOf(otherwise));
-        try {
-            int millis = Integer.parseInt(text);
-            if (millis > 0) {
-                return millis;
-            }
-        } catch (NumberFormatException e) {
-            throw new IllegalArgumentException(name + " of " + url + " is no number of milliseconds", e);
+        if (!text.matches("\\d{1,9}") || Integer.parseInt(text) == 0) {
+            throw url.invalid(name, "a number of milliseconds that is greater than 0");
         }
-        throw new IllegalArgumentException(name + " of " + url + " is " + text + "; expected more than 0 milliseconds");
+        return Integer.parseInt(text);
     }
 
     CuratorFramework newClient() {

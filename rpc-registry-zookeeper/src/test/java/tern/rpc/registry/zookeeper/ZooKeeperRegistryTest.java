@@ -1,6 +1,7 @@
 package tern.rpc.registry.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import tern.rpc.ServiceKey;
 import tern.rpc.endpoint.EndpointSnapshot.State;
 import tern.rpc.registry.Publication;
+import tern.rpc.registry.Publication.Repair;
 import tern.rpc.registry.Registration;
 import tern.rpc.registry.Registry;
 import tern.rpc.registry.RegistryUrl;
@@ -153,9 +155,94 @@ class ZooKeeperRegistryTest {
         Publication publication = publish(registry(), 20880);
         zooKeeper.delete(PROCESSES + "/10.0.0.7:20880");
 
-        assertThat(publication.verify().get(60, TimeUnit.SECONDS)).isEqualTo(1);
+        assertThat(publication.verify().get(60, TimeUnit.SECONDS)).isEqualTo(Repair.MISSING);
         assertThat(zooKeeper.children(PROCESSES)).containsExactly("10.0.0.7:20880");
-        assertThat(publication.verify().get(60, TimeUnit.SECONDS)).isZero();
+        assertThat(publication.verify().get(60, TimeUnit.SECONDS)).isEqualTo(Repair.NONE);
+    }
+
+    @Test
+    void deletedTreeIsWrittenAgainByTheNextVerification() throws Exception {
+        Publication publication = publish(registry(), 20880);
+
+        for (List<String> parts : List.of(
+                List.of("/dubbo/cap.Greeting"),
+                List.of("/dubbo/metadata"),
+                List.of("/dubbo/mapping"),
+                List.of("/dubbo", "/services"))) {
+            for (String part : parts) {
+                zooKeeper.deleteTree(part);
+            }
+
+            assertThat(publication.verify().get(60, TimeUnit.SECONDS).missing()).isPositive();
+
+            assertThat(publication.problem()).isEmpty();
+            assertThat(zooKeeper.children(PROVIDERS)).hasSize(1);
+            assertThat(zooKeeper.children(PROCESSES)).containsExactly("10.0.0.7:20880");
+            assertThat(zooKeeper.children("/dubbo/metadata/shop")).hasSize(1);
+            assertThat(zooKeeper.data("/dubbo/mapping/cap.Greeting")).isEqualTo("shop");
+            assertThat(publication.verify().get(60, TimeUnit.SECONDS)).isEqualTo(Repair.NONE);
+        }
+    }
+
+    @Test
+    void failedVerificationIsAProblemUntilOneSucceeds() throws Exception {
+        Publication publication = publish(registry(), 20880);
+        String entry = PROVIDERS + "/" + zooKeeper.children(PROVIDERS).get(0);
+        zooKeeper.delete(entry);
+        zooKeeper.protect(PROVIDERS);
+
+        assertThatThrownBy(() -> publication.verify().get(60, TimeUnit.SECONDS)).hasMessageContaining("NoAuth");
+        assertThat(publication.problem()).contains("not verified", PROVIDERS);
+
+        zooKeeper.unprotect(PROVIDERS);
+        assertThat(publication.verify().get(60, TimeUnit.SECONDS)).isEqualTo(Repair.MISSING);
+        assertThat(publication.problem()).isEmpty();
+    }
+
+    @Test
+    void verificationDuringAnOutageIsAProblemUntilTheRegistryReturns() throws Exception {
+        Publication publication = publish(registry(), 20880);
+
+        zooKeeper.stop();
+        Await.until("a verification fails", () -> {
+            publication.verify().exceptionally(failure -> null).get(60, TimeUnit.SECONDS);
+            return !publication.problem().isEmpty();
+        });
+
+        zooKeeper.restart();
+        Await.until(
+                "the provider is registered again", () -> publication.problem().isEmpty());
+    }
+
+    @Test
+    void missingPermissionNamesUserAndPassword() throws Exception {
+        publish(
+                registry(
+                        RegistryUrl.parse("zookeeper://me:right@" + zooKeeper.address()),
+                        ZooKeeperRegistry.Form.DEFAULT),
+                1);
+
+        Publication wrong = registry(
+                        RegistryUrl.parse("zookeeper://me:wrong@" + zooKeeper.address()),
+                        ZooKeeperRegistry.Form.DEFAULT)
+                .publish(registration(2));
+        Publication none = registry().publish(registration(3));
+
+        Await.until(
+                "the reasons are named",
+                () -> wrong.problem().contains("NoAuth") && none.problem().contains("NoAuth"));
+        assertThat(wrong.problem())
+                .contains("the user or the password is wrong", "Check user and password in rpc.server.registry")
+                .doesNotContain("wrong@");
+        assertThat(none.problem()).contains("the registry requires a user and a password");
+    }
+
+    @Test
+    void anotherProcessWithTheSameAddressIsAConflict() throws Exception {
+        Publication one = publish(registry(), 20880);
+        publish(registry(), 20880);
+
+        assertThat(one.verify().get(60, TimeUnit.SECONDS)).isEqualTo(new Repair(0, 2));
     }
 
     @Test

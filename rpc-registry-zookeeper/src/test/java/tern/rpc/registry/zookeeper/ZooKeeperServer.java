@@ -12,6 +12,8 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryNTimes;
 import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 import org.apache.zookeeper.server.NettyServerCnxnFactory;
 import org.apache.zookeeper.server.ServerCnxnFactory;
@@ -88,6 +90,25 @@ final class ZooKeeperServer implements AutoCloseable {
 
     void delete(String path) throws Exception {
         client.delete().forPath(path);
+    }
+
+    void deleteTree(String path) throws Exception {
+        client.delete().deletingChildrenIfNeeded().forPath(path);
+    }
+
+    /** Allows clients to read the node, but not to create or delete its children. */
+    void protect(String path) throws Exception {
+        acl(path, ZooDefs.Perms.READ | ZooDefs.Perms.ADMIN);
+    }
+
+    void unprotect(String path) throws Exception {
+        acl(path, ZooDefs.Perms.ALL);
+    }
+
+    private void acl(String path, int permissions) throws Exception {
+        client.setACL()
+                .withACL(List.of(new ACL(permissions, ZooDefs.Ids.ANYONE_ID_UNSAFE)))
+                .forPath(path);
     }
 
     boolean exists(String path) throws Exception {

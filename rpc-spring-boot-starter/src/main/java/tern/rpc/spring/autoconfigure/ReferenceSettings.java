@@ -90,8 +90,11 @@ record ReferenceSettings(
     /** Returns the reference's service, protocol and addresses as text for the log. */
     String describe() {
         return key + " (" + protocol + " at "
-                + (registry == null ? "" : registry.url().toString())
-                + StartLine.names(endpoints.stream().map(String::valueOf).toList()) + ")";
+                + (registry == null
+                        ? StartLine.names(
+                                endpoints.stream().map(String::valueOf).toList())
+                        : registry.url().toString())
+                + ")";
     }
 
     private EndpointSource source(RpcClient client, Registries registries) {

@@ -9,6 +9,7 @@ import tern.rpc.endpoint.Attributes;
 import tern.rpc.registry.AdvertisedAddress;
 import tern.rpc.registry.Registration;
 import tern.rpc.registry.RegistryUrl;
+import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.PropertyCheck;
 import tern.rpc.settings.RpcStartException;
 
@@ -37,6 +38,9 @@ record RegistrationSettings(
                     "Set spring.application.name.",
                     null);
         }
+        if (!registries.isEmpty()) {
+            checkName(application);
+        }
         RpcServerProperties.Advertise advertise = server.advertise();
         return new RegistrationSettings(
                 registries,
@@ -49,6 +53,18 @@ record RegistrationSettings(
                 attributes(advertise),
                 PropertyCheck.notNegative("rpc.server.advertise.warmup", advertise.warmup()),
                 registry.required());
+    }
+
+    /** Checks the characters of the name, because it becomes a part of paths and lists in a registry. */
+    private static void checkName(String application) {
+        boolean isPath = application.contains("/") || application.contains("\\") || application.contains("..");
+        boolean isControl = application.chars().anyMatch(Character::isISOControl);
+        if (isPath || isControl || application.contains(",") || application.equals(".")) {
+            throw new InvalidPropertyException(
+                    "spring.application.name",
+                    "'" + application + "'",
+                    "a name without '/', '\\', ',' and '..', because rpc.server.registry is set");
+        }
     }
 
     private static @Nullable String blankToNull(@Nullable String text) {
@@ -72,7 +88,7 @@ record RegistrationSettings(
             return;
         }
         if (!text.matches("[\\w.-]{1,64}")) {
-            throw new tern.rpc.settings.InvalidPropertyException(
+            throw new InvalidPropertyException(
                     property, "'" + text + "'", "up to 64 letters, digits, dots, dashes and underscores");
         }
         attributes.put(name, text);

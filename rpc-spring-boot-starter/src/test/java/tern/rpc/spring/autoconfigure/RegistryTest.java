@@ -205,6 +205,38 @@ class RegistryTest {
     }
 
     @Test
+    void unknownParameterOfARegistryStopsTheStart() {
+        for (String url : List.of("zookeeper://127.0.0.1:1?timout=3", "file:///tmp/x.json?timout=3")) {
+            for (String property : List.of("rpc.server.registry", "rpc.client.registry")) {
+                Class<?> type = property.equals("rpc.server.registry") ? Provider.class : Consumer.class;
+                assertThatThrownBy(() -> run(type, "shop", property + "=" + url))
+                        .rootCause()
+                        .hasMessageContaining("unknown parameter timout with the value '3'");
+            }
+        }
+    }
+
+    @Test
+    void nameThatIsAPathOrAListStopsTheStartOfAProviderWithARegistry() {
+        for (String name : List.of("a/b", "a,b", "..")) {
+            assertThatThrownBy(() -> run(Provider.class, name, "rpc.server.registry=file:///tmp/x.json"))
+                    .rootCause()
+                    .hasMessageContaining("spring.application.name is '" + name + "'; expected a name without '/'");
+        }
+    }
+
+    @Test
+    void advertisedHostWithAScopeStopsTheStart(@TempDir Path directory) {
+        assertThatThrownBy(() -> run(
+                        Provider.class,
+                        "shop",
+                        "rpc.server.registry=file://" + directory.resolve("p.json"),
+                        "rpc.server.advertise.host=fe80::1%eth0"))
+                .rootCause()
+                .hasMessageContaining("rpc.server.advertise.host is 'fe80::1%eth0'");
+    }
+
+    @Test
     void addressThatIsNoRegistryIsRefusedWithoutRepeatingIt() {
         assertThatThrownBy(() -> run(Provider.class, "shop", "rpc.server.registry=nacos://me:secret@h:1"))
                 .rootCause()

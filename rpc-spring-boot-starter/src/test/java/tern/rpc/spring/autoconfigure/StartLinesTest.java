@@ -1,15 +1,18 @@
 package tern.rpc.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static tern.rpc.spring.autoconfigure.Applications.application;
 import static tern.rpc.spring.autoconfigure.Applications.consumerOf;
 import static tern.rpc.spring.autoconfigure.Applications.provider;
 
+import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.logging.LogLevel;
 import org.springframework.boot.logging.LoggingSystem;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -50,6 +53,19 @@ class StartLinesTest {
                 .matches(".* INFO .*1 references: " + GreetingService.class.getName()
                         + " \\(dubbo at 127\\.0\\.0\\.1:\\d+\\)");
         assertThat(lines).noneMatch(line -> line.contains("Exporting"));
+    }
+
+    @Test
+    void lineOfReferencesNamesTheRegistryAlone(@TempDir Path directory, CapturedOutput output) {
+        String url = "file://" + directory.resolve("p.json");
+
+        application(User.class).withPropertyValues("rpc.client.registry=" + url).run(here -> here.getBean(User.class));
+
+        assertThat(output.getOut().lines())
+                .filteredOn(line -> line.contains(" references: "))
+                .singleElement()
+                .asString()
+                .endsWith("1 references: " + GreetingService.class.getName() + " (dubbo at " + url + ")");
     }
 
     @Test

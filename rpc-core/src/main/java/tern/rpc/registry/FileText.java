@@ -1,0 +1,74 @@
+package tern.rpc.registry;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+
+/** Reads the text of a provider file, and explains why it cannot be read. */
+final class FileText {
+
+    private static final String BYTE_ORDER_MARK = "\uFEFF";
+
+    private FileText() {}
+
+    /**
+     * Reads a file in UTF-8. A byte order mark at its start is left out.
+     *
+     * @throws IllegalArgumentException if the file is too long or is not UTF-8
+     */
+    static String read(Path file) throws IOException {
+        long size = Files.size(file);
+        if (size > ProviderFile.MAX_BYTES) {
+            throw new IllegalArgumentException("it has " + size + " bytes, more than " + ProviderFile.MAX_BYTES);
+        }
+        if (Files.isDirectory(file)) {
+            throw new IllegalArgumentException("it is a directory; expected a file");
+        }
+        return decoded(Files.readAllBytes(file));
+    }
+
+    private static String decoded(byte[] bytes) {
+        if (isUtf16(bytes)) {
+            throw new IllegalArgumentException("it is written in UTF-16; expected UTF-8");
+        }
+        try {
+            String text = StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(bytes))
+                    .toString();
+            return text.startsWith(BYTE_ORDER_MARK) ? text.substring(1) : text;
+        } catch (CharacterCodingException e) {
+            throw new IllegalArgumentException("it is not written in UTF-8", e);
+        }
+    }
+
+    /** Returns whether a text begins with a byte order mark of UTF-16, or with a zero byte of an ASCII character. */
+    private static boolean isUtf16(byte[] bytes) {
+        if (bytes.length < 2) {
+            return false;
+        }
+        boolean isMarked = (bytes[0] == (byte) 0xFE && bytes[1] == (byte) 0xFF)
+                || (bytes[0] == (byte) 0xFF && bytes[1] == (byte) 0xFE);
+        return isMarked || bytes[0] == 0 || bytes[1] == 0;
+    }
+
+    /** Returns why a file cannot be used, without the name of the file that the exception may contain. */
+    static String reason(IOException failure) {
+        if (failure instanceof NoSuchFileException) {
+            return "it does not exist";
+        }
+        if (failure instanceof AccessDeniedException) {
+            return "this process has no permission to use it";
+        }
+        if (failure instanceof FileSystemException detailed) {
+            return detailed.getReason() == null ? failure.toString() : detailed.getReason();
+        }
+        return failure.getMessage() == null ? failure.toString() : failure.getMessage();
+    }
+}
