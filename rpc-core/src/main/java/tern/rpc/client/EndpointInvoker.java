@@ -92,14 +92,16 @@ final class EndpointInvoker implements AutoCloseable {
         retries.called();
         Target used = null;
         RpcException before = null;
+        Executed executed = Executed.NO; // The strongest value of all failed attempts.
         for (int attempt = 1; ; attempt++) {
-            checkDeadline(call);
-            if (wait.isWaiting(method, call)) {
-                wait.await(call);
+            Target target;
+            try {
+                target = next(method, call, used);
+            } catch (RpcException e) {
+                throw e.after(executed);
             }
-            Target target = pick(method, call, used);
             if (before != null && target == used && !awaitPushBack(before, call)) {
-                throw before;
+                throw before.after(executed);
             }
             used = target;
             target.retries().called();
@@ -120,10 +122,20 @@ final class EndpointInvoker implements AutoCloseable {
                 ended(target, method, failure, started);
             }
             if (!again(method, call, failure, attempt, used, pending)) {
-                throw failures.explained(failure, used);
+                throw failures.explained(failure, used).after(executed);
             }
             before = failure;
+            executed = executed.or(failure.wasExecuted());
         }
+    }
+
+    /** Chooses the provider for the next attempt. Waits for one if the call's settings allow this. */
+    private Target next(ClientMethod method, Invocation call, @Nullable Target used) {
+        checkDeadline(call);
+        if (wait.isWaiting(method, call)) {
+            wait.await(call);
+        }
+        return pick(method, call, used);
     }
 
     /**

@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -312,6 +313,80 @@ class EndpointInvokerTest {
 
         assertThat(failed).isEqualTo(1);
         assertThat(asked).as("calls at the failing provider").isNotEmpty();
+    }
+
+    private Service idempotent(boolean waits, Endpoint... endpoints) {
+        return client.refer(ServiceReference.to(Service.class, new StaticEndpoints(List.of(endpoints)))
+                .protocol("fake")
+                .defaults(MethodSettings.NONE.withIdempotent(true).withWaitForReady(waits))
+                .timeout(Duration.ofMillis(waits ? 50 : 20_000))
+                .build());
+    }
+
+    /** The first call that arrives anywhere may run. Further calls are refused with the code. */
+    private void losesTheFirstCall(StatusCode code, Runnable afterwards, Endpoint... endpoints) {
+        for (Endpoint endpoint : endpoints) {
+            connection(endpoint).taking = (connection, call) -> {
+                boolean first = asked.isEmpty();
+                asked.add(endpoint);
+                afterwards.run();
+                call.fail(RpcException.refusal(
+                        first ? StatusCode.UNAVAILABLE : code,
+                        first ? "lost" : "refused",
+                        first ? Executed.MAYBE : Executed.NO));
+            };
+        }
+    }
+
+    @Test
+    void refusalOfTheSecondAttemptDoesNotHideThatTheFirstMayHaveRun() {
+        losesTheFirstCall(StatusCode.UNIMPLEMENTED, () -> {}, ONE, TWO);
+
+        RpcException failure = catchThrowableOfType(RpcException.class, idempotent(false, ONE, TWO)::call);
+
+        assertThat(asked).hasSizeGreaterThan(1);
+        assertThat(failure.wasExecuted()).isEqualTo(Executed.MAYBE);
+        assertThat(failure).hasMessage("UNIMPLEMENTED: refused; an earlier attempt of the call may have run");
+    }
+
+    @Test
+    void refusalOfTheSecondAsynchronousAttemptDoesNotHideThatTheFirstMayHaveRun() {
+        losesTheFirstCall(StatusCode.UNAVAILABLE, () -> {}, ONE, TWO);
+        CompletableFuture<String> result = idempotent(false, ONE, TWO).later();
+
+        assertThat(result)
+                .failsWithin(Duration.ofSeconds(20))
+                .withThrowableOfType(ExecutionException.class)
+                .havingCause()
+                .isInstanceOfSatisfying(
+                        RpcException.class,
+                        failure -> assertThat(failure.wasExecuted()).isEqualTo(Executed.MAYBE));
+    }
+
+    @Test
+    void deadlineThatPassesWhileARepeatedCallWaitsDoesNotHideThatItMayHaveRun() {
+        losesTheFirstCall(StatusCode.UNAVAILABLE, () -> connection(ONE).available = false, ONE);
+        Service service = idempotent(true, ONE);
+
+        RpcException failure = catchThrowableOfType(RpcException.class, service::call);
+
+        assertThat(failure.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+        assertThat(failure.wasExecuted()).isEqualTo(Executed.MAYBE);
+        assertThat(Fallback.covers(failure)).isFalse();
+    }
+
+    @Test
+    void deadlineThatPassesWhileARepeatedAsynchronousCallWaitsDoesNotHideThatItMayHaveRun() {
+        losesTheFirstCall(StatusCode.UNAVAILABLE, () -> connection(ONE).available = false, ONE);
+
+        assertThat(idempotent(true, ONE).later())
+                .failsWithin(Duration.ofSeconds(20))
+                .withThrowableOfType(ExecutionException.class)
+                .havingCause()
+                .isInstanceOfSatisfying(RpcException.class, failure -> {
+                    assertThat(failure.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+                    assertThat(failure.wasExecuted()).isEqualTo(Executed.MAYBE);
+                });
     }
 
     @Test
