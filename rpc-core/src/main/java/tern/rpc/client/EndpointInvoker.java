@@ -4,7 +4,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Invocation;
 import tern.rpc.NanoClock;
@@ -33,7 +32,6 @@ final class EndpointInvoker implements AutoCloseable {
     private final RetryPolicy retries;
     private final NanoClock clock;
     private final Executor executor;
-    private final ScheduledExecutorService timer;
     private final ProviderFailures failures;
     private final ProviderWait wait;
 
@@ -53,7 +51,6 @@ final class EndpointInvoker implements AutoCloseable {
         this.retries = retries;
         this.clock = clock;
         this.executor = executor;
-        this.timer = timer;
         this.failures = new ProviderFailures(cluster, clock);
         this.wait = new ProviderWait(cluster, clock, timer, failures);
     }
@@ -249,7 +246,7 @@ final class EndpointInvoker implements AutoCloseable {
         if (!pushBack.fitsInto(call.deadline().remainingNanos(clock.nanoTime()))) {
             return false;
         }
-        timer.schedule(() -> call.executor().execute(attempt), pushBack.nanos(), TimeUnit.NANOSECONDS);
+        wait.later(() -> call.executor().execute(attempt), pushBack.nanos());
         return true;
     }
 
@@ -354,5 +351,6 @@ final class EndpointInvoker implements AutoCloseable {
     @Override
     public void close() {
         cluster.close();
+        wait.close();
     }
 }

@@ -63,7 +63,7 @@ public final class Cluster implements AutoCloseable {
     private volatile SharedSources.@Nullable Subscription subscription;
     // This is true if a check of unlisted providers is scheduled. This object's lock guards this field.
     private boolean looking;
-    private boolean closed;
+    private volatile boolean closed;
 
     /**
      * @param service the name of the service in messages
@@ -334,6 +334,9 @@ public final class Cluster implements AutoCloseable {
         Routes current = routes.of(method);
         Group group = current.group(tag.isEmpty() ? settings.tag() : tag, forceTag);
         if (group == null) {
+            if (closed) {
+                throw ClusterTexts.closed(service);
+            }
             refresh();
             throw ClusterTexts.nobody(service, name(), tag.isEmpty() ? settings.tag() : tag, current, list, now);
         }
@@ -438,9 +441,12 @@ public final class Cluster implements AutoCloseable {
 
     /**
      * Returns whether a call of the method with this tag would be sent immediately or would wait for a connection that
-     * is being opened.
+     * is being opened. Also returns true after {@link #close}, because waiting for a provider is then useless.
      */
     public boolean canTake(String method, String tag, boolean forceTag) {
+        if (closed) {
+            return true;
+        }
         Group group = routes.of(method).group(tag.isEmpty() ? settings.tag() : tag, forceTag);
         return group != null
                 && group.targets().stream()

@@ -22,6 +22,14 @@ final class ClusterTexts {
                 StatusCode.UNAVAILABLE, whyNobody(service, source, tag, routes, list, now), Executed.NO);
     }
 
+    /** Returns the failure for a call of a closed client. */
+    static RpcException closed(String service) {
+        return RpcException.refusal(
+                StatusCode.UNAVAILABLE,
+                "no call of " + service + " is sent: the client is closed; look at what calls it during the shutdown",
+                Executed.NO);
+    }
+
     static String whyNobody(String service, String source, String tag, Routes routes, LastGood list, long now) {
         if (routes.isRuledOut()) {
             return "no provider of " + service + " may take the call: all "

@@ -390,6 +390,53 @@ class EndpointInvokerTest {
     }
 
     @Test
+    void callsOfAClosedClientFailAtOnceAndSaySo() {
+        Service impatient = idempotent(false, ONE);
+        Service patient = client.refer(ServiceReference.to(Service.class, new StaticEndpoints(List.of(ONE)))
+                .protocol("fake")
+                .timeout(Duration.ofDays(1))
+                .waitForReady()
+                .build());
+        client.close();
+
+        assertThatThrownBy(impatient::call).hasMessageContaining("the client is closed");
+        assertThatThrownBy(patient::call).hasMessageContaining("the client is closed");
+        assertThat(patient.later())
+                .failsWithin(Duration.ofSeconds(20))
+                .withThrowableThat()
+                .withMessageContaining("the client is closed");
+        assertThatThrownBy(() -> idempotent(false, ONE))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageStartingWith("the client is closed; ");
+    }
+
+    @Test
+    void asynchronousCallThatWaitsForAProviderEndsWhenTheClientIsClosed() {
+        CompletableFuture<String> result = patient(Duration.ofDays(1)).later();
+
+        client.close();
+
+        assertThat(result)
+                .failsWithin(Duration.ofSeconds(20))
+                .withThrowableThat()
+                .withMessageContaining("the client is closed");
+    }
+
+    @Test
+    void runningCallThatTheCloseEndsSaysThatTheClientIsClosedAndThatItMayHaveRun() {
+        connection(ONE).taking = (connection, call) -> {
+            client.close();
+            call.fail(RpcException.refusal(StatusCode.UNAVAILABLE, "the connection was closed", Executed.MAYBE));
+        };
+        Service service = idempotent(false, ONE);
+
+        RpcException failure = catchThrowableOfType(RpcException.class, service::call);
+
+        assertThat(failure.wasExecuted()).isEqualTo(Executed.MAYBE);
+        assertThat(failure).hasMessageContaining("the client is closed");
+    }
+
+    @Test
     void hashKeyThatNoMethodHasIsRefused() {
         assertThatThrownBy(() -> client.refer(ServiceReference.to(Service.class, new StaticEndpoints(List.of(ONE)))
                         .protocol("fake")
