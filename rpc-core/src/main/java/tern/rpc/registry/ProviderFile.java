@@ -10,6 +10,7 @@ import java.util.Properties;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Attributes;
 import tern.rpc.endpoint.Endpoint;
@@ -29,6 +30,7 @@ record ProviderFile(Map<String, List<Provider>> services) {
 
     private static final int MAX_MEMBERS = 1_000_000;
     private static final int MAX_WEIGHT = 1_000_000;
+    private static final int MAX_NAMED = 5;
     private static final String SERVICES = "services";
 
     private static final Pattern ADDRESS = Pattern.compile("(?:(?<protocol>[a-z][a-z0-9+.-]*)://)?"
@@ -135,6 +137,24 @@ record ProviderFile(Map<String, List<Provider>> services) {
                         provider.protocol().isEmpty() || provider.protocol().equals(subscription.protocol()))
                 .map(Provider::instance)
                 .toList();
+    }
+
+    /**
+     * Returns a sentence that names the service's providers if all of them offer other protocols than the
+     * subscription's; otherwise an empty string.
+     */
+    String whyNobody(Subscription subscription) {
+        List<Provider> all = services.getOrDefault(subscription.service().toString(), List.of());
+        if (all.isEmpty() || !providers(subscription).isEmpty()) {
+            return "";
+        }
+        String named = all.stream()
+                .limit(MAX_NAMED)
+                .map(provider ->
+                        provider.protocol() + "://" + provider.instance().endpoint())
+                .collect(Collectors.joining(", "));
+        return "its " + all.size() + " addresses are all of other protocols than " + subscription.protocol() + ": "
+                + named + (all.size() > MAX_NAMED ? " and " + (all.size() - MAX_NAMED) + " more" : "");
     }
 
     /** Returns this content with the services of a registration. They replace all entries with the same address. */

@@ -436,6 +436,24 @@ class EndpointInvokerTest {
         assertThat(failure).hasMessageContaining("the client is closed");
     }
 
+    /** A service with overloads, of which one has the parameter. */
+    public interface Overloaded {
+        void add(int a);
+
+        void add(int a, int b);
+    }
+
+    @Test
+    void hashKeyThatOneOverloadLacksIsRefusedWithTheReason() {
+        assertThatThrownBy(() -> client.refer(ServiceReference.to(Overloaded.class, new StaticEndpoints(List.of(ONE)))
+                        .protocol("fake")
+                        .method("add", MethodSettings.NONE.withHashKey("b"))
+                        .build()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("an overload of ")
+                .hasMessageEndingWith("it has [a]; all overloads need this parameter");
+    }
+
     @Test
     void hashKeyThatNoMethodHasIsRefused() {
         assertThatThrownBy(() -> client.refer(ServiceReference.to(Service.class, new StaticEndpoints(List.of(ONE)))
