@@ -24,7 +24,12 @@ public class RpcException extends RuntimeException {
         /** It is unknown whether the method ran, for example after a timeout or a lost connection. */
         MAYBE,
         /** The method ran. It reported the failure itself, or its answer was lost or could not be encoded. */
-        YES
+        YES;
+
+        /** Returns the value that is later in this order: NO, MAYBE, YES. */
+        public Executed or(Executed other) {
+            return compareTo(other) >= 0 ? this : other;
+        }
     }
 
     private final Status status;
@@ -97,8 +102,27 @@ public class RpcException extends RuntimeException {
         return metadata == null ? new Metadata() : metadata;
     }
 
-    /** Returns whether the server's method ran. After {@code NO}, repeating the call is safe. */
+    /**
+     * Returns whether the server's method ran, in any attempt of the call. After {@code NO}, repeating the call is safe.
+     */
     public Executed wasExecuted() {
         return executed;
+    }
+
+    /**
+     * Returns the outcome of a call of which this exception is the last attempt's failure. Returns this exception if
+     * no earlier attempt was more likely to have run.
+     *
+     * @param earlier whether an earlier attempt of the call ran
+     */
+    public RpcException after(Executed earlier) {
+        Executed strongest = executed.or(earlier);
+        if (strongest == executed) {
+            return this;
+        }
+        String text = status.description() + (status.description().isEmpty() ? "" : "; ")
+                + "an earlier attempt of the call " + (strongest == Executed.YES ? "ran" : "may have run");
+        return new RpcException(
+                new Status(status.code(), text, status.details()), strongest, getCause(), metadata(), false);
     }
 }

@@ -88,8 +88,8 @@ class ArchitectureTest extends ModuleRules {
     }
 
     @Test
-    void clusterSeesEndpointsAndTheirTransportOnly() {
-        onlySees("tern.rpc.cluster..", ENDPOINT, TRANSPORT);
+    void clusterSeesEndpointsTheirTransportAndLimitsOnly() {
+        onlySees("tern.rpc.cluster..", ENDPOINT, TRANSPORT, LIMIT);
     }
 
     @Test

@@ -28,6 +28,8 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
     private volatile boolean last;
     // The previous attempt's failure. Only the thread of the current attempt uses this field.
     private @Nullable RpcException before;
+    // The strongest value of all failed attempts. Only the thread of the current attempt uses this field.
+    private Executed executed = Executed.NO;
 
     AsyncCall(EndpointInvoker endpoints, ClientMethod method, Invocation call, PendingCall.Completion done) {
         this.endpoints = endpoints;
@@ -44,7 +46,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
                             call,
                             () -> cancelled ? cancellation() : null,
                             this::attemptNow,
-                            failure -> done.completed(null, failure));
+                            failure -> end(null, failure));
         } else {
             attemptNow();
         }
@@ -60,14 +62,14 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         } catch (Throwable e) {
             // The deadline has passed, no provider is known, or the balancer or the endpoint source has thrown an
             // exception.
-            done.completed(null, e);
+            end(null, e);
             return;
         }
         RpcException failed = before;
         if (failed == null || chosen != used) {
             send(chosen);
         } else if (!endpoints.afterPushBack(failed, call, () -> send(chosen))) {
-            done.completed(null, failed);
+            end(null, failed);
         }
     }
 
@@ -106,14 +108,19 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
                 && !last
                 && endpoints.again(method, call, rpc, attempts, left, attempt)) {
             before = rpc;
+            executed = executed.or(rpc.wasExecuted());
             attempt();
         } else {
-            done.completed(
+            end(
                     response,
                     failure instanceof RpcException rpc && left != null
                             ? endpoints.failures().explained(rpc, left)
                             : failure);
         }
+    }
+
+    private void end(@Nullable Response response, @Nullable Throwable failure) {
+        done.completed(response, failure instanceof RpcException rpc ? rpc.after(executed) : failure);
     }
 
     /** Prevents retries after the current attempt. Any thread may call this. */

@@ -4,7 +4,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Invocation;
 import tern.rpc.NanoClock;
@@ -33,7 +32,6 @@ final class EndpointInvoker implements AutoCloseable {
     private final RetryPolicy retries;
     private final NanoClock clock;
     private final Executor executor;
-    private final ScheduledExecutorService timer;
     private final ProviderFailures failures;
     private final ProviderWait wait;
 
@@ -53,7 +51,6 @@ final class EndpointInvoker implements AutoCloseable {
         this.retries = retries;
         this.clock = clock;
         this.executor = executor;
-        this.timer = timer;
         this.failures = new ProviderFailures(cluster, clock);
         this.wait = new ProviderWait(cluster, clock, timer, failures);
     }
@@ -92,14 +89,16 @@ final class EndpointInvoker implements AutoCloseable {
         retries.called();
         Target used = null;
         RpcException before = null;
+        Executed executed = Executed.NO; // The strongest value of all failed attempts.
         for (int attempt = 1; ; attempt++) {
-            checkDeadline(call);
-            if (wait.isWaiting(method, call)) {
-                wait.await(call);
+            Target target;
+            try {
+                target = next(method, call, used);
+            } catch (RpcException e) {
+                throw e.after(executed);
             }
-            Target target = pick(method, call, used);
             if (before != null && target == used && !awaitPushBack(before, call)) {
-                throw before;
+                throw before.after(executed);
             }
             used = target;
             target.retries().called();
@@ -120,10 +119,20 @@ final class EndpointInvoker implements AutoCloseable {
                 ended(target, method, failure, started);
             }
             if (!again(method, call, failure, attempt, used, pending)) {
-                throw failures.explained(failure, used);
+                throw failures.explained(failure, used).after(executed);
             }
             before = failure;
+            executed = executed.or(failure.wasExecuted());
         }
+    }
+
+    /** Chooses the provider for the next attempt. Waits for one if the call's settings allow this. */
+    private Target next(ClientMethod method, Invocation call, @Nullable Target used) {
+        checkDeadline(call);
+        if (wait.isWaiting(method, call)) {
+            wait.await(call);
+        }
+        return pick(method, call, used);
     }
 
     /**
@@ -237,7 +246,7 @@ final class EndpointInvoker implements AutoCloseable {
         if (!pushBack.fitsInto(call.deadline().remainingNanos(clock.nanoTime()))) {
             return false;
         }
-        timer.schedule(() -> call.executor().execute(attempt), pushBack.nanos(), TimeUnit.NANOSECONDS);
+        wait.later(() -> call.executor().execute(attempt), pushBack.nanos());
         return true;
     }
 
@@ -342,5 +351,6 @@ final class EndpointInvoker implements AutoCloseable {
     @Override
     public void close() {
         cluster.close();
+        wait.close();
     }
 }

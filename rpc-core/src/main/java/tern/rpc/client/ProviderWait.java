@@ -1,5 +1,7 @@
 package tern.rpc.client;
 
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -19,11 +21,21 @@ import tern.rpc.cluster.Cluster;
  *
  * @param timer checks for providers on behalf of asynchronous calls
  * @param failures describes why no provider became available before the deadline
+ * @param waiting the tasks that the timer has not run yet
  */
-record ProviderWait(Cluster cluster, NanoClock clock, ScheduledExecutorService timer, ProviderFailures failures) {
+record ProviderWait(
+        Cluster cluster,
+        NanoClock clock,
+        ScheduledExecutorService timer,
+        ProviderFailures failures,
+        Set<Runnable> waiting) {
 
     /** The interval at which a waiting call checks whether a provider is available. */
     private static final long LOOK_EVERY_MILLIS = 10;
+
+    ProviderWait(Cluster cluster, NanoClock clock, ScheduledExecutorService timer, ProviderFailures failures) {
+        this(cluster, clock, timer, failures, ConcurrentHashMap.newKeySet());
+    }
 
     /** Returns whether the call may wait for a provider instead of failing immediately. */
     static boolean isAllowed(ClientMethod method, Invocation call) {
@@ -69,16 +81,38 @@ record ProviderWait(Cluster cluster, NanoClock clock, ScheduledExecutorService t
             Invocation call, Supplier<@Nullable RpcException> cancelled, Runnable next, Consumer<RpcException> failed) {
         cluster.attempt();
         boolean over = cancelled.get() != null || call.deadline().isExpired(clock.nanoTime()) || canTake(call);
+        if (!over) {
+            later(() -> whenReady(call, cancelled, next, failed), TimeUnit.MILLISECONDS.toNanos(LOOK_EVERY_MILLIS));
+            return;
+        }
         try {
-            if (over) {
-                call.executor().execute(() -> afterWait(call, cancelled, next, failed));
-            } else {
-                timer.schedule(
-                        () -> whenReady(call, cancelled, next, failed), LOOK_EVERY_MILLIS, TimeUnit.MILLISECONDS);
-            }
+            call.executor().execute(() -> afterWait(call, cancelled, next, failed));
         } catch (RejectedExecutionException e) {
             next.run(); // The client is closed. The call is sent without waiting, so that it fails immediately.
         }
+    }
+
+    /** Runs the task after the delay, or when this object is closed. */
+    void later(Runnable task, long nanos) {
+        Runnable once = new Runnable() { // Each task has an identity of its own in the set.
+                    @Override
+                    public void run() {
+                        if (waiting.remove(this)) {
+                            task.run();
+                        }
+                    }
+                };
+        waiting.add(once);
+        try {
+            timer.schedule(once, nanos, TimeUnit.NANOSECONDS);
+        } catch (RejectedExecutionException e) {
+            once.run(); // The client is closed.
+        }
+    }
+
+    /** Runs all tasks that wait, so that the calls of a closed client end. */
+    void close() {
+        waiting.forEach(Runnable::run);
     }
 
     private void afterWait(

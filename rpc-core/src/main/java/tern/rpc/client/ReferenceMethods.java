@@ -152,8 +152,12 @@ final class ReferenceMethods {
         int index =
                 name == null ? ClientMethod.NO_KEY : descriptor.parameterNames().indexOf(name);
         if (required && index < 0) {
-            throw new IllegalArgumentException(descriptor + " has no parameter '" + name
-                    + "', which its hash key names; it has " + descriptor.parameterNames());
+            boolean isOverloaded =
+                    descriptor.service().overloads(descriptor.name()).size() > 1;
+            throw new IllegalArgumentException((isOverloaded ? "an overload of " : "") + descriptor
+                    + " has no parameter '" + name + "', which its hash key names; it has "
+                    + descriptor.parameterNames()
+                    + (isOverloaded ? "; all overloads need this parameter" : ""));
         }
         return index;
     }

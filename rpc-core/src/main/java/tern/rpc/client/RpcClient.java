@@ -98,6 +98,7 @@ public final class RpcClient implements AutoCloseable {
     private final ClusterParts parts;
     private final Map<ServiceKey, ServiceAttempts> attempts = new ConcurrentHashMap<>();
     private final List<EndpointInvoker> references = new CopyOnWriteArrayList<>();
+    private volatile boolean closed;
     private final Map<Object, EndpointInvoker> proxies = Collections.synchronizedMap(new IdentityHashMap<>());
 
     private RpcClient(Builder builder) {
@@ -240,8 +241,10 @@ public final class RpcClient implements AutoCloseable {
      *
      * @throws IllegalArgumentException if the interface or a setting is invalid; the message names the method
      * @throws RpcException UNAVAILABLE if the reference requires a check and no provider can be reached
+     * @throws IllegalStateException if this client is closed
      */
     public <T> T refer(ServiceReference<T> reference) {
+        checkOpen(reference);
         ServiceDescriptor service = ServiceDescriptor.of(reference.type());
         ReferenceMethods.checkNames(reference, service);
         Wire wire = wire(reference);
@@ -251,6 +254,10 @@ public final class RpcClient implements AutoCloseable {
         Map<Method, ClientMethod> methods = new ReferenceMethods(filters, timeout, meters)
                 .of(reference, service, endpoints, attempts(reference.key()));
         references.add(endpoints);
+        if (closed) {
+            endpoints.close(); // Another thread has closed this client in the meantime.
+            checkOpen(reference);
+        }
         endpoints.cluster().start(LOOK_UP);
         if (reference.check()) {
             awaitProvider(reference.key(), endpoints);
@@ -264,6 +271,13 @@ public final class RpcClient implements AutoCloseable {
         Object made = proxy.newProxy();
         proxies.put(made, endpoints);
         return reference.type().cast(made);
+    }
+
+    private void checkOpen(ServiceReference<?> reference) {
+        if (closed) {
+            throw new IllegalStateException(
+                    "the client is closed; " + reference.key() + " cannot be referenced any more");
+        }
     }
 
     private @Nullable CallToken token(ServiceReference<?> reference, Wire wire) {
@@ -328,6 +342,7 @@ public final class RpcClient implements AutoCloseable {
     /** Fails pending calls and closes every connection. */
     @Override
     public void close() {
+        closed = true;
         references.forEach(EndpointInvoker::close);
         references.clear();
         proxies.clear();

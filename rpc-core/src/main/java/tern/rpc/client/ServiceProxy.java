@@ -113,7 +113,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
             return call(called, arguments);
         } catch (RpcException e) {
             if (e.code() != StatusCode.UNIMPLEMENTED
-                    || e.wasExecuted() != Executed.NO
+                    || e.wasExecuted() == Executed.YES
                     || !RemoteFailures.isMissingMethod(e.status().description())) {
                 throw e;
             }

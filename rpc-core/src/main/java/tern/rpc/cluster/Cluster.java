@@ -26,6 +26,7 @@ import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Outcome;
 import tern.rpc.endpoint.Rules;
+import tern.rpc.limit.SeldomWarning;
 import tern.rpc.transport.ClientConnection;
 
 /**
@@ -40,6 +41,8 @@ public final class Cluster implements AutoCloseable {
     /** The interval between checks of the providers that the source no longer lists but that still answer. */
     private static final long LOOK_MILLIS = 1_000;
 
+    private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
+
     private final String service;
     private final String protocol;
     private final EndpointSource source;
@@ -52,6 +55,7 @@ public final class Cluster implements AutoCloseable {
     private final Figures figures = new Figures();
     private final Survey survey;
     private final ChangeLog log;
+    private final SeldomWarning balancerFailures;
     private final CountDownLatch heard = new CountDownLatch(1);
 
     private volatile Routes routes;
@@ -63,7 +67,7 @@ public final class Cluster implements AutoCloseable {
     private volatile SharedSources.@Nullable Subscription subscription;
     // This is true if a check of unlisted providers is scheduled. This object's lock guards this field.
     private boolean looking;
-    private boolean closed;
+    private volatile boolean closed;
 
     /**
      * @param service the name of the service in messages
@@ -93,6 +97,7 @@ public final class Cluster implements AutoCloseable {
         this.routes = new Routes(List.of(), settings);
         this.list = LastGood.before(EndpointSnapshot.unknown(Instant.now(), ""), clock.nanoTime());
         this.log = new ChangeLog(LOG, clock, timer);
+        this.balancerFailures = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
         this.survey = new Survey(settings.zone(), nodes, figures, clock.nanoTime());
     }
 
@@ -195,7 +200,9 @@ public final class Cluster implements AutoCloseable {
                     Level.WARN,
                     () -> service + ": " + name() + " lists " + listed + " providers; " + held
                             + " more still answer and are kept");
-        } else if (!before.held().isEmpty() && next.held().isEmpty()) {
+        } else if (!before.held().isEmpty()
+                && next.held().isEmpty()
+                && !next.listed().isEmpty()) {
             log.changed(Level.INFO, () -> service + ": " + name() + " lists all providers that are used");
         }
     }
@@ -334,6 +341,9 @@ public final class Cluster implements AutoCloseable {
         Routes current = routes.of(method);
         Group group = current.group(tag.isEmpty() ? settings.tag() : tag, forceTag);
         if (group == null) {
+            if (closed) {
+                throw ClusterTexts.closed(service);
+            }
             refresh();
             throw ClusterTexts.nobody(service, name(), tag.isEmpty() ? settings.tag() : tag, current, list, now);
         }
@@ -394,8 +404,16 @@ public final class Cluster implements AutoCloseable {
     /** Records the outcome of an attempt that has ended. */
     public void ended(Target target, Outcome outcome, long tookNanos) {
         Group group = routes.groupOf(target);
-        if (group != null) {
+        if (group == null) {
+            return;
+        }
+        try {
             group.ended(target, outcome, tookNanos);
+        } catch (RuntimeException | Error e) {
+            balancerFailures.warn(
+                    () -> service + ": the load balancing " + settings.policyName()
+                            + " failed when it was told the end of a call; the call's outcome is not affected",
+                    e);
         }
     }
 
@@ -438,9 +456,12 @@ public final class Cluster implements AutoCloseable {
 
     /**
      * Returns whether a call of the method with this tag would be sent immediately or would wait for a connection that
-     * is being opened.
+     * is being opened. Also returns true after {@link #close}, because waiting for a provider is then useless.
      */
     public boolean canTake(String method, String tag, boolean forceTag) {
+        if (closed) {
+            return true;
+        }
         Group group = routes.of(method).group(tag.isEmpty() ? settings.tag() : tag, forceTag);
         return group != null
                 && group.targets().stream()

@@ -24,6 +24,13 @@ public record ClusterSettings(Balancer.Factory policy, String zone, String tag, 
         }
     }
 
+    /** Returns the name of the load balancing in messages. */
+    String policyName() {
+        return policy instanceof NamedPolicy named
+                ? "'" + named.name() + "'"
+                : policy.getClass().getName();
+    }
+
     public ClusterSettings withPolicy(Balancer.Factory policy) {
         return new ClusterSettings(policy, zone, tag, subset);
     }

@@ -1,6 +1,7 @@
 package tern.rpc.cluster;
 
 import java.util.List;
+import java.util.stream.Collectors;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
@@ -20,6 +21,14 @@ final class ClusterTexts {
     static RpcException nobody(String service, String source, String tag, Routes routes, LastGood list, long now) {
         return RpcException.refusal(
                 StatusCode.UNAVAILABLE, whyNobody(service, source, tag, routes, list, now), Executed.NO);
+    }
+
+    /** Returns the failure for a call of a closed client. */
+    static RpcException closed(String service) {
+        return RpcException.refusal(
+                StatusCode.UNAVAILABLE,
+                "no call of " + service + " is sent: the client is closed; look at what calls it during the shutdown",
+                Executed.NO);
     }
 
     static String whyNobody(String service, String source, String tag, Routes routes, LastGood list, long now) {
@@ -47,9 +56,19 @@ final class ClusterTexts {
         return switch (snapshot.state()) {
             case UNKNOWN -> "which was never heard" + since + "; look whether it can be reached";
             case STALE -> "which is out of reach" + since + held + "; look whether it can be reached";
-            case EMPTY -> "whose list is empty" + since + held + "; look whether providers run and register";
+            case EMPTY ->
+                (snapshot.why().isEmpty() ? "whose list is empty" : "whose list has no usable address") + since + held
+                        + "; look whether providers run and register";
             case FRESH ->
-                "whose " + snapshot.instances().size() + " addresses are all of other protocols" + since
+                "whose " + snapshot.instances().size() + " addresses are all of other protocols ("
+                        + snapshot.instances().stream()
+                                .limit(MAX_NAMED)
+                                .map(instance -> instance.endpoint().protocol() + "://" + instance.endpoint())
+                                .collect(Collectors.joining(", "))
+                        + (snapshot.instances().size() > MAX_NAMED
+                                ? " and " + (snapshot.instances().size() - MAX_NAMED) + " more)"
+                                : ")")
+                        + since
                         + "; look at the protocol of the reference";
         };
     }

@@ -36,8 +36,8 @@ final class Group {
         List<Candidate> near = ofZone(targets, settings.zone(), true);
         List<Candidate> far = ofZone(targets, settings.zone(), false);
         boolean hasZones = !settings.zone().isEmpty() && !near.isEmpty() && !far.isEmpty();
-        this.first = settings.policy().of(hasZones ? near : List.copyOf(targets));
-        this.others = hasZones ? settings.policy().of(far) : null;
+        this.first = BrokenBalancer.made(settings, hasZones ? near : List.copyOf(targets));
+        this.others = hasZones ? BrokenBalancer.made(settings, far) : null;
     }
 
     private static List<Candidate> ofZone(List<Target> targets, String zone, boolean same) {

@@ -48,6 +48,23 @@ public final class Node {
     /** The maximum response time of a good answer, as a multiple of the usual time. */
     private static final double GOOD = 2;
 
+    /**
+     * The upper bound for one response time in the mean response time, as a multiple of the usual time. The mean of a
+     * healthy node therefore stays below {@link #GOOD_MEAN} after one slow answer.
+     */
+    private static final double MAX_IN_MEAN = 8;
+
+    /** The maximum mean response time of a healthy node, as a multiple of the usual time. */
+    private static final double GOOD_MEAN = 2.5;
+
+    /** The share of one response time in the mean response time. */
+    private static final double IN_MEAN = 0.0625;
+
+    /**
+     * The minimum wait for a sign of life that balancing counts as a response time, as a multiple of the usual time.
+     */
+    private static final double LONG_WAIT = 3;
+
     /** The number of consecutive good answers after which a slow or failing node has recovered. */
     private static final int GOOD_IN_A_ROW = 2;
 
@@ -81,6 +98,9 @@ public final class Node {
     private volatile long signNanos;
     private volatile double cost = 1; // The response time at costNanos, as a multiple of the usual response time.
     private volatile long costNanos;
+    // The mean of the recent response times at costNanos, as a multiple of the usual response time. Failures and
+    // refusals count in full.
+    private volatile double mean = 1;
     // The provider's smoothed response time in nanoseconds; 0 before the first answer.
     private volatile long usualNanos;
     private volatile int goodInARow;
@@ -231,7 +251,7 @@ public final class Node {
         double sample = Math.min(MAX_SLOW, multiple);
         if (sample > GOOD && sample > cost(now)) {
             goodInARow = 0;
-            count(sample, now);
+            countAnswer(sample, now);
         }
     }
 
@@ -243,7 +263,7 @@ public final class Node {
             }
             case REFUSED -> {
                 alive(now);
-                count(REFUSED, now);
+                countFailure(REFUSED, now);
             }
             case FAILED -> failed(now);
             case CANCELLED -> {
@@ -288,10 +308,11 @@ public final class Node {
         goodInARow = good;
         if (good == GOOD_IN_A_ROW && (cost > GOOD || ejection.isNow(now))) {
             cost = multiple;
+            mean = multiple;
             costNanos = now;
             ejection.end(now);
         }
-        count(Math.min(MAX_SLOW, multiple), now);
+        countAnswer(Math.min(MAX_SLOW, multiple), now);
     }
 
     private void failed(long now) {
@@ -300,7 +321,18 @@ public final class Node {
         }
         goodInARow = 0;
         int inARow = ejection.failed(calls.sum(), now);
-        count(Math.min(MAX_FAILED, FAILED * (1L << Math.min(inARow - 1, MAX_DOUBLINGS))), now);
+        countFailure(Math.min(MAX_FAILED, FAILED * (1L << Math.min(inARow - 1, MAX_DOUBLINGS))), now);
+    }
+
+    private void countAnswer(double sample, long now) {
+        double before = 1 + (mean - 1) * kept(now);
+        mean = before + (Math.min(sample, MAX_IN_MEAN) - before) * IN_MEAN;
+        count(sample, now);
+    }
+
+    private void countFailure(double sample, long now) {
+        mean = Math.max(sample, 1 + (mean - 1) * kept(now));
+        count(sample, now);
     }
 
     private void count(double sample, long now) {
@@ -334,13 +366,31 @@ public final class Node {
      * response times of these calls.
      */
     double expectedCost(long now) {
-        double ended = cost(now);
+        return Math.max(cost(now), waited(now));
+    }
+
+    /** Returns the time since the last sign of life as a multiple of the usual time; 0 without calls in flight. */
+    private double waited(long now) {
         long usual = usualNanos;
-        if (usual == 0 || inFlight.get() == 0) {
-            return ended;
-        }
-        double waited = (now - signNanos + NOISE_NANOS) / (usual + NOISE_NANOS);
-        return waited > ended ? Math.min(MAX_SLOW, waited) : ended;
+        return usual == 0 || inFlight.get() == 0
+                ? 0
+                : Math.min(MAX_SLOW, (now - signNanos + NOISE_NANOS) / (usual + NOISE_NANOS));
+    }
+
+    /**
+     * Returns the cost for a comparison with other nodes. It is 1 for a healthy node, because the response times of
+     * healthy nodes vary by chance. A node with more calls would otherwise look slower, because its slowest answer
+     * counts.
+     */
+    double judgedCost(long now) {
+        double ended = isSlow(now) ? cost(now) : 1;
+        double waited = waited(now);
+        return waited > LONG_WAIT && waited > ended ? waited : ended;
+    }
+
+    /** Returns whether the node's answers are slow on average, or whether its last calls failed. */
+    boolean isSlow(long now) {
+        return mean > GOOD_MEAN && 1 + (mean - 1) * kept(now) > GOOD_MEAN;
     }
 
     /** Returns whether the node has answered since it became usable. */
@@ -426,6 +476,7 @@ public final class Node {
             silent = false;
             signNanos = now;
             cost = 1;
+            mean = 1;
             costNanos = now;
             ejection.clear(calls.sum(), now);
         }

@@ -2,40 +2,56 @@ package tern.rpc.cluster;
 
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Balancer;
 import tern.rpc.endpoint.Candidate;
 
 /**
- * Draws two providers at random by weight and chooses the one with the lower score. This avoids slow, busy and failing
- * providers without examining all providers. Thread-safe.
+ * Draws two providers at random by weight and chooses the better one. Both draws may return the same provider, so that
+ * the shares of healthy providers follow their weights. This avoids slow, busy and failing providers without examining
+ * all providers. Thread-safe.
  */
 final class PowerOfTwoChoices implements Balancer {
 
     /** The number of pairs to draw before all providers are examined. */
     private static final int PAIRS = 4;
 
-    /** The minimum factor by which the second provider of a pair must have a lower score to be chosen. */
-    private static final double CLEARLY = 1.2;
+    /**
+     * The first provider of a pair is kept if the second one is not better. It is replaced if the second one is better
+     * by half. Between these limits, chance decides.
+     */
+    private static final double CLEARLY = 0.5;
 
     private final Target[] targets;
     private final WeightedChoice choice;
+    private final Supplier<? extends RandomGenerator> randoms;
 
     PowerOfTwoChoices(List<Candidate> candidates) {
-        targets = Targets.of(candidates);
-        choice = new WeightedChoice(candidates);
+        this(candidates, ThreadLocalRandom::current);
+    }
+
+    PowerOfTwoChoices(List<Candidate> candidates, Supplier<? extends RandomGenerator> randoms) {
+        this.targets = Targets.of(candidates);
+        this.choice = new WeightedChoice(candidates);
+        this.randoms = randoms;
     }
 
     @Override
     public @Nullable Candidate pick(long key, @Nullable Candidate excluded, long now) {
-        ThreadLocalRandom random = ThreadLocalRandom.current();
+        RandomGenerator random = randoms.get();
         for (int i = 0; i < PAIRS; i++) {
             int first = choice.draw(random.nextLong());
             int second = choice.draw(random.nextLong());
+            Target one = targets[first];
             if (second == first) {
+                if (isGood(one, excluded, now) && !one.isSlow(now) && one.warmth(now) >= 1) {
+                    return one;
+                }
                 second = first + 1 < targets.length ? first + 1 : 0;
             }
-            Target picked = better(targets[first], targets[second], excluded, now, random);
+            Target picked = better(one, targets[second], excluded, now, random);
             if (picked != null) {
                 return picked;
             }
@@ -44,7 +60,7 @@ final class PowerOfTwoChoices implements Balancer {
     }
 
     private static @Nullable Target better(
-            Target one, Target other, @Nullable Candidate excluded, long now, ThreadLocalRandom random) {
+            Target one, Target other, @Nullable Candidate excluded, long now, RandomGenerator random) {
         boolean isOneGood = isGood(one, excluded, now);
         boolean isOtherGood = other.attributes().weight() > 0 && isGood(other, excluded, now);
         if (!isOneGood || !isOtherGood) {
@@ -54,11 +70,23 @@ final class PowerOfTwoChoices implements Balancer {
         if (warmth < 1 && random.nextFloat() >= warmth) {
             return other;
         }
-        if (other.score(now) * CLEARLY >= one.score(now)) {
+        double surplus = one.judgedCost(now) * load(one, other) / (other.judgedCost(now) * load(other, one)) - 1;
+        if (surplus <= 0 || (surplus < CLEARLY && random.nextFloat() * CLEARLY >= surplus)) {
             return one;
         }
         double otherWarmth = other.warmth(now);
         return otherWarmth < 1 && random.nextFloat() >= otherWarmth ? one : other;
+    }
+
+    /**
+     * Returns the calls in flight of a provider relative to its part of the calls of a pair. Without calls in flight,
+     * the weight makes no difference, because the draw has already taken it into account.
+     */
+    private static double load(Target target, Target partner) {
+        int own = target.inFlight();
+        double weight = target.relativeWeight();
+        double part = (own + partner.inFlight()) * weight / (weight + partner.relativeWeight());
+        return (1 + own) / (1 + part);
     }
 
     private static boolean isGood(Target target, @Nullable Candidate excluded, long now) {

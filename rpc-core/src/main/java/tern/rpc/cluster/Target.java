@@ -108,6 +108,21 @@ public final class Target implements Candidate {
         return cost * (1 + node.inFlight() / relativeWeight);
     }
 
+    /** Returns the provider's cost for a comparison with other providers; 1 if the provider is healthy. */
+    double judgedCost(long nowNanos) {
+        return node.judgedCost(nowNanos);
+    }
+
+    /** Returns whether the provider is slow or failing, so that another one should be examined too. */
+    boolean isSlow(long nowNanos) {
+        return node.isSlow(nowNanos);
+    }
+
+    /** Returns the provider's weight as a multiple of the mean weight. */
+    double relativeWeight() {
+        return relativeWeight;
+    }
+
     /**
      * Returns the fraction of its weight that the provider currently gets. It is below 1 in the first 30 s after the
      * provider became usable, unless all providers are new.

@@ -10,6 +10,7 @@ public final class UsualTime {
     private static final int MAX_TIMES = 3;
 
     private volatile long nanos;
+    private volatile int known; // The number of calls counted, at most CALLS. The first calls count equally.
 
     /** Returns the usual response time in nanoseconds, or 0 before the first call. */
     long nanos() {
@@ -23,7 +24,12 @@ public final class UsualTime {
      */
     long add(long tookNanos) {
         long before = nanos;
-        nanos = before == 0 ? tookNanos : before + (Math.min(tookNanos, before * MAX_TIMES) - before) / CALLS;
+        int calls = known;
+        if (calls < CALLS) {
+            calls++;
+            known = calls;
+        }
+        nanos = before == 0 ? tookNanos : before + (Math.min(tookNanos, before * MAX_TIMES) - before) / calls;
         return before;
     }
 }

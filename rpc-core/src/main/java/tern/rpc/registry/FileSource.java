@@ -1,6 +1,7 @@
 package tern.rpc.registry;
 
 import java.time.Clock;
+import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.EndpointSnapshot;
@@ -42,6 +43,10 @@ final class FileSource implements EndpointSource {
     private EndpointSnapshot snapshot(FileState state) {
         if (!state.heard()) {
             return EndpointSnapshot.unknown(clock.instant(), registry.url() + ": " + state.problem());
+        }
+        String why = state.content().whyNobody(subscription);
+        if (state.problem().isEmpty() && !why.isEmpty()) {
+            return new EndpointSnapshot(EndpointSnapshot.State.EMPTY, List.of(), clock.instant(), why);
         }
         return state.problem().isEmpty()
                 ? EndpointSnapshot.heard(state.content().providers(subscription), clock.instant())

@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Attributes;
 import tern.rpc.endpoint.Endpoint;
@@ -33,6 +34,7 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
     static final String SERVICES = "services";
     static final String ADDRESS = "address";
     static final String STARTED_AT = "startedAt";
+    private static final int MAX_NAMED = 5;
 
     private static final String PROTOCOL = "protocol";
     private static final String WEIGHT = "weight";
@@ -298,6 +300,24 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
                         provider.protocol().isEmpty() || provider.protocol().equals(subscription.protocol()))
                 .map(Provider::instance)
                 .toList();
+    }
+
+    /**
+     * Returns a sentence that names the service's providers if all of them offer other protocols than the
+     * subscription's; otherwise an empty string.
+     */
+    String whyNobody(Subscription subscription) {
+        List<Provider> all = services.getOrDefault(subscription.service().toString(), List.of());
+        if (all.isEmpty() || !providers(subscription).isEmpty()) {
+            return "";
+        }
+        String named = all.stream()
+                .limit(MAX_NAMED)
+                .map(provider ->
+                        provider.protocol() + "://" + provider.instance().endpoint())
+                .collect(Collectors.joining(", "));
+        return "its " + all.size() + " addresses are all of other protocols than " + subscription.protocol() + ": "
+                + named + (all.size() > MAX_NAMED ? " and " + (all.size() - MAX_NAMED) + " more" : "");
     }
 
     String json() {

@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -312,6 +313,145 @@ class EndpointInvokerTest {
 
         assertThat(failed).isEqualTo(1);
         assertThat(asked).as("calls at the failing provider").isNotEmpty();
+    }
+
+    private Service idempotent(boolean waits, Endpoint... endpoints) {
+        return client.refer(ServiceReference.to(Service.class, new StaticEndpoints(List.of(endpoints)))
+                .protocol("fake")
+                .defaults(MethodSettings.NONE.withIdempotent(true).withWaitForReady(waits))
+                .timeout(Duration.ofMillis(waits ? 50 : 20_000))
+                .build());
+    }
+
+    /** The first call that arrives anywhere may run. Further calls are refused with the code. */
+    private void losesTheFirstCall(StatusCode code, Runnable afterwards, Endpoint... endpoints) {
+        for (Endpoint endpoint : endpoints) {
+            connection(endpoint).taking = (connection, call) -> {
+                boolean first = asked.isEmpty();
+                asked.add(endpoint);
+                afterwards.run();
+                call.fail(RpcException.refusal(
+                        first ? StatusCode.UNAVAILABLE : code,
+                        first ? "lost" : "refused",
+                        first ? Executed.MAYBE : Executed.NO));
+            };
+        }
+    }
+
+    @Test
+    void refusalOfTheSecondAttemptDoesNotHideThatTheFirstMayHaveRun() {
+        losesTheFirstCall(StatusCode.UNIMPLEMENTED, () -> {}, ONE, TWO);
+
+        RpcException failure = catchThrowableOfType(RpcException.class, idempotent(false, ONE, TWO)::call);
+
+        assertThat(asked).hasSizeGreaterThan(1);
+        assertThat(failure.wasExecuted()).isEqualTo(Executed.MAYBE);
+        assertThat(failure).hasMessage("UNIMPLEMENTED: refused; an earlier attempt of the call may have run");
+    }
+
+    @Test
+    void refusalOfTheSecondAsynchronousAttemptDoesNotHideThatTheFirstMayHaveRun() {
+        losesTheFirstCall(StatusCode.UNAVAILABLE, () -> {}, ONE, TWO);
+        CompletableFuture<String> result = idempotent(false, ONE, TWO).later();
+
+        assertThat(result)
+                .failsWithin(Duration.ofSeconds(20))
+                .withThrowableOfType(ExecutionException.class)
+                .havingCause()
+                .isInstanceOfSatisfying(
+                        RpcException.class,
+                        failure -> assertThat(failure.wasExecuted()).isEqualTo(Executed.MAYBE));
+    }
+
+    @Test
+    void deadlineThatPassesWhileARepeatedCallWaitsDoesNotHideThatItMayHaveRun() {
+        losesTheFirstCall(StatusCode.UNAVAILABLE, () -> connection(ONE).available = false, ONE);
+        Service service = idempotent(true, ONE);
+
+        RpcException failure = catchThrowableOfType(RpcException.class, service::call);
+
+        assertThat(failure.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+        assertThat(failure.wasExecuted()).isEqualTo(Executed.MAYBE);
+        assertThat(Fallback.covers(failure)).isFalse();
+    }
+
+    @Test
+    void deadlineThatPassesWhileARepeatedAsynchronousCallWaitsDoesNotHideThatItMayHaveRun() {
+        losesTheFirstCall(StatusCode.UNAVAILABLE, () -> connection(ONE).available = false, ONE);
+
+        assertThat(idempotent(true, ONE).later())
+                .failsWithin(Duration.ofSeconds(20))
+                .withThrowableOfType(ExecutionException.class)
+                .havingCause()
+                .isInstanceOfSatisfying(RpcException.class, failure -> {
+                    assertThat(failure.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+                    assertThat(failure.wasExecuted()).isEqualTo(Executed.MAYBE);
+                });
+    }
+
+    @Test
+    void callsOfAClosedClientFailAtOnceAndSaySo() {
+        Service impatient = idempotent(false, ONE);
+        Service patient = client.refer(ServiceReference.to(Service.class, new StaticEndpoints(List.of(ONE)))
+                .protocol("fake")
+                .timeout(Duration.ofDays(1))
+                .waitForReady()
+                .build());
+        client.close();
+
+        assertThatThrownBy(impatient::call).hasMessageContaining("the client is closed");
+        assertThatThrownBy(patient::call).hasMessageContaining("the client is closed");
+        assertThat(patient.later())
+                .failsWithin(Duration.ofSeconds(20))
+                .withThrowableThat()
+                .withMessageContaining("the client is closed");
+        assertThatThrownBy(() -> idempotent(false, ONE))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageStartingWith("the client is closed; ");
+    }
+
+    @Test
+    void asynchronousCallThatWaitsForAProviderEndsWhenTheClientIsClosed() {
+        CompletableFuture<String> result = patient(Duration.ofDays(1)).later();
+
+        client.close();
+
+        assertThat(result)
+                .failsWithin(Duration.ofSeconds(20))
+                .withThrowableThat()
+                .withMessageContaining("the client is closed");
+    }
+
+    @Test
+    void runningCallThatTheCloseEndsSaysThatTheClientIsClosedAndThatItMayHaveRun() {
+        connection(ONE).taking = (connection, call) -> {
+            client.close();
+            call.fail(RpcException.refusal(StatusCode.UNAVAILABLE, "the connection was closed", Executed.MAYBE));
+        };
+        Service service = idempotent(false, ONE);
+
+        RpcException failure = catchThrowableOfType(RpcException.class, service::call);
+
+        assertThat(failure.wasExecuted()).isEqualTo(Executed.MAYBE);
+        assertThat(failure).hasMessageContaining("the client is closed");
+    }
+
+    /** A service with overloads, of which one has the parameter. */
+    public interface Overloaded {
+        void add(int a);
+
+        void add(int a, int b);
+    }
+
+    @Test
+    void hashKeyThatOneOverloadLacksIsRefusedWithTheReason() {
+        assertThatThrownBy(() -> client.refer(ServiceReference.to(Overloaded.class, new StaticEndpoints(List.of(ONE)))
+                        .protocol("fake")
+                        .method("add", MethodSettings.NONE.withHashKey("b"))
+                        .build()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("an overload of ")
+                .hasMessageEndingWith("it has [a]; all overloads need this parameter");
     }
 
     @Test

@@ -2,17 +2,23 @@ package tern.rpc.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.withinPercentage;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.Random;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 import tern.rpc.endpoint.Attributes;
@@ -20,6 +26,7 @@ import tern.rpc.endpoint.Balancer;
 import tern.rpc.endpoint.Candidate;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.Instance;
+import tern.rpc.endpoint.Outcome;
 import tern.rpc.transport.IdleConnection;
 
 /**
@@ -82,6 +89,75 @@ class BalancersTest {
         assertThat(shares[1]).isBetween(0.2, 0.3);
         assertThat(shares[2]).isZero();
         assertThat(shares[3]).isBetween(0.2, 0.3);
+    }
+
+    /**
+     * Makes calls that take exponentially distributed times with a mean of 10 ms, and returns the shares.
+     *
+     * @param atOnce the number of calls in flight
+     * @param slowest how many times slower provider 0 becomes after a sixth of the calls, which are not counted
+     */
+    private static double[] sharesOfVaryingCalls(int atOnce, double slowest, List<Candidate> targets) {
+        new Group(targets.stream().map(Target.class::cast).toList(), ClusterSettings.DEFAULT); // sets the weights
+        Random random = new Random(7);
+        Balancer balancer = new PowerOfTwoChoices(targets, () -> random);
+        UsualTime usual = new UsualTime();
+        record Call(Target target, long began, long ends) {}
+        PriorityQueue<Call> running = new PriorityQueue<>(Comparator.comparingLong(Call::ends));
+        int[] counts = new int[targets.size()];
+        long now = 1;
+        for (int i = 0; i < CALLS; i++) {
+            if (running.size() == atOnce) {
+                Call ended = running.remove();
+                now = ended.ends();
+                ended.target().node().end(Outcome.ANSWERED, now - ended.began(), now, usual);
+            }
+            now += Duration.ofMillis(1).toNanos();
+            Target picked = (Target) balancer.pick(0, null, now);
+            int index = targets.indexOf(picked);
+            counts[index] += i < CALLS / 6 ? 0 : 1;
+            double mean = 10e6 * (index == 0 && i >= CALLS / 6 ? slowest : 1);
+            picked.node().begin(now);
+            running.add(new Call(picked, now, now + (long) (-Math.log(1 - random.nextDouble()) * mean)));
+        }
+        return Arrays.stream(counts)
+                .mapToDouble(count -> (double) count / (CALLS - CALLS / 6))
+                .toArray();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "1, 1:99",
+        "1, 10:90",
+        "1, 50:50",
+        "1, 1:99:99",
+        "2, 1:99",
+        "2, 10:90",
+        "4, 1:99",
+        "4, 10:90",
+        "4, 1:99:99",
+        "20, 1:99",
+        "20, 10:90",
+        "50, 10:90"
+    })
+    void sharesFollowTheWeightsWhileResponseTimesVary(int atOnce, String weights) {
+        int[] parts =
+                Arrays.stream(weights.split(":")).mapToInt(Integer::parseInt).toArray();
+        List<Candidate> targets = targets(parts);
+
+        double[] shares = sharesOfVaryingCalls(atOnce, 1, targets);
+
+        double expected = (double) parts[0] / Arrays.stream(parts).sum();
+        assertThat(shares[0]).isCloseTo(expected, withinPercentage(20));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 50:50", "1, 99:1", "4, 50:50", "1, 100:100:100"})
+    void slowNodeGetsAlmostNothingAlsoIfItsWeightIsHigh(int atOnce, String weights) {
+        List<Candidate> targets = targets(
+                Arrays.stream(weights.split(":")).mapToInt(Integer::parseInt).toArray());
+
+        assertThat(sharesOfVaryingCalls(atOnce, 10, targets)[0]).isLessThan(0.03);
     }
 
     @ParameterizedTest

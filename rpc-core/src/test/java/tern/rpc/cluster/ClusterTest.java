@@ -1,6 +1,7 @@
 package tern.rpc.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.management.ThreadMXBean;
@@ -24,6 +25,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.RpcException;
 import tern.rpc.endpoint.Attributes;
+import tern.rpc.endpoint.Balancer;
+import tern.rpc.endpoint.Candidate;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.EndpointSource;
@@ -475,8 +478,9 @@ class ClusterTest {
         source.lists(Instance.of(new Endpoint("10.0.0.1", 1, "10.0.0.1", "tri")));
 
         assertThatThrownBy(this::pick)
-                .hasMessageContaining("looked at shop, whose 1 addresses are all of other protocols since"
-                        + " 1970-01-01T00:00:00Z; look at the protocol of the reference");
+                .hasMessageContaining(
+                        "looked at shop, whose 1 addresses are all of other protocols (tri://10.0.0.1:1) since"
+                                + " 1970-01-01T00:00:00Z; look at the protocol of the reference");
     }
 
     @Test
@@ -911,7 +915,7 @@ class ClusterTest {
 
         assertThatThrownBy(this::pick)
                 .hasMessageContaining(
-                        "whose list is empty since 1970-01-01T00:00:00Z: [::]:20880 cannot be a provider");
+                        "whose list has no usable address since 1970-01-01T00:00:00Z: [::]:20880 cannot be a provider");
     }
 
     @Test
@@ -1056,6 +1060,65 @@ class ClusterTest {
         cluster.rule(Rules.NONE);
         assertThat(first.attributes().weight()).isEqualTo(7);
         assertThat(opened).hasSize(2);
+    }
+
+    @Test
+    void endOfTheLastProviderOfAnEmptyListIsNotLoggedAsACompleteList() {
+        start(2);
+        try (LoggedLines lines = new LoggedLines()) {
+            source.lists(List.of());
+            timer.move(200 * TICK);
+            peer(0).available = false;
+            peer(1).available = false;
+            timer.move(5_000 * TICK);
+
+            assertThat(cluster.targets()).isEmpty();
+            assertThat(lines.all()).noneMatch(line -> line.contains("lists all providers that are used"));
+        }
+    }
+
+    private Cluster balanced(String name, Balancer.Factory factory) {
+        Cluster made = parts.cluster(
+                "Orders", "dubbo", source, nodes, ClusterSettings.DEFAULT.withPolicy(new NamedPolicy(name, factory)));
+        made.start(Duration.ZERO);
+        source.lists(instances(2));
+        return made;
+    }
+
+    @Test
+    void balancerThatCannotBeCreatedFailsTheCallsWithItsName() {
+        try (Cluster made = balanced("mine", candidates -> null)) {
+            assertThatThrownBy(() -> made.pick("get", 0, "", false, null, now))
+                    .hasMessage("INTERNAL: the load balancing 'mine' cannot be used: its factory returned null");
+        }
+        Balancer.Factory throwing = candidates -> {
+            throw new IllegalStateException("on purpose");
+        };
+        try (Cluster made = balanced("mine", throwing)) {
+            assertThatThrownBy(() -> made.pick("get", 0, "", false, null, now))
+                    .hasMessageContaining("the load balancing 'mine' cannot be used: its factory threw ")
+                    .hasMessageContaining("on purpose");
+        }
+    }
+
+    @Test
+    void balancerThatFailsAtTheEndOfACallChangesNothing() {
+        Balancer.Factory failing = candidates -> new Balancer() {
+            @Override
+            public Candidate pick(long key, @Nullable Candidate excluded, long nowNanos) {
+                return candidates.get(0);
+            }
+
+            @Override
+            public void ended(Candidate picked, Outcome outcome, long tookNanos) {
+                throw new IllegalStateException("on purpose");
+            }
+        };
+        try (Cluster made = balanced("mine", failing)) {
+            Target picked = made.pick("get", 0, "", false, null, now);
+
+            assertThatCode(() -> made.ended(picked, Outcome.ANSWERED, 1)).doesNotThrowAnyException();
+        }
     }
 
     @Test

@@ -98,6 +98,17 @@ class FileRegistryTest {
     }
 
     @Test
+    void listOfOtherProtocolsSaysSo() throws Exception {
+        write("{\"services\":{\"com.acme.Orders\":[\"ftp://10.0.0.1:20880\"]}}");
+        look();
+
+        EndpointSnapshot snapshot = next();
+        assertThat(snapshot.state()).isEqualTo(State.EMPTY);
+        assertThat(snapshot.why())
+                .isEqualTo("its 1 addresses are all of other protocols than dubbo: ftp://10.0.0.1:20880");
+    }
+
+    @Test
     void missingFileIsUnknownAndBrokenOneLeavesTheList() throws Exception {
         look();
         EndpointSnapshot unknown = next();

@@ -3,6 +3,7 @@ package tern.rpc.spring.autoconfigure;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.cluster.ClusterSettings;
+import tern.rpc.cluster.NamedPolicy;
 import tern.rpc.cluster.Policies;
 import tern.rpc.endpoint.Balancer;
 import tern.rpc.settings.InvalidPropertyException;
@@ -62,6 +63,7 @@ record Choice(String policy, String property, String zone, String tag, int subse
                     "'" + policy + "'",
                     String.join(", ", Policies.names()) + " or the name of a bean of type Balancer.Factory");
         }
-        return new ClusterSettings(factory, zone, tag, subset);
+        boolean isOwn = Policies.names().contains(policy);
+        return new ClusterSettings(isOwn ? factory : new NamedPolicy(policy, factory), zone, tag, subset);
     }
 }
