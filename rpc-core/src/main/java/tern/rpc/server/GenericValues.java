@@ -55,7 +55,8 @@ final class GenericValues {
         if (values > MAX_VALUES) {
             throw RpcException.refusal(
                     StatusCode.INVALID_ARGUMENT,
-                    "generic call: more than " + MAX_VALUES + " values when each is counted wherever it stands",
+                    "generic call: more than " + MAX_VALUES + " values when each is counted wherever it stands"
+                            + " (fixed limit)",
                     Executed.NO);
         }
     }

@@ -31,7 +31,8 @@ class HashBudget {
     void enterKey() {
         nesting++;
         if (nesting > limits.hashedNesting()) {
-            throw new SerializationException("sets and map keys nested deeper than " + limits.hashedNesting());
+            throw new SerializationException(
+                    "sets and map keys nested deeper than " + limits.hashedNesting() + " (fixed limit)");
         }
     }
 

@@ -233,13 +233,15 @@ final class ValueReader {
         weight += more;
         values += more;
         if (values > limits.values()) {
-            throw new SerializationException("more than " + limits.values() + " values" + in.here());
+            throw new SerializationException(
+                    "more than " + limits.values() + " values, set by rpc.limits.max-values" + in.here());
         }
     }
 
     private void define() {
         if (definitions.size() >= limits.classDefinitions()) {
-            throw new SerializationException("more than " + limits.classDefinitions() + " class definitions");
+            throw new SerializationException(
+                    "more than " + limits.classDefinitions() + " class definitions (fixed limit)");
         }
         WireClass found = known.find(in);
         WireClass definition = found != null ? found : parseDefinition();
@@ -444,7 +446,8 @@ final class ValueReader {
     private long enter(int number, boolean hashesParts) {
         depth++;
         if (depth > limits.depth()) {
-            throw new SerializationException("values nested deeper than " + limits.depth() + in.here());
+            throw new SerializationException(
+                    "values nested deeper than " + limits.depth() + ", set by rpc.limits.max-depth" + in.here());
         }
         long outer = weight;
         open.enter(depth, number, outer, hashesParts);

@@ -105,7 +105,7 @@ class LimitsTest {
 
         assertThatThrownBy(() -> coding.read(bytes))
                 .isInstanceOf(SerializationException.class)
-                .hasMessageContaining("nested deeper than 64");
+                .hasMessageContaining("nested deeper than 64, set by rpc.limits.max-depth (byte ");
     }
 
     @Test
@@ -135,7 +135,7 @@ class LimitsTest {
 
         assertThatNoException().isThrownBy(() -> ten.read(Coding.bytes("58 99 90 90 90 90 90 90 90 90 90")));
         assertThatThrownBy(() -> ten.read(Coding.bytes("58 9a 90 90 90 90 90 90 90 90 90 90")))
-                .hasMessageContaining("more than 10 values");
+                .hasMessageContaining("more than 10 values, set by rpc.limits.max-values (byte ");
     }
 
     @Test
@@ -176,7 +176,7 @@ class LimitsTest {
 
         assertThat(coding.through(four, Object.class)).isEqualTo(four);
         assertThatThrownBy(() -> coding.through(Set.of(four), Object.class))
-                .hasMessageContaining("sets and map keys nested deeper than 4");
+                .hasMessageContaining("sets and map keys nested deeper than 4 (fixed limit)");
         assertThatThrownBy(() -> coding.through(Map.of(four, 1), Object.class))
                 .hasMessageContaining("sets and map keys nested deeper than 4");
     }

@@ -2,9 +2,6 @@ package tern.rpc.serialization.json;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 import tools.jackson.core.JsonParser;
@@ -18,9 +15,8 @@ final class BodyArguments {
 
     private final JsonMapper mapper;
     private final String fullName;
-    private final List<String> names;
+    private final ArgumentNames names;
     private final Position[] parameters;
-    private final Map<String, Integer> byName = new HashMap<>();
 
     /**
      * The quoted name of the only parameter, if the parameter's type is a bean without a property of the same name;
@@ -28,14 +24,11 @@ final class BodyArguments {
      */
     private final byte @Nullable [] wrapping;
 
-    BodyArguments(JsonMapper mapper, String fullName, List<String> names, Position[] parameters) {
+    BodyArguments(JsonMapper mapper, String fullName, ArgumentNames names, Position[] parameters) {
         this.mapper = mapper;
         this.fullName = fullName;
         this.names = names;
         this.parameters = parameters;
-        for (int i = 0; i < parameters.length; i++) {
-            byName.put(names.get(i), i);
-        }
         this.wrapping = parameters.length == 1 && parameters[0].lacks(names.get(0))
                 ? ('"' + names.get(0) + '"').getBytes(StandardCharsets.UTF_8)
                 : null;
@@ -100,7 +93,7 @@ final class BodyArguments {
         }
         try (JsonParser parser = mapper.createParser(json, offset, length)) {
             JsonToken first = first(parser, only);
-            if (first == JsonToken.START_OBJECT && only.isScalar()) {
+            if (first == JsonToken.START_OBJECT && (only.isScalar() || only.isList())) {
                 return member(parser, only);
             }
             if (first == JsonToken.START_ARRAY && only.isScalar()) {
@@ -216,8 +209,7 @@ final class BodyArguments {
         try (JsonParser parser = mapper.createParser(json, offset, length)) {
             JsonToken first = parser.nextToken();
             if (first != JsonToken.START_ARRAY && first != JsonToken.START_OBJECT) {
-                throw failed("expected an array of " + parameters.length + " values, or an object with "
-                        + String.join(", ", names));
+                throw failed("expected an array of " + parameters.length + " values, or an object with " + names);
             }
             @Nullable Object[] arguments = first == JsonToken.START_ARRAY ? elements(parser) : members(parser);
             checkEnd(parser);
@@ -246,10 +238,12 @@ final class BodyArguments {
     private @Nullable Object[] members(JsonParser parser) {
         @Nullable Object[] arguments = new @Nullable Object[parameters.length];
         boolean[] sent = new boolean[parameters.length];
+        String unknown = null;
         for (String name = parser.nextName(); name != null; name = parser.nextName()) {
             parser.nextToken();
-            Integer index = byName.get(name);
+            Integer index = names.indexOf(name);
             if (index == null) {
+                unknown = unknown == null ? name : unknown;
                 parser.skipChildren();
             } else {
                 arguments[index] = parameters[index].read(parser);
@@ -258,6 +252,9 @@ final class BodyArguments {
         }
         for (int i = 0; i < sent.length; i++) {
             if (!sent[i]) {
+                if (unknown != null) {
+                    throw names.unknown(unknown);
+                }
                 arguments[i] = parameters[i].missing();
             }
         }

@@ -20,7 +20,8 @@ import tools.jackson.databind.type.LogicalType;
 /**
  * Limits scalars that are expensive to decode. If a number or time is sent as a string, Jackson matches the string
  * against a pattern before it checks any limit, and the match takes quadratic time. Arithmetic on a decimal with a huge
- * exponent would fill the heap. A {@code java.lang.Class} is never decoded.
+ * exponent would fill the heap. A {@code java.lang.Class} is never decoded. The class also rejects fractions for integer
+ * types ({@link WholeNumbers}).
  */
 final class CostlyScalars extends ValueDeserializerModifier {
 
@@ -50,9 +51,10 @@ final class CostlyScalars extends ValueDeserializerModifier {
             return new Refused(deserializer);
         }
         LogicalType kind = deserializer.logicalType();
-        boolean number = kind == LogicalType.Float || kind == LogicalType.Integer || type == Number.class;
+        boolean whole = kind == LogicalType.Integer && type != Number.class;
+        boolean number = kind == LogicalType.Float || whole || type == Number.class;
         return number || kind == LogicalType.DateTime || type == OptionalDouble.class
-                ? new Bounded(deserializer, digits, textLength)
+                ? new Bounded(deserializer, digits, textLength, whole ? type : null)
                 : deserializer;
     }
 
@@ -63,9 +65,12 @@ final class CostlyScalars extends ValueDeserializerModifier {
             BeanDescription.Supplier description,
             ValueDeserializer<?> deserializer) {
         Class<?> element = type.getContentType().getRawClass();
-        return element == double.class || element == float.class
-                ? new BoundedElements(deserializer, textLength)
-                : deserializer;
+        if (element == double.class || element == float.class) {
+            return new BoundedElements(deserializer, textLength);
+        }
+        boolean whole =
+                element == byte.class || element == short.class || element == int.class || element == long.class;
+        return whole ? new WholeElements(deserializer, element) : deserializer;
     }
 
     private static void checkText(int length, int limit) {
@@ -101,9 +106,12 @@ final class CostlyScalars extends ValueDeserializerModifier {
         private final int digits;
         private final int textLength;
         private final boolean time;
+        private final @Nullable Class<?> whole;
 
-        Bounded(ValueDeserializer<?> delegate, int digits, int textLength) {
+        /** @param whole the type if it is an integer type; otherwise null */
+        Bounded(ValueDeserializer<?> delegate, int digits, int textLength, @Nullable Class<?> whole) {
             super(delegate);
+            this.whole = whole;
             this.time = delegate.logicalType() == LogicalType.DateTime;
             this.digits = digits;
             this.textLength = textLength;
@@ -118,6 +126,9 @@ final class CostlyScalars extends ValueDeserializerModifier {
                 checkTime(parser.getDecimalValue(), digits);
             }
             Object value = super.deserialize(parser, context);
+            if (whole != null) {
+                WholeNumbers.check(parser, whole); // after the limits for huge exponents, which Jackson checks
+            }
             if (value instanceof Number number
                     && Double.isInfinite(number.doubleValue())
                     && !(number instanceof BigDecimal)) {
@@ -131,7 +142,7 @@ final class CostlyScalars extends ValueDeserializerModifier {
 
         @Override
         protected ValueDeserializer<?> newDelegatingInstance(ValueDeserializer<?> delegate) {
-            return new Bounded(delegate, digits, textLength);
+            return new Bounded(delegate, digits, textLength, whole);
         }
     }
 
@@ -182,6 +193,26 @@ final class CostlyScalars extends ValueDeserializerModifier {
         @Override
         protected ValueDeserializer<?> newDelegatingInstance(ValueDeserializer<?> delegate) {
             return new BoundedElements(delegate, textLength);
+        }
+    }
+
+    /** Rejects fractions in arrays of primitive integer types. */
+    private static final class WholeElements extends DelegatingDeserializer {
+        private final Class<?> element;
+
+        WholeElements(ValueDeserializer<?> delegate, Class<?> element) {
+            super(delegate);
+            this.element = element;
+        }
+
+        @Override
+        public @Nullable Object deserialize(JsonParser parser, DeserializationContext context) {
+            return super.deserialize(WholeNumbers.elements(parser, element), context);
+        }
+
+        @Override
+        protected ValueDeserializer<?> newDelegatingInstance(ValueDeserializer<?> delegate) {
+            return new WholeElements(delegate, element);
         }
     }
 

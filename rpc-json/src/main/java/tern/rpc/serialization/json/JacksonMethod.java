@@ -30,7 +30,8 @@ final class JacksonMethod implements JsonMethod {
         this.mapper = mapper;
         this.fullName = method.fullName();
         List<String> names = method.parameterNames();
-        if (lacksNames(method)) {
+        boolean invented = lacksNames(method);
+        if (invented) {
             warnings.add(
                     fullName + ": its class file has no names of parameters (compile with -parameters); in JSON and"
                             + " queries they are called " + String.join(", ", names));
@@ -46,8 +47,9 @@ final class JacksonMethod implements JsonMethod {
         }
         ValueType answered = method.result();
         this.result = answered.raw() == void.class ? null : position(answered, fullName + ", result");
-        this.body = new BodyArguments(mapper, fullName, names, parameters);
-        this.query = new QueryArguments(mapper, names, texts);
+        ArgumentNames arguments = new ArgumentNames(fullName, names, invented);
+        this.body = new BodyArguments(mapper, fullName, arguments, parameters);
+        this.query = new QueryArguments(mapper, arguments, texts);
     }
 
     /** Returns whether the interface's class file lacks the method's parameter names. */

@@ -1,7 +1,18 @@
 package tern.rpc.serialization.json;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedList;
+import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Thrown;
@@ -26,6 +37,15 @@ final class JsonErrors {
     private static final int MAX_SHOWN_NAME = 64;
     private static final int MAX_SHOWN_CONSTANTS = 10;
     private static final int MAX_WRAPPERS = 64;
+
+    /** The interfaces for which Jackson creates instances of a class that no declaration names. */
+    private static final Map<Class<?>, Class<?>> INTERFACES = Map.of(
+            ArrayList.class, List.class,
+            HashSet.class, Set.class,
+            TreeSet.class, SortedSet.class,
+            LinkedList.class, Queue.class,
+            LinkedHashMap.class, Map.class,
+            TreeMap.class, SortedMap.class);
 
     private JsonErrors() {}
 
@@ -67,7 +87,24 @@ final class JsonErrors {
             return "there is no such property";
         }
         Class<?> type = mismatch.getTargetType();
-        return "expected " + (type != null ? type.getTypeName() : declared) + constants(type);
+        String found = mismatch instanceof WholeNumbers.FractionException ? ", found a fraction" : "";
+        return "expected " + typeName(mismatch, type, declared) + constants(type) + found;
+    }
+
+    /**
+     * Returns the name of the expected type. Jackson's exception has the class that it would instantiate, such as
+     * {@code ArrayList}. At the root, the declared type is known. Within a value, the name of the interface is used.
+     */
+    private static @Nullable String typeName(
+            MismatchedInputException mismatch, @Nullable Class<?> type, @Nullable String declared) {
+        if (type == null) {
+            return declared;
+        }
+        Class<?> seen = INTERFACES.get(type);
+        if (seen == null) {
+            return type.getTypeName();
+        }
+        return mismatch.getPath().isEmpty() && declared != null && !declared.isEmpty() ? declared : seen.getName();
     }
 
     /** Returns the constants of an enum, for example {@code , one of RED, GREEN}; an empty string for other types. */

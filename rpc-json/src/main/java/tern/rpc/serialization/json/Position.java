@@ -44,6 +44,7 @@ final class Position {
     private final String typeName;
     private final Kind kind;
     private final boolean primitive;
+    private final boolean list;
     private final ObjectReader reader;
     private final ObjectWriter writer;
     private final ObjectWriter anyWriter;
@@ -90,6 +91,7 @@ final class Position {
             trouble = JsonErrors.reading(where, typeName, e).getMessage();
         }
         this.kind = found;
+        this.list = found == Kind.ARRAY && (type.isArrayType() || type.isCollectionLikeType());
         this.bean = plain;
         this.problem = trouble;
     }
@@ -99,6 +101,7 @@ final class Position {
         this.typeName = other.typeName;
         this.kind = other.kind;
         this.primitive = other.primitive;
+        this.list = other.list;
         this.reader = reader;
         this.writer = other.writer;
         this.anyWriter = other.anyWriter;
@@ -138,6 +141,11 @@ final class Position {
 
     boolean isScalar() {
         return kind == Kind.TEXT || kind == Kind.SCALAR || kind == Kind.SCALAR_OR_NUMBERS;
+    }
+
+    /** Returns whether the type is an array or collection, whose JSON form is never an object. */
+    boolean isList() {
+        return list;
     }
 
     /** Returns whether the type is a bean with properties, none of which has this name. */

@@ -15,15 +15,18 @@ import tools.jackson.databind.json.JsonMapper;
  */
 final class QueryArguments {
 
+    /** The query parameter that selects the format of the answer. It is no argument. */
+    private static final String FORMAT = "format";
+
     private final JsonMapper mapper;
-    private final List<String> names;
+    private final ArgumentNames names;
     private final Position[] parameters;
 
     /**
      * @param parameters the positions of the method's parameters, which accept strings as numbers and single values
      *     as lists
      */
-    QueryArguments(JsonMapper mapper, List<String> names, Position[] parameters) {
+    QueryArguments(JsonMapper mapper, ArgumentNames names, Position[] parameters) {
         this.mapper = mapper;
         this.names = names;
         this.parameters = parameters;
@@ -32,6 +35,7 @@ final class QueryArguments {
     @Nullable
     Object[] read(Map<String, List<String>> query) {
         @Nullable Object[] arguments = new @Nullable Object[parameters.length];
+        checkNames(query);
         for (int i = 0; i < arguments.length; i++) {
             Position parameter = parameters[i];
             List<String> values = query.getOrDefault(names.get(i), List.of());
@@ -46,10 +50,34 @@ final class QueryArguments {
         return arguments;
     }
 
+    /**
+     * Rejects a name of no parameter if an argument is absent. An absent bean or map accepts all names, because it is
+     * decoded from them.
+     */
+    private void checkNames(Map<String, List<String>> query) {
+        boolean absent = false;
+        for (int i = 0; i < parameters.length; i++) {
+            if (query.getOrDefault(names.get(i), List.of()).isEmpty()) {
+                if (parameters[i].kind() == Position.Kind.OTHER) {
+                    return;
+                }
+                absent = true;
+            }
+        }
+        if (!absent) {
+            return;
+        }
+        for (String name : query.keySet()) {
+            if (names.indexOf(name) == null && !name.equals(FORMAT)) {
+                throw names.unknown(name);
+            }
+        }
+    }
+
     /** Decodes a bean or map from the query parameters that do not belong to other method parameters. */
     private @Nullable Object ofProperties(Position parameter, Map<String, List<String>> query) {
         Map<String, List<String>> properties = new HashMap<>(query);
-        properties.keySet().removeAll(names);
+        properties.keySet().removeAll(names.all());
         return properties.isEmpty() ? parameter.missing() : parse(parameter, object(properties));
     }
 

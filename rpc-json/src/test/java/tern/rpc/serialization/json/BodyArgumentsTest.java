@@ -219,9 +219,56 @@ class BodyArgumentsTest {
     @Test
     void severalParametersByName() {
         assertThat(method("add").arguments("{\"b\":2,\"a\":1}")).containsExactly(1L, 2L);
-        assertThat(method("both").arguments("{\"tags\":[\"a\"],\"other\":{\"x\":[1]}}"))
-                .containsExactly(null, List.of("a"));
+        assertThat(method("both").arguments("{\"tags\":[\"a\"]}")).containsExactly(null, List.of("a"));
         assertRefused("add", "{\"a\":1}", "Greetings/add, parameter 2 (b) is missing: expected long");
+    }
+
+    @Test
+    void aNameOfNoParameterIsRefusedIfAnArgumentIsAbsent() {
+        assertRefused(
+                "both", "{\"Tags\":[\"a\"],\"p\":{}}", "Greetings/both: unknown argument 'Tags'; both has p, tags");
+        assertRefused(
+                "both",
+                "{\"other\":{\"x\":[1]},\"P\":null}",
+                "Greetings/both: unknown argument 'other'; both has p, tags");
+        assertRefused("add", "{\"a\":1,\"c\":2}", "Greetings/add: unknown argument 'c'; add has a, b");
+        assertRefused("add", "{\"\\u0007\":1}", "Greetings/add: unknown argument '\\u0007'; add has a, b");
+    }
+
+    @Test
+    void aNameOfNoParameterIsIgnoredBesideACompleteSet() {
+        assertThat(method("add").arguments("{\"a\":1,\"new\":{\"x\":[1]},\"b\":2}"))
+                .containsExactly(1L, 2L);
+        assertThat(method("both").arguments("{\"new\":1,\"p\":null,\"tags\":null}"))
+                .containsExactly(null, null);
+    }
+
+    @Test
+    void aListMayStandInAnObjectUnderItsName() {
+        assertThat(method("list").argument("{\"l\":[\"a\"]}")).isEqualTo(List.of("a"));
+        assertThat(method("lists").argument(" {\"l\" : [[\"a\"]]}")).isEqualTo(List.of(List.of("a")));
+        assertThat(method("array").argument("{\"a\":[7]}")).isEqualTo(new int[] {7});
+        assertThat(method("set").argument("{\"s\":[7]}")).isEqualTo(Set.of(7));
+        assertThat(method("list").argument("{\"l\":null}")).isNull();
+        assertThat(method("any").argument("{\"o\":[7]}")).isEqualTo(Map.of("o", List.of(7)));
+        assertThat(method("map").argument("{\"m\":7}")).isEqualTo(Map.of("m", 7));
+        String expected = "Greetings/list, parameter 1 (l): expected java.util.List<java.lang.String>";
+        for (String body : List.of("{\"x\":[\"a\"]}", "{\"l\":[\"a\"],\"m\":1}", "{}")) {
+            assertRefused("list", body, expected + ", or an object with 'l' alone");
+        }
+        assertRefused("list", "{\"l\":{\"x\":1}}", expected);
+    }
+
+    @Test
+    void aMessageNamesTheDeclaredTypeAndNotTheClassThatIsMade() {
+        assertRefused("list", "7", "Greetings/list, parameter 1 (l): expected java.util.List<java.lang.String>");
+        assertRefused("set", "7", "Greetings/set, parameter 1 (s): expected java.util.Set<java.lang.Integer>");
+        assertRefused("array", "7", "Greetings/array, parameter 1 (a): expected int[]");
+        assertRefused("lists", "[7]", "Greetings/lists, parameter 1 (l) at $[0]: expected java.util.List");
+        assertRefused(
+                "map",
+                "7",
+                "Greetings/map, parameter 1 (m): expected java.util.Map<java.lang.String, java.lang.Integer>");
     }
 
     @ParameterizedTest
@@ -290,6 +337,9 @@ class BodyArgumentsTest {
         Texts compare = Texts.of(ToIntBiFunction.class, "applyAsInt");
 
         assertThat(compare.arguments("{\"arg1\":2,\"arg0\":1}")).containsExactly(1, 2);
+        assertThatThrownBy(() -> compare.arguments("{\"x\":2,\"y\":1}"))
+                .hasMessage("ToIntBiFunction/applyAsInt: unknown argument 'x'; applyAsInt has arg0, arg1 (the interface"
+                        + " was compiled without -parameters)");
         assertThat(compare.method().warnings())
                 .containsExactly("ToIntBiFunction/applyAsInt: its class file has no names of parameters (compile with"
                         + " -parameters); in JSON and queries they are called arg0, arg1");

@@ -75,6 +75,38 @@ class QueryArgumentsTest {
     }
 
     @Test
+    void aNameOfNoParameterIsRefusedIfAnArgumentIsAbsent() {
+        assertThatThrownBy(() -> method("byNumber").query("n=3&Limit=5"))
+                .isInstanceOf(SerializationException.class)
+                .hasMessage("Search/byNumber: unknown argument 'Limit'; byNumber has n, limit");
+        assertThatThrownBy(() -> method("byNumber").query("N=3&limit=5"))
+                .hasMessage("Search/byNumber: unknown argument 'N'; byNumber has n, limit");
+        assertThatThrownBy(() -> method("byName").query("S=hello"))
+                .hasMessage("Search/byName: unknown argument 'S'; byName has s");
+        assertThatThrownBy(() -> method("pair").query("p={}&Q=x"))
+                .hasMessage("Search/pair: unknown argument 'Q'; pair has p, q");
+    }
+
+    @Test
+    void theFormatOfTheAnswerIsNoArgument() {
+        assertThat(method("byNumber").query("n=3&format=txt")).containsExactly(3, null);
+    }
+
+    @Test
+    void aFractionIsNoInteger() {
+        for (String number : List.of("2.7", "2.5e0", "0.1")) {
+            assertThatThrownBy(() -> method("byNumber").query("n=" + number))
+                    .hasMessage("Search/byNumber, parameter 1 (n): expected int");
+            assertThatThrownBy(() -> method("numbers").query("ids=1&ids=" + number))
+                    .hasMessageStartingWith("Search/numbers, parameter 1 (ids) at $[1]: expected int");
+            assertThatThrownBy(() -> method("numbers").query("ids=[1," + number + "]"))
+                    .hasMessage("Search/numbers, parameter 1 (ids) at $[1]: expected int, found a fraction");
+            assertThatThrownBy(() -> method("person").query("age=" + number))
+                    .hasMessage("Search/person, parameter 1 (p) at $.age: expected int");
+        }
+    }
+
+    @Test
     void aRepeatedNameFillsAList() {
         assertThat(method("list").query("tags=a&tags=b")).containsExactly(List.of("a", "b"));
         assertThat(method("list").query("tags=a")).containsExactly(List.of("a"));

@@ -218,7 +218,7 @@ final class DubboServerCall extends NettyServerCall {
         try {
             enqueue(DubboStatus.OK, content);
         } catch (MessageTooLargeException e) {
-            sendText(DubboStatus.SERIALIZATION_ERROR, "the answer cannot be sent: " + e.getMessage());
+            sendText(DubboStatus.SERIALIZATION_ERROR, "the answer exceeds the limit of the server: " + e.getMessage());
         } catch (RpcException e) { // too many other threads are encoding large answers, so this answer fails
             answerFailure(e, new Metadata());
         } catch (Throwable e) {

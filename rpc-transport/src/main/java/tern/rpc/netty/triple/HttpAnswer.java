@@ -139,7 +139,10 @@ final class HttpAnswer {
                     .message(exchange(), Objects.requireNonNull(call.method()), call.codec(), value, compressed);
         } catch (MessageTooLargeException e) {
             throw new RpcException(
-                    StatusCode.RESOURCE_EXHAUSTED, "the answer cannot be sent: " + e.getMessage(), Executed.YES, e);
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "the answer exceeds the limit of the server: " + e.getMessage(),
+                    Executed.YES,
+                    e);
         } catch (SerializationException e) {
             throw new RpcException(
                     StatusCode.INTERNAL, "the answer cannot be written: " + e.getMessage(), Executed.YES, e);

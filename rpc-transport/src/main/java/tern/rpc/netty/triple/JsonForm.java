@@ -160,7 +160,8 @@ final class JsonForm implements HttpForm {
                 .collect(Collectors.joining());
     }
 
-    private static String overloads(List<MethodDescriptor> methods) {
+    /** Returns the paths of overloads, such as {@code add~ii, add~ll}. */
+    static String overloads(List<MethodDescriptor> methods) {
         return methods.stream()
                 .map(method -> method.name() + '~' + letters(method))
                 .distinct()

@@ -77,13 +77,51 @@ final class PayloadCodecs {
         if (!(first instanceof WrapperCodec)) {
             return new DecodedRequest(first.method(), first.readRequest(bytes, offset, length), first);
         }
-        WrapperRequest request = WrapperRequest.parse(bytes, offset, length);
+        WrapperRequest request = wrapper(service, overloads, bytes, offset, length);
         MethodDescriptor method = request.choose(overloads);
         if (!(of(method) instanceof WrapperCodec codec)) {
             throw RpcException.refusal(StatusCode.UNIMPLEMENTED, method + " does not take Java values", Executed.NO);
         }
         boolean scalarsOnly = method.service() != service && !services.genericCalls();
         return new DecodedRequest(method, arguments(codec, request, service, scalarsOnly), codec.answering(request));
+    }
+
+    private static WrapperRequest wrapper(
+            ServiceDescriptor service, List<MethodDescriptor> overloads, byte[] bytes, int offset, int length) {
+        try {
+            if (overloads.size() > 1 && isValue(overloads, bytes, offset, length)) {
+                throw new WrapperRequest.PlainProtobufException();
+            }
+            return WrapperRequest.parse(bytes, offset, length);
+        } catch (WrapperRequest.PlainProtobufException e) {
+            throw RpcException.refusal(StatusCode.INVALID_ARGUMENT, plainProtobuf(service, overloads), Executed.NO);
+        }
+    }
+
+    private static boolean isValue(List<MethodDescriptor> overloads, byte[] bytes, int offset, int length) {
+        for (MethodDescriptor overload : overloads) {
+            if (ValueMessages.isRequest(
+                    bytes, offset, length, overload.parameters().size())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Returns the error message for a request that contains a plain protobuf message instead of Java values. */
+    private static String plainProtobuf(ServiceDescriptor service, List<MethodDescriptor> overloads) {
+        MethodDescriptor first = overloads.get(0);
+        if (first.service() != service) {
+            return first + " takes Java values in Triple's wrapper message; it cannot be called with plain protobuf";
+        }
+        if (overloads.size() > 1) {
+            return first + " has overloads, so it cannot be called with plain protobuf; call one of "
+                    + JsonForm.overloads(overloads)
+                    + " with JSON over HTTP, or call a method without overloads";
+        }
+        return first + " takes Java values; with plain protobuf, the request must be a "
+                + (first.parameters().size() == 1 ? "google.protobuf.Value" : "google.protobuf.ListValue")
+                + "; JSON over HTTP works too";
     }
 
     /** Decodes only the first argument of a wrapped request, which must be a string. */

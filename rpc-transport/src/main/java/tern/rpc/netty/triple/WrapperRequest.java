@@ -79,11 +79,27 @@ final class WrapperRequest {
         }
         if (!WrapperCodec.isHessian(serializeType)) {
             String start = serializeType.length() <= 40 ? serializeType : serializeType.substring(0, 40) + "…";
+            if (!serializeType.chars().allMatch(WrapperRequest::isInName) || start.isEmpty()) {
+                throw new PlainProtobufException();
+            }
             throw refused(
                     StatusCode.INVALID_ARGUMENT,
                     "the arguments are in serialization '" + start + "'; hessian4 and hessian2 are read here");
         }
         return new WrapperRequest(bytes, serializeType, ranges, count, offset, length);
+    }
+
+    /** Reports a request that is no wrapper, such as a {@code Value} that a generated gRPC client sends. */
+    static final class PlainProtobufException extends SerializationException {
+        private static final long serialVersionUID = 1L;
+
+        PlainProtobufException() {
+            super("the message does not name the serialization of its arguments, hessian4 or hessian2");
+        }
+    }
+
+    private static boolean isInName(int c) {
+        return c == '-' || c == '_' || c == '.' || (c < 128 && Character.isLetterOrDigit(c));
     }
 
     private static void check(String what, int number, int most) {

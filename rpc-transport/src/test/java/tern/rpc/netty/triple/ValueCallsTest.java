@@ -105,9 +105,23 @@ class ValueCallsTest {
     @Test
     void overloadsCannotBeDistinguished() {
         assertThatThrownBy(() -> callList("add", "[1,2]"))
-                .isInstanceOfSatisfying(
-                        StatusRuntimeException.class,
-                        failure -> assertThat(failure.getStatus().getCode()).isEqualTo(Code.INVALID_ARGUMENT));
+                .isInstanceOfSatisfying(StatusRuntimeException.class, failure -> {
+                    assertThat(failure.getStatus().getCode()).isEqualTo(Code.INVALID_ARGUMENT);
+                    assertThat(failure.getStatus().getDescription())
+                            .startsWith("GreetService/add has overloads, so it cannot be called with plain protobuf;"
+                                    + " call one of add~")
+                            .endsWith(" with JSON over HTTP, or call a method without overloads");
+                });
+    }
+
+    @Test
+    void messageThatIsNoValueIsToldWhatIsExpected() throws IOException {
+        ListValue list = ListValue.newBuilder().addValues(value("\"x\"")).build();
+
+        assertThatThrownBy(() -> call(GreetService.class, "slow", list))
+                .hasMessage(
+                        "INVALID_ARGUMENT: GreetService/slow takes Java values; with plain protobuf, the request must"
+                                + " be a google.protobuf.Value; JSON over HTTP works too");
     }
 
     private String call(String method, String argument) throws IOException {

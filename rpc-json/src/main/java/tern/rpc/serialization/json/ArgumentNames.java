@@ -1,0 +1,60 @@
+package tern.rpc.serialization.json;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.PeerText;
+import tern.rpc.serialization.SerializationException;
+
+/** The names under which a caller can send a method's arguments. Immutable. */
+final class ArgumentNames {
+
+    private final String fullName;
+    private final List<String> names;
+    private final Map<String, Integer> byName = new HashMap<>();
+    private final boolean invented;
+
+    /**
+     * @param fullName the service and the method, for example {@code UserService/getUser}
+     * @param invented whether the interface's class file lacks the names, so that they are {@code arg0}, {@code arg1}
+     */
+    ArgumentNames(String fullName, List<String> names, boolean invented) {
+        this.fullName = fullName;
+        this.names = names;
+        this.invented = invented;
+        for (int i = 0; i < names.size(); i++) {
+            byName.put(names.get(i), i);
+        }
+    }
+
+    String get(int index) {
+        return names.get(index);
+    }
+
+    List<String> all() {
+        return names;
+    }
+
+    /** Returns the index of the parameter with this name; null if no parameter has it. */
+    @Nullable
+    Integer indexOf(String name) {
+        return byName.get(name);
+    }
+
+    /**
+     * Returns the failure for a request that has a name of no parameter and lacks an argument. The name is then
+     * probably a misspelt one. Beside a complete set of arguments, unknown names are allowed, because a newer version
+     * of the method may have more parameters.
+     */
+    SerializationException unknown(String name) {
+        return new SerializationException(fullName + ": unknown argument '" + PeerText.name(name) + "'; "
+                + fullName.substring(fullName.lastIndexOf('/') + 1) + " has " + this);
+    }
+
+    @Override
+    public String toString() {
+        String list = String.join(", ", names);
+        return invented ? list + " (the interface was compiled without -parameters)" : list;
+    }
+}
