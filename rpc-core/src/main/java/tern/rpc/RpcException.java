@@ -62,6 +62,13 @@ public class RpcException extends RuntimeException {
         this(status, executed, null, metadata, true);
     }
 
+    private RpcException(String message, RpcException answer, boolean withStackTrace) {
+        super(PeerText.text(message), answer.getCause(), withStackTrace, withStackTrace);
+        this.status = answer.status;
+        this.executed = answer.executed;
+        this.metadata = answer.metadata;
+    }
+
     private RpcException(
             Status status, Executed executed, @Nullable Throwable cause, Metadata metadata, boolean withStackTrace) {
         super(PeerText.text(status.toString()), cause, withStackTrace, withStackTrace);
@@ -84,6 +91,19 @@ public class RpcException extends RuntimeException {
      */
     public static RpcException refusal(Status status, Executed executed, Metadata metadata) {
         return new RpcException(status, executed, null, metadata, false);
+    }
+
+    /**
+     * Creates a copy of a failure that a server sent as its answer. The copy's message also names the call and the
+     * server. {@link #status()} is unchanged.
+     *
+     * @param origin the call and the server, for example {@code OrderService/find at 10.0.0.7:20880}
+     * @param withStackTrace whether the copy has a stack trace
+     */
+    public RpcException answeredBy(String origin, boolean withStackTrace) {
+        String text = status.description();
+        return new RpcException(
+                status.code().name() + ": " + origin + (text.isEmpty() ? "" : ": " + text), this, withStackTrace);
     }
 
     public Status status() {

@@ -81,20 +81,28 @@ public final class RemoteFailures {
         return withTrace(told, remoteFrames(read), call, endpoint);
     }
 
-    /** Returns the exception to throw for a failure with a status code and a text. */
+    /**
+     * Returns the exception to throw for a failure with a status code and a text. The exception's message begins with
+     * the call and the address. Its status has the server's description, which callers may compare.
+     */
     public static RpcException answered(Invocation call, Endpoint endpoint, RpcException failure) {
+        String where = call + " at " + endpoint;
         String text = failure.status().description();
         RpcException named = failure.code() == StatusCode.UNKNOWN && isForeignText(text)
                 ? new RpcException(
                         new Status(
                                 StatusCode.UNKNOWN,
-                                call + " at " + endpoint + FAILED_WITH + text,
+                                where + FAILED_WITH + text,
                                 failure.status().details()),
                         failure.wasExecuted(),
                         failure.metadata())
                 : failure;
         RpcException told = TimeOuts.answered(call, endpoint, named);
-        if (told.code() == StatusCode.RESOURCE_EXHAUSTED) {
+        boolean traced = told.code() != StatusCode.RESOURCE_EXHAUSTED;
+        if (!told.status().description().startsWith(where)) {
+            told = told.answeredBy(where, traced);
+        }
+        if (!traced) {
             return told; // an overloaded server refuses many calls, and a stack trace costs more than a call
         }
         withTrace(told, new StackTraceElement[0], call, endpoint);

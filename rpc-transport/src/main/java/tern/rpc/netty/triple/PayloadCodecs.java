@@ -119,7 +119,7 @@ final class PayloadCodecs {
                     + JsonForm.overloads(overloads)
                     + " with JSON over HTTP, or call a method without overloads";
         }
-        return first + " takes Java values; with plain protobuf, the request must be a "
+        return first + " takes Java values in hessian4 or hessian2; with plain protobuf, the request must be a "
                 + (first.parameters().size() == 1 ? "google.protobuf.Value" : "google.protobuf.ListValue")
                 + "; JSON over HTTP works too";
     }

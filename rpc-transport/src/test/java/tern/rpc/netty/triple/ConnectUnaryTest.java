@@ -329,7 +329,12 @@ class ConnectUnaryTest {
     @EnumSource
     void answerAboveTheLimitIsAFailure(Version version) {
         WebAnswer answer = sides.send(version, proto("repeat", "20000"));
-        assertError(answer, 429, "resource_exhausted", "answer", "rpc.limits.max-response");
+        assertError(
+                answer,
+                429,
+                "resource_exhausted",
+                "the answer exceeds the limit of the server",
+                "rpc.limits.max-response");
     }
 
     // ---- time

@@ -83,7 +83,7 @@ class Http1ContractTest extends TransportContractTest {
 
         assertThatThrownBy(() -> proxy.fails("standard"))
                 .isInstanceOf(RpcException.class)
-                .hasMessage("UNKNOWN: Internal Server Error");
+                .hasMessageMatching("UNKNOWN: ContractService/fails at \\S+:\\d+: Internal Server Error");
         assertThatThrownBy(() -> proxy.failsLater("oh").toCompletableFuture().join())
                 .isInstanceOf(CompletionException.class)
                 .hasCauseInstanceOf(RpcException.class);

@@ -120,7 +120,7 @@ class ValueCallsTest {
 
         assertThatThrownBy(() -> call(GreetService.class, "slow", list))
                 .hasMessage(
-                        "INVALID_ARGUMENT: GreetService/slow takes Java values; with plain protobuf, the request must"
+                        "INVALID_ARGUMENT: GreetService/slow takes Java values in hessian4 or hessian2; with plain protobuf, the request must"
                                 + " be a google.protobuf.Value; JSON over HTTP works too");
     }
 

@@ -1,0 +1,84 @@
+package tern.rpc.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import tern.rpc.Deadline;
+import tern.rpc.Invocation;
+import tern.rpc.Metadata;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.ServiceKey;
+import tern.rpc.Status;
+import tern.rpc.StatusCode;
+import tern.rpc.StatusDetail;
+import tern.rpc.endpoint.Endpoint;
+
+class RemoteFailuresTest {
+
+    private static final Endpoint THERE = new Endpoint("10.0.0.7", 20_880);
+    private static final MethodDescriptor METHOD =
+            ServiceDescriptor.of(ContractService.class).overloads("echo").get(0);
+    private static final String WHERE = "ContractService/echo at 10.0.0.7:20880";
+
+    private static Invocation call() {
+        return new Invocation(
+                new ServiceKey("x", "", ""), METHOD, new Object[0], new Metadata(), Deadline.none(), Runnable::run);
+    }
+
+    private static RpcException answered(StatusCode code, String description) {
+        return RemoteFailures.answered(
+                call(), THERE, new RpcException(new Status(code, description), Executed.NO, new Metadata()));
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            mode = EnumSource.Mode.EXCLUDE,
+            names = {"OK", "DEADLINE_EXCEEDED"})
+    void theMessageNamesCallAndAddressAndTheDescriptionIsTheServers(StatusCode code) {
+        RpcException failure = answered(code, "downstream gone");
+
+        assertThat(failure).hasMessage(code + ": " + WHERE + ": downstream gone");
+        assertThat(failure.status()).isEqualTo(new Status(code, "downstream gone"));
+        assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
+    }
+
+    @Test
+    void aStatusWithoutDescriptionNamesCallAndAddressToo() {
+        assertThat(answered(StatusCode.UNAVAILABLE, "")).hasMessage("UNAVAILABLE: " + WHERE);
+    }
+
+    @Test
+    void aDescriptionThatNamesCallAndAddressIsNotChanged() {
+        assertThat(answered(StatusCode.UNKNOWN, WHERE + ": anon")).hasMessage("UNKNOWN: " + WHERE + ": anon");
+        assertThat(RemoteFailures.answered(call(), THERE, new Status(StatusCode.UNKNOWN, "anon"), Executed.YES))
+                .hasMessage("UNKNOWN: " + WHERE + ": anon");
+    }
+
+    @Test
+    void detailsAndMetadataStay() {
+        StatusDetail detail = new StatusDetail("type.googleapis.com/x", new byte[] {1});
+        Metadata trailers = new Metadata();
+        trailers.put("reason", "full");
+
+        RpcException failure = RemoteFailures.answered(
+                call(),
+                THERE,
+                new RpcException(new Status(StatusCode.ABORTED, "no", List.of(detail)), Executed.YES, trailers));
+
+        assertThat(failure.status().details()).containsExactly(detail);
+        assertThat(failure.metadata().get("reason")).isEqualTo("full");
+    }
+
+    @Test
+    void aRefusalOfABusyServerHasNoStackTrace() {
+        assertThat(answered(StatusCode.RESOURCE_EXHAUSTED, "busy").getStackTrace())
+                .isEmpty();
+        assertThat(answered(StatusCode.UNKNOWN, "anon").getStackTrace()).isNotEmpty();
+    }
+}
