@@ -20,7 +20,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import tern.rpc.concurrent.PeriodicTask;
+import tern.rpc.PeriodicTask;
 
 /**
  * Resolves host names repeatedly. Every address of a name is an endpoint. If a name cannot be resolved, its last known

@@ -24,7 +24,7 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import tern.rpc.concurrent.PeriodicTask;
+import tern.rpc.PeriodicTask;
 
 /**
  * A registry that is a file: {@code file:///etc/providers.json} or {@code file:///etc/providers.properties}. It reads

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
-import tern.rpc.concurrent.PeriodicTask;
+import tern.rpc.PeriodicTask;
 
 /**
  * Keeps the registration of one process in its registries: publishes it, verifies it repeatedly, and withdraws it. The

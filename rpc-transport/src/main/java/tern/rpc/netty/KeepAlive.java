@@ -5,7 +5,7 @@ import io.netty.util.concurrent.Future;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
-import tern.rpc.concurrent.PeriodicTask;
+import tern.rpc.PeriodicTask;
 
 /**
  * Sends a heartbeat to a silent server, and closes the connection if the server does not answer in time. The idle time

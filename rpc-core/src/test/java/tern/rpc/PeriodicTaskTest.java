@@ -1,4 +1,4 @@
-package tern.rpc.concurrent;
+package tern.rpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;

@@ -1,8 +1,7 @@
-package tern.rpc.concurrent;
+package tern.rpc;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import tern.rpc.Thrown;
 
 /**
  * A task that a timer repeats. A {@link java.util.concurrent.ScheduledExecutorService} silently stops repeating a task
