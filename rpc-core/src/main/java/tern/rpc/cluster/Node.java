@@ -58,7 +58,7 @@ public final class Node {
     private static final double GOOD_MEAN = 2.5;
 
     /** The response time that balancing counts even if the mean is good, as a multiple of the usual time. */
-    private static final double VERY_SLOW = 6;
+    private static final double VERY_SLOW = 4;
 
     /** The share of one response time in the mean response time. */
     private static final double IN_MEAN = 0.0625;
