@@ -57,6 +57,9 @@ public final class Node {
     /** The maximum mean response time of a healthy node, as a multiple of the usual time. */
     private static final double GOOD_MEAN = 2.5;
 
+    /** The response time that balancing counts even if the mean is good, as a multiple of the usual time. */
+    private static final double VERY_SLOW = 4;
+
     /** The share of one response time in the mean response time. */
     private static final double IN_MEAN = 0.0625;
 
@@ -383,7 +386,8 @@ public final class Node {
      * counts.
      */
     double judgedCost(long now) {
-        double ended = isSlow(now) ? cost(now) : 1;
+        double last = cost(now);
+        double ended = last > VERY_SLOW || isSlow(now) ? last : 1;
         double waited = waited(now);
         return waited > LONG_WAIT && waited > ended ? waited : ended;
     }
