@@ -47,7 +47,7 @@ final class PoolRules {
             if (!slow) {
                 continue;
             }
-            Times work = workOfHolders();
+            Times work = workOfHolders().only(other -> operation == null || other.kind() != Kind.ELSEWHERE);
             if (operation != null
                     && work.only(other -> other.kind() != Kind.UNEXPLAINED).isEmpty()) {
                 pools.put(verdict.name(), verdict.heldByOthers());
@@ -78,11 +78,16 @@ final class PoolRules {
      * assumed to be calls of the same kind.
      */
     private Times workOfHolders() {
-        Times used = leaves.only(other -> Leaves.isLeaf(other) && other.kind() != Kind.FAILURE);
+        Times used = leaves.only(PoolRules::mayHold);
         Times byHolders = excess.ofCallsWith(other -> other.kind() == Kind.POOL || other.kind() == Kind.QUEUE)
-                .only(Leaves::isLeaf);
+                .only(PoolRules::mayHold);
         Times done = used.only(other -> byHolders.of(other) > 0);
         return withoutResults(done.isEmpty() ? byHolders : done);
+    }
+
+    /** Returns whether a call may hold a connection during this part. A request is read before its code runs. */
+    private static boolean mayHold(Part part) {
+        return Leaves.isLeaf(part) && part.kind() != Kind.FAILURE && part.kind() != Kind.DECODE;
     }
 
     /**
