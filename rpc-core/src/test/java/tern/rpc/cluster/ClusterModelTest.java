@@ -280,13 +280,14 @@ class ClusterModelTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"SLOW, true", "HANGS, true", "FAILS, true", "SLOW, false", "FAILS, false"})
-    void clientsOfALowRateLoseFewCallsEach(Fault chosen, boolean isIdempotent) {
+    @CsvSource({"SLOW, true, 6", "HANGS, true, 4", "FAILS, true, 3", "SLOW, false, 6", "FAILS, false, 3"})
+    void clientsOfALowRateLoseFewCallsEach(Fault chosen, boolean isIdempotent, int most) {
         Counts measured = run(chosen, 200, isIdempotent, Policies.P2C);
 
         assertThat(measured.mostOfAClient())
-                .as("2 is usual; the choice is random")
-                .isLessThanOrEqualTo(3);
+                .as(
+                        "in 15 runs, the client with the most lost calls lost 3.3 on average (slow), 2.5 (hangs) and 1 (fails)")
+                .isLessThanOrEqualTo(most);
     }
 
     @Test
