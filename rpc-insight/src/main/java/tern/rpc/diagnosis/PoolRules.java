@@ -11,6 +11,9 @@ final class PoolRules {
     /** The minimum time of other work, as a share of the waits for results, that makes the other work the cause. */
     private static final double MIN_OTHER_WORK = 0.1;
 
+    /** The minimum extra time of the holders' work, as a share of the wait for the pool, that can explain this wait. */
+    private static final double MIN_WORK = 0.05;
+
     private static final double HALF = 0.5;
 
     private final Evidence evidence;
@@ -51,6 +54,10 @@ final class PoolRules {
             if (operation != null
                     && work.only(other -> other.kind() != Kind.UNEXPLAINED).isEmpty()) {
                 pools.put(verdict.name(), verdict.heldByOthers());
+                continue;
+            }
+            if (verdict.isShortOfPlaces() && work.sum() < MIN_WORK * leaves.of(part)) {
+                pools.put(verdict.name(), verdict.tooSmall());
                 continue;
             }
             Times lent = work.only(other -> other.kind() == operation || isOfMachine(other));

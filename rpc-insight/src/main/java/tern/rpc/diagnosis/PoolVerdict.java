@@ -241,6 +241,20 @@ record PoolVerdict(
         return null;
     }
 
+    /** Returns whether calls wait for a full pool although its connections are held no longer than usual. */
+    boolean isShortOfPlaces() {
+        PoolSnapshot now = pool.now();
+        double hold = pool.holdNanos();
+        double usual = pool.usualHoldNanos();
+        boolean asUsual = usual > 0 && hold >= 0 && hold <= USUAL_FACTOR * usual;
+        return asUsual && now.waiting() > 0 && now.active() >= now.effectiveMax();
+    }
+
+    /** Returns the same verdict, but with the pool's size as the reason. */
+    PoolVerdict tooSmall() {
+        return new PoolVerdict(pool, Reason.TOO_SMALL, place, user, facts);
+    }
+
     /** Returns the verdict on the pool for which this wait occurred; null if the pool is unknown. */
     static @Nullable PoolVerdict find(Map<String, PoolVerdict> pools, Part wait) {
         PoolLook pool =
