@@ -347,6 +347,15 @@ async function run(browser) {
     is(sent().headers, {'x-tenant': 'eu', 'x-b': '2'}, 'headers');
   });
 
+  // ---------------------------------------------------------------- copies
+
+  const argumentsOf = (command, program) => execFileSync('bash', ['-c', `${program}() { printf '%s\\n--\\n' "$@"; }; ${command}`], {encoding: 'utf8'}).split('\n--\n').slice(0, -1);
+  await check('copy as curl: a shell reads exactly the request', async () => {
+    await view.fill('.form input[type=text]', `it's "$(date)" \`x\` \\`);
+    await view.button('curl');
+    await view.sees('.send button', 'Copied');
+    is(argumentsOf(await clipboard(), 'curl'), ['-H', 'tri-service-timeout: 10000', '-H', 'x-tenant: eu', '-H', 'x-b: 2', '--json', JSON.stringify(`it's "$(date)" \`x\` \\`), `http://127.0.0.1:20880/${ECHO}/echo`], 'arguments');
+  });
   await check('maps: keys of numbers, enums and dates are filled in and told when they are wrong', async () => {
     await method('keys');
     for (const name of ['by number', 'by role', 'by role', 'by day']) await view.button(`Add to ${name}`);
@@ -386,15 +395,6 @@ async function run(browser) {
     return `the tree after ${took} ms`;
   });
 
-  // ---------------------------------------------------------------- copies
-
-  const argumentsOf = (command, program) => execFileSync('bash', ['-c', `${program}() { printf '%s\\n--\\n' "$@"; }; ${command}`], {encoding: 'utf8'}).split('\n--\n').slice(0, -1);
-  await check('copy as curl: a shell reads exactly the request', async () => {
-    await view.fill('.form input[type=text]', `it's "$(date)" \`x\` \\`);
-    await view.button('curl');
-    await view.sees('.send button', 'Copied');
-    is(argumentsOf(await clipboard(), 'curl'), ['-H', 'tri-service-timeout: 10000', '-H', 'x-tenant: eu', '-H', 'x-b: 2', '--json', JSON.stringify(`it's "$(date)" \`x\` \\`), `http://127.0.0.1:20880/${ECHO}/echo`], 'arguments');
-  });
   await check('copy as grpcurl: messages of a stream', async () => {
     await method('chat');
     await setJson('["one", "two"]');
