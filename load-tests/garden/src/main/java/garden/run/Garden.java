@@ -10,6 +10,36 @@ public record Garden(World world, Shop shop, Load load) {
         shop.control("/set?" + name + "=" + level);
     }
 
+    /** Returns whether the shop's diagnosis reports a miss. */
+    boolean misses() throws Exception {
+        return Answer.of(shop.diagnosis("application/json")).misses();
+    }
+
+    /**
+     * Waits for the first cause.
+     *
+     * @param badBefore the number of late or failed calls before the fault
+     * @return the seconds from the first late or failed call until the first cause; -1 if there was no cause
+     */
+    double awaitCause(long badBefore, int limitSeconds) throws Exception {
+        long start = System.nanoTime();
+        long firstBad = 0;
+        while (secondsSince(start) < limitSeconds) {
+            Thread.sleep(500);
+            if (firstBad == 0 && load.bad() > badBefore) {
+                firstBad = System.nanoTime();
+            }
+            if (misses()) {
+                return firstBad == 0 ? 0 : secondsSince(firstBad);
+            }
+        }
+        return -1;
+    }
+
+    static double secondsSince(long start) {
+        return (System.nanoTime() - start) / 1e9;
+    }
+
     void heal() throws Exception {
         load.usual();
         world.heal();

@@ -31,7 +31,7 @@ final class Live {
         long calls = garden.load().calls();
         long bad = garden.load().bad();
         fault.plantInto(garden);
-        double seconds = awaitCause(bad);
+        double seconds = garden.awaitCause(bad, DIAGNOSIS_SECONDS);
         if (seconds < 0) {
             say("No diagnosis within " + DIAGNOSIS_SECONDS + " s.");
         } else {
@@ -63,40 +63,16 @@ final class Live {
         return "the first cause or its change is not the planted one: " + verdict.cause() + "; " + verdict.change();
     }
 
-    /** Returns the seconds from the first late or failed call until the first cause; -1 if there was none. */
-    private double awaitCause(long before) throws Exception {
-        long start = System.nanoTime();
-        long firstBad = 0;
-        while (secondsSince(start) < DIAGNOSIS_SECONDS) {
-            if (firstBad == 0 && garden.load().bad() > before) {
-                firstBad = System.nanoTime();
-            }
-            if (misses()) {
-                return firstBad == 0 ? 0 : secondsSince(firstBad);
-            }
-            Thread.sleep(500);
-        }
-        return -1;
-    }
-
     /** Returns the seconds until the miss has ended; -1 if it did not end. */
     private double awaitEnd() throws Exception {
         long start = System.nanoTime();
-        while (secondsSince(start) < RECOVERY_SECONDS) {
-            if (!misses()) {
-                return secondsSince(start);
+        while (Garden.secondsSince(start) < RECOVERY_SECONDS) {
+            if (!garden.misses()) {
+                return Garden.secondsSince(start);
             }
             Thread.sleep(500);
         }
         return -1;
-    }
-
-    private boolean misses() throws Exception {
-        return Answer.of(garden.shop().diagnosis("application/json")).misses();
-    }
-
-    private static double secondsSince(long start) {
-        return (System.nanoTime() - start) / 1e9;
     }
 
     private static void say(String text) {

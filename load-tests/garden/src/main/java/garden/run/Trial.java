@@ -37,7 +37,7 @@ final class Trial {
         try (FileChannel file = FileChannel.open(LOCK, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
             for (int tries = 0; tries < TRIES; tries++) {
                 try (FileLock lock = file.lock()) {
-                    if ((lock.isValid() && !misses()) || tries == TRIES - 1) {
+                    if ((lock.isValid() && !garden.misses()) || tries == TRIES - 1) {
                         return runAlone(fault);
                     }
                 }
@@ -82,26 +82,13 @@ final class Trial {
         }
     }
 
-    /**
-     * Waits for the first cause.
-     *
-     * @return the number of seconds between the first late or failed call and the first cause; -1 if there was no cause
-     */
-    private double awaitCause(long before) throws Exception {
-        long start = System.nanoTime();
-        long firstBad = 0;
-        while (secondsSince(start) < FAULT_SECONDS) {
-            Thread.sleep(500);
-            if (firstBad == 0 && garden.load().bad() > before) {
-                firstBad = System.nanoTime();
-            }
-            if (misses()) {
-                double seconds = firstBad == 0 ? 0 : secondsSince(firstBad);
-                Thread.sleep(AFTER_FIRST_SECONDS * 1_000L);
-                return seconds;
-            }
+    /** Waits for the first cause, and then until the diagnosis covers more calls. */
+    private double awaitCause(long badBefore) throws Exception {
+        double seconds = garden.awaitCause(badBefore, FAULT_SECONDS);
+        if (seconds >= 0) {
+            Thread.sleep(AFTER_FIRST_SECONDS * 1_000L);
         }
-        return -1;
+        return seconds;
     }
 
     /**
@@ -111,17 +98,13 @@ final class Trial {
      */
     private double awaitAlarm() throws Exception {
         long start = System.nanoTime();
-        while (secondsSince(start) < HEALTHY_SECONDS) {
+        while (Garden.secondsSince(start) < HEALTHY_SECONDS) {
             Thread.sleep(1_000);
-            if (misses() || !Answer.status(garden.shop().health()).equals("UP")) {
-                return secondsSince(start);
+            if (garden.misses() || !Answer.status(garden.shop().health()).equals("UP")) {
+                return Garden.secondsSince(start);
             }
         }
         return -1;
-    }
-
-    private boolean misses() throws Exception {
-        return Answer.of(garden.shop().diagnosis("application/json")).misses();
     }
 
     /**
@@ -135,10 +118,10 @@ final class Trial {
         }
         long start = System.nanoTime();
         try {
-            while (secondsSince(start) < RECOVERY_SECONDS) {
+            while (Garden.secondsSince(start) < RECOVERY_SECONDS) {
                 long bad = garden.load().bad();
                 Thread.sleep(QUIET_SECONDS * 1_000L);
-                if (!misses() && garden.load().bad() - bad <= 2) {
+                if (!garden.misses() && garden.load().bad() - bad <= 2) {
                     return true;
                 }
             }
@@ -180,9 +163,5 @@ final class Trial {
                 LocalTime.now().truncatedTo(ChronoUnit.SECONDS) + " " + verdict.row() + "\n",
                 StandardOpenOption.CREATE,
                 StandardOpenOption.APPEND);
-    }
-
-    private static double secondsSince(long start) {
-        return (System.nanoTime() - start) / 1e9;
     }
 }

@@ -48,8 +48,8 @@ public final class Hashes {
     }
 
     /**
-     * Returns a hash of the value's content. Hash codes that are based on identity, such as those of arrays and enum
-     * constants, would differ between processes or between equal values.
+     * Returns a hash of the value's content. The hash codes of arrays and enum constants depend on their identity, so
+     * they would differ between processes or between equal values.
      */
     private static long ofContent(@Nullable Object value) {
         if (value == null) {

@@ -34,8 +34,7 @@ final class ListReader {
     }
 
     /**
-     * Prepares for a new message. That message's service may allow different classes from those of the previous
-     * message's service.
+     * Prepares for a new message. The new message may belong to another service, which may allow other classes.
      */
     void start() {
         lastArray = null;

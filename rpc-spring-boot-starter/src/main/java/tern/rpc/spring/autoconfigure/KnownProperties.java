@@ -112,8 +112,8 @@ final class KnownProperties {
         }
 
         /**
-         * Returns the property name with a name of several elements, such as a full interface name, replaced by the
-         * dashed form of its last element; null if the other elements are not those of this pattern.
+         * Replaces a name of several elements within the property name, such as a full interface name, by the dashed form
+         * of its last element. Returns null if the rest of the property name does not match this pattern.
          */
         @Nullable
         String shortened(ConfigurationPropertyName name) {

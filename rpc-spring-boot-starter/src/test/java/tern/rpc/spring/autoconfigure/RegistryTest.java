@@ -206,7 +206,7 @@ class RegistryTest {
 
     @Test
     void unknownParameterOfARegistryStopsTheStart() {
-        for (String url : List.of("zookeeper://127.0.0.1:1?timout=3", "file:///tmp/x.json?timout=3")) {
+        for (String url : List.of("zookeeper://127.0.0.1:1?timout=3", "file:///providers.json?timout=3")) {
             for (String property : List.of("rpc.server.registry", "rpc.client.registry")) {
                 Class<?> type = property.equals("rpc.server.registry") ? Provider.class : Consumer.class;
                 assertThatThrownBy(() -> run(type, "shop", property + "=" + url))
@@ -219,7 +219,7 @@ class RegistryTest {
     @Test
     void nameThatIsAPathOrAListStopsTheStartOfAProviderWithARegistry() {
         for (String name : List.of("a/b", "a,b", "..")) {
-            assertThatThrownBy(() -> run(Provider.class, name, "rpc.server.registry=file:///tmp/x.json"))
+            assertThatThrownBy(() -> run(Provider.class, name, "rpc.server.registry=file:///providers.json"))
                     .rootCause()
                     .hasMessageContaining("spring.application.name is '" + name + "'; expected a name without '/'");
         }
@@ -246,7 +246,7 @@ class RegistryTest {
         assertThatThrownBy(() -> run(Consumer.class, "web", "rpc.client.services.orders.registry=unknown"))
                 .rootCause()
                 .hasMessageContaining("rpc.client.registries");
-        assertThatThrownBy(() -> run(Provider.class, "", "rpc.server.registry=file:///tmp/x.json"))
+        assertThatThrownBy(() -> run(Provider.class, "", "rpc.server.registry=file:///providers.json"))
                 .rootCause()
                 .hasMessageContaining("the application has no name to register under");
     }
