@@ -1,6 +1,7 @@
 package tern.rpc;
 
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +40,7 @@ public final class CallLedger {
     private volatile @Nullable NamedTimes named;
     private long idleBefore; // The idle time of the call at the time when this part was created or last joined.
     private volatile boolean ended;
+    private long endedNanos; // the time on the call's clock; written before ended is set
 
     private CallLedger(NanoClock clock, long begun, Phase first, @Nullable CallLedger parent, boolean open) {
         this.phases = new PhaseClock(clock, begun, first);
@@ -219,6 +221,7 @@ public final class CallLedger {
      * this.
      */
     public void end() {
+        endedNanos = now();
         ended = true;
     }
 
@@ -255,26 +258,41 @@ public final class CallLedger {
         }
     }
 
-    /** Records the start of an operation that does not block the call's thread. Any thread may call this. */
-    public void beganElsewhere(Phase kind) {
-        if (open) {
-            whole().others().count(kind, 1);
+    /**
+     * Records the start of an operation that does not block the call's thread. Any thread may call this.
+     *
+     * @param name returns the operation's name, as in {@link #leave(Phase, String)}, or null if it has none; called when
+     *     the operation ends, or when a diagnosis reads the ledger
+     * @return the operation; the caller must end it
+     */
+    public AsyncOperation begin(Phase kind, Supplier<@Nullable String> name) {
+        if (!open) {
+            return AsyncOperation.none();
+        }
+        CallLedger call = whole();
+        AsyncOperation operation = new AsyncOperation(call, kind, name, call.now());
+        call.others().begins(operation);
+        return operation;
+    }
+
+    /** Records the end of an asynchronous operation of this call. */
+    void ended(AsyncOperation operation, @Nullable String name) {
+        long spent = operation.nanos(now());
+        others().ends(operation, spent);
+        if (name != null) {
+            named(operation.kind(), name, spent);
         }
     }
 
     /**
-     * Records the end of an operation that was started with {@link #beganElsewhere}. Any thread may call this.
-     *
-     * @param name as in {@link #leave(Phase, String)}
+     * Returns the asynchronous operations that had not ended when the call ended. While the call runs, returns those
+     * that are running. At most 64 operations are listed. Their times are not part of {@link #nanos}, because the call
+     * may not have waited for them. Any thread may call this.
      */
-    public void endedElsewhere(Phase kind, long spentNanos, @Nullable String name) {
-        if (!open || whole().ended) {
-            return;
-        }
-        whole().others().add(kind, spentNanos);
-        if (name != null) {
-            named(kind, name, spentNanos);
-        }
+    public List<NamedTimes.Entry> unfinished() {
+        CallLedger call = whole();
+        OtherThreads known = call.others;
+        return known == null ? List.of() : known.unfinished(call.ended ? call.endedNanos : call.now());
     }
 
     /**

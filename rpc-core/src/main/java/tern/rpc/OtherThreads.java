@@ -2,6 +2,7 @@ package tern.rpc;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
@@ -13,11 +14,15 @@ final class OtherThreads {
     /** The maximum number of parts in the list. Further parts of the call are not listed. */
     private static final int MAX_PARTS = 64;
 
+    /** The maximum number of running asynchronous operations in the list. */
+    private static final int MAX_OPERATIONS = 64;
+
     private static final int PHASES = Phase.values().length;
 
     // The first half contains the nanoseconds of each phase, the second half the number of operations of each phase.
     private final AtomicLongArray sums = new AtomicLongArray(2 * PHASES);
     private final List<CallLedger> parts = new ArrayList<>(2); // guarded by this
+    private final List<AsyncOperation> running = new ArrayList<>(2); // guarded by this
 
     void add(Phase kind, long spentNanos) {
         sums.addAndGet(kind.ordinal(), spentNanos);
@@ -56,5 +61,33 @@ final class OtherThreads {
 
     synchronized List<CallLedger> parts() {
         return List.copyOf(parts);
+    }
+
+    void begins(AsyncOperation operation) {
+        count(operation.kind(), 1);
+        synchronized (this) {
+            if (running.size() < MAX_OPERATIONS) {
+                running.add(operation);
+            }
+        }
+    }
+
+    void ends(AsyncOperation operation, long spentNanos) {
+        add(operation.kind(), spentNanos);
+        synchronized (this) {
+            running.remove(operation);
+        }
+    }
+
+    /** Returns the running operations that have a name, with their times until now. */
+    List<NamedTimes.Entry> unfinished(long now) {
+        List<AsyncOperation> all;
+        synchronized (this) {
+            all = List.copyOf(running);
+        }
+        return all.stream()
+                .map(operation -> operation.until(now))
+                .filter(Objects::nonNull)
+                .toList();
     }
 }

@@ -212,14 +212,34 @@ class CallLedgerTest {
 
     @Test
     void asynchronousOperationsExplainTheWait() {
-        ledger.beganElsewhere(Phase.RPC);
         ledger.turnTo(Phase.UNATTRIBUTED);
-        pass(50);
-        ledger.child().endedElsewhere(Phase.RPC, 40, null);
+        pass(10);
+        AsyncOperation operation = ledger.child().begin(Phase.RPC, () -> "rates");
+        pass(40);
+        operation.end();
 
         assertThat(ledger.count(Phase.RPC)).isOne();
         assertThat(nanos(Phase.RPC)).isEqualTo(40);
         assertThat(nanos(Phase.UNATTRIBUTED)).isEqualTo(10);
+    }
+
+    @Test
+    void operationsThatRunAtTheEndOfTheCallAreUnfinishedForGood() {
+        AsyncOperation answered = ledger.begin(Phase.HTTP, () -> "GET rates:80");
+        AsyncOperation silent = ledger.begin(Phase.HTTP, () -> "GET stock:80");
+        ledger.begin(Phase.RPC, () -> null);
+        pass(5_000_000);
+        answered.end("GET rates:80 (503)");
+        pass(2_000_000);
+        ledger.end();
+        pass(1_000_000);
+        silent.end();
+
+        assertThat(ledger.named())
+                .containsExactly(new NamedTimes.Entry(Phase.HTTP, "GET rates:80 (503)", 1, 5_000_000));
+        assertThat(ledger.unfinished()).containsExactly(new NamedTimes.Entry(Phase.HTTP, "GET stock:80", 1, 7_000_000));
+        assertThat(ledger.count(Phase.HTTP)).isEqualTo(2);
+        assertThat(nanos(Phase.HTTP)).as("the call may not have waited").isEqualTo(5_000_000);
     }
 
     @Test
@@ -228,8 +248,7 @@ class CallLedgerTest {
 
         none.leave(none.enter(Phase.SQL));
         none.add(Phase.SQL, 5);
-        none.beganElsewhere(Phase.SQL);
-        none.endedElsewhere(Phase.SQL, 5, null);
+        none.begin(Phase.SQL, () -> "statement").end();
         none.child().join();
 
         assertThat(none.child()).isSameAs(none);

@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.AsyncOperation;
 import tern.rpc.CallLedger;
 import tern.rpc.CallOptions;
 import tern.rpc.Invocation;
@@ -196,10 +197,10 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
             ClientMethod method, Method declared, Object[] arguments, @Nullable ServerContext serving) {
         long started = clock.nanoTime();
         CallLedger ledger = serving == null ? CallLedger.ofOtherCall() : serving.ledger();
-        ledger.beganElsewhere(Phase.RPC);
         CallFuture<@Nullable Object> future = new CallFuture<>(executor);
+        AsyncOperation operation = ledger.begin(Phase.RPC, () -> method.places().at(future.endpoint()));
         PendingCall.Completion end =
-                (response, failure) -> end(method, declared, arguments, ledger, future, response, failure, started);
+                (response, failure) -> end(method, declared, arguments, operation, future, response, failure, started);
         if (method.filtered() == null) {
             Invocation call = template.invocation(method, arguments, started, executor, serving);
             future.passedOn(method.endpoints().callAsync(method, call, end));
@@ -218,7 +219,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
             ClientMethod method,
             Method declared,
             Object[] arguments,
-            CallLedger ledger,
+            AsyncOperation operation,
             CallFuture<@Nullable Object> future,
             @Nullable Response response,
             @Nullable Throwable failure,
@@ -226,7 +227,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
         Throwable inner = failure instanceof CompletionException ? Thrown.cause(failure) : null;
         Throwable cause = inner == null ? failure : inner;
         long took = clock.nanoTime() - started;
-        ledger.endedElsewhere(Phase.RPC, took, method.places().at(future.endpoint()));
+        operation.end();
         method.meters().ended(cause, took);
         if (cause != null) {
             // If a filter threw an exception after it had passed the call on, the call is still running.

@@ -8,6 +8,7 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.AsyncOperation;
 import tern.rpc.CallLedger;
 import tern.rpc.Filter;
 import tern.rpc.Invocation;
@@ -48,7 +49,8 @@ final class StreamCall implements StreamAttempts.Listener {
     private final CallFuture<Response> ended;
     private final CallFuture<@Nullable Object> result;
     private final AtomicBoolean passed = new AtomicBoolean();
-    private long started; // This field and the next one are set when the call starts.
+    private long started; // This field and the next two are set when the call starts.
+    private AsyncOperation operation = AsyncOperation.none();
     private boolean answersTaken;
     private boolean headersShown; // Only the serial executor uses this field.
 
@@ -67,7 +69,7 @@ final class StreamCall implements StreamAttempts.Listener {
         this.descriptor = method.descriptor();
         this.arguments = arguments;
         this.serving = serving;
-        this.ledger = serving == null ? CallLedger.none() : serving.ledger();
+        this.ledger = serving == null ? CallLedger.ofOtherCall() : serving.ledger();
         this.serial = new SerialExecutor(executor);
         this.attempts = new StreamAttempts(method, serial, this);
         this.answers = new InboundPublisher(descriptor.fullName(), serial, attempts);
@@ -98,7 +100,7 @@ final class StreamCall implements StreamAttempts.Listener {
      */
     CompletableFuture<@Nullable Object> begin() {
         started = template.clock().nanoTime();
-        ledger.beganElsewhere(Phase.RPC);
+        operation = ledger.begin(Phase.RPC, method.descriptor()::label);
         try {
             Invocation call = template.invocation(method, arguments, started, serial, serving);
             attempts.expect(call.deadline());
@@ -202,7 +204,7 @@ final class StreamCall implements StreamAttempts.Listener {
             cause = e;
         }
         long took = template.clock().nanoTime() - started;
-        ledger.endedElsewhere(Phase.RPC, took, method.descriptor().label());
+        operation.end();
         method.meters().ended(cause, took);
         attempts.cancel(); // If the filters completed their stage early, the call is still running.
         attempts.close();

@@ -61,6 +61,7 @@ final class SymptomRules {
 
     /** Applies all rules. */
     void apply() {
+        passOnToUnanswered();
         passOnResults();
         mergeOperations(passOnRedis());
         nameRunningOperations();
@@ -72,6 +73,17 @@ final class SymptomRules {
         passOnToCallers();
         passOnToProcessors();
         passOnToOwnCode();
+    }
+
+    /** Assigns waits for results to the asynchronous operation whose result did not arrive before the calls ended. */
+    private void passOnToUnanswered() {
+        for (Part part : leaves.longestFirst()) {
+            boolean waits = part.kind() == Kind.RESULT || part.kind() == Kind.ELSEWHERE;
+            Part unanswered = waits ? Unanswered.of(part, excess.accounts) : null;
+            if (unanswered != null) {
+                leaves.move(part, unanswered);
+            }
+        }
     }
 
     /**

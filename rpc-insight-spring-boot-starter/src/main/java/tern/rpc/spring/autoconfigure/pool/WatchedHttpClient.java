@@ -19,6 +19,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ReflectionUtils;
+import tern.rpc.AsyncOperation;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
@@ -67,12 +68,9 @@ final class WatchedHttpClient extends HttpClient {
     private static <T> CompletableFuture<T> counted(HttpRequest request, CompletableFuture<T> answer) {
         CallLedger ledger = CallLedger.current();
         if (ledger.isOpen() && ledger.phase() != Phase.HTTP) {
-            long begun = System.nanoTime();
-            ledger.beganElsewhere(Phase.HTTP);
             String name = HttpName.of(request.method(), request.uri());
-            answer.whenComplete((response, failure) -> ledger.endedElsewhere(
-                    Phase.HTTP,
-                    System.nanoTime() - begun,
+            AsyncOperation operation = ledger.begin(Phase.HTTP, () -> name);
+            answer.whenComplete((response, failure) -> operation.end(
                     failure != null
                             ? HttpName.of(name, failure)
                             : response instanceof HttpResponse<?> answered

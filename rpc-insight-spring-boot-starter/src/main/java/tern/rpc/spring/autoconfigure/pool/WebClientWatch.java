@@ -7,6 +7,7 @@ import org.springframework.web.reactive.function.client.ExchangeFilterFunction;
 import org.springframework.web.reactive.function.client.ExchangeFunction;
 import org.springframework.web.reactive.function.client.WebClient;
 import reactor.core.publisher.Mono;
+import tern.rpc.AsyncOperation;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
@@ -28,13 +29,15 @@ final class WebClientWatch implements WebClientCustomizer, ExchangeFilterFunctio
             if (!ledger.isOpen()) {
                 return next.exchange(request);
             }
-            long begun = System.nanoTime();
-            ledger.beganElsewhere(Phase.HTTP);
+            String name = HttpName.of(request.method().name(), request.url());
+            AsyncOperation operation = ledger.begin(Phase.HTTP, () -> name);
             return next.exchange(request)
-                    .doFinally(signal -> ledger.endedElsewhere(
-                            Phase.HTTP,
-                            System.nanoTime() - begun,
-                            HttpName.of(request.method().name(), request.url())));
+                    .doOnSuccess(response -> operation.end(
+                            response == null
+                                    ? name
+                                    : HttpName.of(name, response.statusCode().value())))
+                    .doOnError(failure -> operation.end(HttpName.of(name, failure)))
+                    .doOnCancel(operation::end);
         });
     }
 }

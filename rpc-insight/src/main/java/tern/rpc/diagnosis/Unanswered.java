@@ -1,0 +1,36 @@
+package tern.rpc.diagnosis;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.NamedTimes;
+import tern.rpc.diagnosis.Part.Kind;
+
+/** Finds the asynchronous operation that late or failed calls waited for, and that had not ended before these calls. */
+final class Unanswered {
+
+    private static final double HALF = 0.5;
+
+    private Unanswered() {}
+
+    /**
+     * Returns the operation that explains at least half of the time for which the calls waited for a result; null if
+     * there is none. An operation explains the wait of its call as long as it runs.
+     */
+    static @Nullable Part of(Part wait, List<Excess.Counted> accounts) {
+        Times explained = new Times();
+        double waited = 0;
+        for (Excess.Counted counted : accounts) {
+            double ofCall = counted.times().of(wait);
+            if (ofCall <= 0) {
+                continue;
+            }
+            waited += ofCall;
+            for (NamedTimes.Entry entry : counted.call().ledger().unfinished()) {
+                Kind kind = Account.part(entry.kind(), entry.name()).kind();
+                explained.add(new Part(kind, entry.name()), Math.min(ofCall, (double) entry.nanos()));
+            }
+        }
+        Part most = explained.isEmpty() ? null : explained.longestFirst().get(0);
+        return most != null && explained.of(most) >= HALF * waited ? most : null;
+    }
+}

@@ -1,0 +1,58 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import tern.rpc.AsyncOperation;
+import tern.rpc.Phase;
+
+/** Tests calls that end before an asynchronous operation has ended. */
+class UnansweredTest {
+
+    private static final String PEER = "GET stock:8080/levels";
+    private static final Consumer<Shop.Steps> USUAL = call -> {
+        AsyncOperation exchange = call.ledger.begin(Phase.HTTP, () -> PEER);
+        call.own(1).in(Phase.UNATTRIBUTED, null, 8);
+        exchange.end();
+    };
+
+    private final Shop shop = new Shop();
+
+    private Cause firstOf(Consumer<Shop.Steps> late) {
+        Diagnosis miss = shop.healthy(USUAL).miss(late);
+        assertThat(miss.state()).isEqualTo(Diagnosis.State.MISS);
+        return miss.causes().get(0);
+    }
+
+    @Test
+    void peerThatDoesNotAnswerBeforeTheCallGivesUpIsNamed() {
+        Cause first = firstOf(call -> {
+            call.ledger.begin(Phase.HTTP, () -> PEER);
+            call.own(1).in(Phase.UNATTRIBUTED, null, 400);
+        });
+
+        assertThat(first.kind() + ": " + first.name()).isEqualTo("SLOW HTTP PEER: " + PEER);
+    }
+
+    @Test
+    void exchangeThatNobodyWaitsForIsNotTheCause() {
+        Cause first = firstOf(call -> {
+            call.ledger.begin(Phase.HTTP, () -> PEER);
+            call.own(1).in(Phase.SQL, "select stock", 400);
+        });
+
+        assertThat(first.name()).isEqualTo("select stock");
+    }
+
+    @Test
+    void exchangeThatRunsForAShortPartOfTheWaitIsNotTheCause() {
+        Cause first = firstOf(call -> {
+            call.own(1).in(Phase.UNATTRIBUTED, null, 300);
+            call.ledger.begin(Phase.HTTP, () -> PEER);
+            call.in(Phase.UNATTRIBUTED, null, 10);
+        });
+
+        assertThat(first.kind()).isEqualTo("OTHER THREADS");
+    }
+}
