@@ -3,13 +3,16 @@ package tern.rpc.netty;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
+import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -133,21 +136,47 @@ final class CallerConnection implements PendingCall.Carrier {
         }
     }
 
+    /** Tries the host's addresses one after another. All attempts together take at most the connect timeout. */
     private SocketChannel connect() throws IOException {
-        InetSocketAddress address = new InetSocketAddress(endpoint.host(), endpoint.port());
-        if (address.isUnresolved()) {
+        List<InetAddress> addresses = addresses();
+        long end = System.nanoTime() + settings.connectTimeout().toNanos();
+        for (int i = 0; ; i++) {
+            int left = addresses.size() - i;
+            long millis = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime()) / left;
+            try {
+                return connect(addresses.get(i), Math.max(1, (int) millis));
+            } catch (IOException e) {
+                if (left == 1 || isClosed()) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private List<InetAddress> addresses() throws UnknownHostException {
+        try {
+            return NamedHost.alternating(InetAddress.getAllByName(endpoint.host()));
+        } catch (UnknownHostException e) {
             throw new UnknownHostException(endpoint.host());
         }
+    }
+
+    private SocketChannel connect(InetAddress address, int timeoutMillis) throws IOException {
         SocketChannel made = SocketChannel.open();
         channel = made;
-        if (isClosed()) {
-            // this thread closes the channel, because the thread that closed the connection may not have seen the new
-            // channel
+        try {
+            if (isClosed()) {
+                // this thread closes the channel, because the thread that closed the connection may not have seen the
+                // new channel
+                made.close();
+            }
+            made.setOption(StandardSocketOptions.TCP_NODELAY, true);
+            // connect() blocks until the socket is connected or the deadline sweep closes it
+            made.socket().connect(new InetSocketAddress(address, endpoint.port()), timeoutMillis);
+        } catch (IOException e) {
             made.close();
+            throw e;
         }
-        made.setOption(StandardSocketOptions.TCP_NODELAY, true);
-        // connect() blocks until the socket is connected or the deadline sweep closes it
-        made.socket().connect(address, (int) settings.connectTimeout().toMillis());
         connected = true;
         owner.connected(this);
         return made;

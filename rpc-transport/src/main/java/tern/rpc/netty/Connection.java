@@ -8,6 +8,7 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.handler.ssl.SslHandler;
+import io.netty.util.NetUtil;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -21,6 +22,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.Thrown;
+import tern.rpc.endpoint.DnsEndpoints;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.ClientStream;
@@ -140,29 +142,65 @@ public final class Connection implements PendingCall.Carrier {
 
     private void attempt(EventLoops loops, EventLoop loop) {
         eventLoop = loop;
-        ChannelFuture connecting = new Bootstrap()
+        Bootstrap bootstrap = new Bootstrap()
                 .group(loop)
                 .channel(loops.socketChannel())
                 .option(ChannelOption.TCP_NODELAY, true)
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int)
-                        settings.connectTimeout().toMillis())
-                .handler(handlers())
-                .connect(endpoint.host(), endpoint.port());
+                        settings.connectTimeout().toMillis());
+        String host = endpoint.host();
+        if (NetUtil.isValidIpV4Address(host) || NetUtil.isValidIpV6Address(host)) {
+            attempt(bootstrap);
+        } else {
+            attempt(bootstrap, loops, loop);
+        }
+        // this starts the deadline checks of calls that were sent before the event loop was set
+        sweepLater();
+    }
+
+    private void attempt(Bootstrap bootstrap) {
+        ChannelFuture connecting = bootstrap.handler(handlers()).connect(endpoint.host(), endpoint.port());
         // There may be no channel after a failure, for example because file descriptors have run out.
         if (connecting.cause() == null) {
             channel = connecting.channel();
         }
-        // this starts the deadline checks of calls that were sent before the event loop was set
-        sweepLater();
         connecting.addListener(done -> {
-            if (!done.isSuccess()) {
-                close(CallEnds.describe(done.cause()));
-            } else if (tls == null) {
-                opened(connecting.channel());
+            if (done.isSuccess()) {
+                connected(connecting.channel());
             } else {
-                secure(connecting.channel(), tls);
+                close(CallEnds.describe(done.cause()));
             }
         });
+    }
+
+    /** Connects to a host name. The channel gets its handlers when it is open, because several channels are tried. */
+    private void attempt(Bootstrap bootstrap, EventLoops loops, EventLoop loop) {
+        long timeoutMillis = settings.connectTimeout().toMillis();
+        NamedHost.connect(
+                        bootstrap,
+                        loop,
+                        endpoint.host(),
+                        endpoint.port(),
+                        timeoutMillis,
+                        DnsEndpoints.Lookup.SYSTEM,
+                        loops.lookups())
+                .addListener(done -> {
+                    if (done.isSuccess()) {
+                        Channel made = (Channel) done.getNow();
+                        made.pipeline().addLast(handlers());
+                        connected(made);
+                    } else {
+                        close(CallEnds.describe(done.cause()));
+                    }
+                });
+    }
+
+    private void connected(Channel connected) {
+        if (tls == null) {
+            opened(connected);
+        } else {
+            secure(connected, tls);
+        }
     }
 
     /** Creates the handlers for a channel of this connection. */

@@ -14,6 +14,9 @@ import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.FastThreadLocalThread;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.transport.EventLoopThread;
@@ -24,6 +27,11 @@ import tern.rpc.transport.EventLoopThread;
  * Thread-safe.
  */
 public final class EventLoops implements AutoCloseable {
+
+    /** The maximum number of host names that are looked up at the same time. */
+    private static final int MAX_LOOKUPS = 4;
+
+    private static final long LOOKUP_IDLE_SECONDS = 5;
 
     /** The I/O mechanism by which the threads wait for sockets. */
     private enum Kind {
@@ -39,10 +47,18 @@ public final class EventLoops implements AutoCloseable {
 
     private final Kind kind;
     private final EventLoopGroup group;
+    private final ThreadPoolExecutor lookups = new ThreadPoolExecutor(
+            MAX_LOOKUPS,
+            MAX_LOOKUPS,
+            LOOKUP_IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            new DefaultThreadFactory("rpc-lookup", true));
 
     private EventLoops(Kind kind, IoHandlerFactory handlers, int threads) {
         this.kind = kind;
         this.group = new MultiThreadIoEventLoopGroup(threads, new Threads(), handlers);
+        lookups.allowCoreThreadTimeOut(true);
     }
 
     /** @param threads the number of threads; 0 for one per processor, but at most eight */
@@ -70,6 +86,11 @@ public final class EventLoops implements AutoCloseable {
         return group;
     }
 
+    /** Returns the executor for lookups of host names, which block. It has threads only while there are lookups. */
+    Executor lookups() {
+        return lookups;
+    }
+
     Class<? extends Channel> socketChannel() {
         return kind == Kind.EPOLL ? EpollSocketChannel.class : NioSocketChannel.class;
     }
@@ -81,6 +102,7 @@ public final class EventLoops implements AutoCloseable {
     /** Shuts down the threads without waiting for them to end. */
     @Override
     public void close() {
+        lookups.shutdown();
         group.shutdownGracefully(0, 2, TimeUnit.SECONDS);
     }
 
