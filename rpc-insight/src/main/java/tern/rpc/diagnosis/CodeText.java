@@ -171,14 +171,34 @@ final class CodeText {
             facts.add("doing    " + ApplicationCode.shown(doing));
         }
         facts.add(count);
+        TaskWatch.Holder holder = part.name().contains(StackReader.WANTED)
+                ? evidence.tasks().likelyHolder(excess.samples.lineOf(part))
+                : null;
+        if (holder != null) {
+            facts.add("others   threads " + holder.threads() + "* were found in " + ApplicationCode.shown(holder.line())
+                    + ", " + holder.looks() + " looks");
+        }
         if (part.name().startsWith("Semaphore ")) {
             return new Told(
                     "LOCK",
                     part.name(),
                     Change.of(
                             Where.CODE,
-                            "release each permit in a finally block, also where code fails, and hold it for less time;"
-                                    + " else more permits: wanted in " + shown + "; no number of threads helps"),
+                            "release each permit in a finally block, also where code fails, and hold it for less time"
+                                    + (holder == null ? "" : " in " + ApplicationCode.shown(holder.line()))
+                                    + "; else more permits: wanted in " + shown + "; no number of threads helps"),
+                    facts);
+        }
+        if (holder != null) {
+            return new Told(
+                    "LOCK",
+                    part.name(),
+                    Change.of(
+                            Where.CODE,
+                            "hold the lock for less time in " + ApplicationCode.shown(holder.line())
+                                    + ", which threads "
+                                    + holder.threads() + "* run: they serve no call and most likely hold it; wanted in "
+                                    + shown + "; no number of threads helps"),
                     facts);
         }
         return new Told(
@@ -200,11 +220,11 @@ final class CodeText {
             return "compute the value before or outside of computeIfAbsent (compute, merge) in " + shown
                     + ", or keep it longer: meanwhile the map locks all keys of this bin";
         }
-        if (name.contains(" wanted in ") && name.startsWith("ReentrantReadWriteLock.WriteLock")) {
+        if (name.contains(StackReader.WANTED) && name.startsWith("ReentrantReadWriteLock.WriteLock")) {
             return "read under the lock for less time, or read a copy without it: readers keep the writer out that waits in "
                     + shown;
         }
-        return name.contains(" wanted in ")
+        return name.contains(StackReader.WANTED)
                 ? "hold the lock for less time: no look found its holder; wanted in " + shown
                 : "hold the lock for less time in " + shown;
     }

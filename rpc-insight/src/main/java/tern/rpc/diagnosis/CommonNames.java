@@ -25,7 +25,6 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
     private static final double USUAL_HOLDER = 0.4;
 
     private static final String HELD = " held in ";
-    private static final String WANTED = " wanted in ";
 
     /** Returns the sample with its common name, or the unchanged sample if it has no common name. */
     Sample of(Sample sample) {
@@ -50,7 +49,7 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
             return null;
         }
         String name = sample.part().name();
-        int end = Math.max(name.indexOf(HELD), name.indexOf(WANTED));
+        int end = Math.max(name.indexOf(HELD), name.indexOf(StackReader.WANTED));
         return end < 0 ? null : name.substring(0, end);
     }
 

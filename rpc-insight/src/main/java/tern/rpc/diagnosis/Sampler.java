@@ -169,7 +169,7 @@ final class Sampler {
     /**
      * Adds a sample to the call's samples.
      *
-     * @return whether the call waits for another thread's result
+     * @return whether the call waits for another thread's result, or for a lock whose owner the JVM does not report
      */
     private boolean add(RunningCall call, Sample sample) {
         Samples known = samples.get(call.ledger());
@@ -183,7 +183,8 @@ final class Sampler {
         if (known.list.size() < MAX_SAMPLES) {
             known.add(sample);
         }
-        return call.phase() == Phase.OWN && sample.part().kind() == Part.Kind.RESULT;
+        boolean isLock = sample.part().kind() == Part.Kind.LOCK && sample.owner() == null;
+        return call.phase() == Phase.OWN && (isLock || sample.part().kind() == Part.Kind.RESULT);
     }
 
     private void forget(long now) {
@@ -195,7 +196,7 @@ final class Sampler {
         return samples;
     }
 
-    /** Returns the samples of executors' tasks, taken while calls waited for results. */
+    /** Returns the samples of threads that serve no call, taken while calls waited for them. */
     TaskWatch tasks() {
         return tasks;
     }

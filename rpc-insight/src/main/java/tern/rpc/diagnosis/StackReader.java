@@ -152,6 +152,9 @@ final class StackReader {
      */
     static final String CALLED = "called in ";
 
+    /** Part of the name of a lock whose owner is unknown. */
+    static final String WANTED = " wanted in ";
+
     private static final String INITIALIZER = "<clinit>";
     private static final int MAX_PATH = 12;
 
@@ -342,7 +345,7 @@ final class StackReader {
     private static String lock(ThreadLook thread, String lock, String at) {
         ThreadLook owner = lastOwner(thread);
         if (owner == null) {
-            return lock + " wanted in " + at;
+            return lock + WANTED + at;
         }
         if (thread.isDeadlocked()) {
             return lock + " in a deadlock with " + place(owner);

@@ -15,12 +15,12 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Samples executors' tasks while calls wait for results. Reads at most {@value #MAX_THREADS} stacks, at most twice a
- * second. Not thread-safe: only one thread uses it.
+ * Samples the threads that serve no call, while calls wait for results or for locks with unknown owners. Reads at most
+ * {@value #MAX_THREADS} stacks of platform threads, at most twice a second. Not thread-safe: only one thread uses it.
  */
 final class TaskWatch {
 
-    private static final int MAX_THREADS = 32;
+    private static final int MAX_THREADS = 96;
     private static final int MAX_EXECUTORS = 32;
 
     /** The minimum number of samples of busy threads needed to assess their waits. */
@@ -40,6 +40,9 @@ final class TaskWatch {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     private final Map<String, Executor> executors = new HashMap<>();
+    // threads outside of executors, such as timers, by name
+    private final Map<String, Executor> threads = new HashMap<>();
+    private final VirtualTasks virtual = new VirtualTasks();
     private final Random random = new Random(2);
     private long next; // the time of the next sample; 0 before the first sample
     private long halved; // the time at which the samples were last halved; 0 before the first sample
@@ -56,6 +59,8 @@ final class TaskWatch {
         final Map<Part, String> called = new HashMap<>();
         // for each application class, the number of sampled task stacks that contain it
         final Map<String, Integer> classes = new HashMap<>();
+        // for each application class, the innermost frames of this class in tasks that do not wait for a lock
+        final Map<String, Map<StackTraceElement, Integer>> inside = new HashMap<>();
         int looks;
         int busy;
 
@@ -91,6 +96,7 @@ final class TaskWatch {
             parts.scale(0.5);
             ownWaits.scale(0.5);
             classes.replaceAll((name, samples) -> samples / 2);
+            inside.values().forEach(lines -> lines.replaceAll((line, samples) -> samples / 2));
             looks /= 2;
             busy /= 2;
         }
@@ -109,8 +115,23 @@ final class TaskWatch {
                     .findFirst()
                     .ifPresent(frame -> callers.putIfAbsent(part, frame));
             path.forEach(frame -> classes.merge(frame.getClassName(), 1, Integer::sum));
+            if (part.kind() != Part.Kind.LOCK) {
+                Map<String, StackTraceElement> innermost = new HashMap<>();
+                path.forEach(frame -> innermost.putIfAbsent(frame.getClassName(), frame));
+                innermost.forEach((type, frame) ->
+                        inside.computeIfAbsent(type, name -> new HashMap<>()).merge(frame, 1, Integer::sum));
+            }
         }
     }
+
+    /**
+     * The tasks or threads that most likely hold a lock.
+     *
+     * @param threads the common name of the threads, without numbers
+     * @param line the line at which they were found most often
+     * @param looks the number of samples at this line
+     */
+    record Holder(String threads, StackTraceElement line, int looks) {}
 
     /**
      * Samples threads that do not serve calls. Does nothing if the last sample was taken less than 500 ms ago.
@@ -127,6 +148,7 @@ final class TaskWatch {
         } else if (now - halved >= HALF_LIFE_NANOS) {
             halved = now;
             executors.values().forEach(Executor::halve);
+            threads.values().forEach(Executor::halve);
         }
         List<Long> others = new ArrayList<>();
         for (long id : THREADS.getAllThreadIds()) {
@@ -137,21 +159,19 @@ final class TaskWatch {
         Collections.shuffle(others, random);
         long[] chosen =
                 others.stream().mapToLong(Long::longValue).limit(MAX_THREADS).toArray();
-        ThreadLooks.of(chosen).values().forEach(this::add);
+        ThreadLooks.of(chosen).values().forEach(thread -> add(runsTasks(thread) ? executors : threads, thread));
+        virtual.read(now, serving).forEach(thread -> add(executors, thread));
     }
 
-    private void add(ThreadLook thread) {
-        if (!runsTasks(thread)) {
-            return;
-        }
+    private static void add(Map<String, Executor> group, ThreadLook thread) {
         String name = NUMBERS.matcher(thread.name()).replaceFirst("");
-        Executor executor = executors.get(name);
+        Executor executor = group.get(name);
         if (executor == null) {
-            if (executors.size() >= MAX_EXECUTORS) {
+            if (group.size() >= MAX_EXECUTORS) {
                 return;
             }
             executor = new Executor();
-            executors.put(name, executor);
+            group.put(name, executor);
         }
         executor.looks++;
         List<StackTraceElement> path = StackReader.path(thread);
@@ -200,6 +220,33 @@ final class TaskWatch {
         return best != null ? best : busy == 1 ? onlyBusy : null;
     }
 
+    /**
+     * Returns the tasks or threads outside of calls that most likely hold the lock for which a call waits. These are the
+     * ones that run code of the class in which the call waits, and do not wait for a lock themselves.
+     *
+     * @param waiting the call's waiting frame
+     * @return null if there are none
+     */
+    @Nullable
+    Holder likelyHolder(@Nullable StackTraceElement waiting) {
+        if (waiting == null) {
+            return null;
+        }
+        Map<String, Executor> all = new HashMap<>(threads);
+        all.putAll(executors);
+        Holder best = null;
+        for (Map.Entry<String, Executor> entry : all.entrySet()) {
+            Map<StackTraceElement, Integer> lines =
+                    entry.getValue().inside.getOrDefault(waiting.getClassName(), Map.of());
+            for (Map.Entry<StackTraceElement, Integer> line : lines.entrySet()) {
+                if (best == null || line.getValue() > best.looks()) {
+                    best = new Holder(entry.getKey(), line.getKey(), line.getValue());
+                }
+            }
+        }
+        return best;
+    }
+
     /** Returns the samples of an executor; null if there are none. */
     @Nullable
     Executor executor(String name) {
@@ -218,6 +265,7 @@ final class TaskWatch {
 
     void clear() {
         executors.clear();
+        threads.clear();
         halved = 0;
     }
 }

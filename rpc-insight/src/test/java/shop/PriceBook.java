@@ -1,0 +1,27 @@
+package shop;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.StampedLock;
+
+/** Prices behind a lock that has no owner. */
+public final class PriceBook {
+
+    private final StampedLock lock = new StampedLock();
+
+    /** Holds the lock until the end of the test. */
+    public void reload(CountDownLatch held, CountDownLatch end) {
+        long stamp = lock.writeLock();
+        try {
+            held.countDown();
+            end.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            lock.unlockWrite(stamp);
+        }
+    }
+
+    public void price() {
+        lock.unlockRead(lock.readLock());
+    }
+}
