@@ -77,7 +77,7 @@ final class Sampler {
         Map<Long, ThreadLook> looks = read(chosen);
         Map<Long, Phase> phases = new HashMap<>(); // the phases of all running calls, by thread id
         running.forEach(call -> phases.put(call.threadId(), call.phase()));
-        boolean waits = false;
+        boolean waits = running.stream().anyMatch(Sampler::waitsWithoutThread);
         Map<Long, ThreadLook> awaited = initializers.awaited(looks.values(), now);
         for (RunningCall call : chosen) {
             ThreadLook thread = looks.get(call.threadId());
@@ -90,6 +90,10 @@ final class Sampler {
         }
         forget(now);
         lookNanos = System.nanoTime() - now;
+    }
+
+    private static boolean waitsWithoutThread(RunningCall call) {
+        return call.threadId() == RunningCall.NO_THREAD && call.phase() == Phase.UNATTRIBUTED;
     }
 
     /**

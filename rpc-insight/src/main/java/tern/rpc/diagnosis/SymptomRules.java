@@ -75,11 +75,14 @@ final class SymptomRules {
         passOnToOwnCode();
     }
 
+    private static boolean waitsForOthers(Part part) {
+        return part.kind() == Kind.RESULT || part.kind() == Kind.ELSEWHERE;
+    }
+
     /** Assigns waits for results to the asynchronous operation whose result did not arrive before the calls ended. */
     private void passOnToUnanswered() {
         for (Part part : leaves.longestFirst()) {
-            boolean waits = part.kind() == Kind.RESULT || part.kind() == Kind.ELSEWHERE;
-            Part unanswered = waits ? Unanswered.of(part, excess.accounts) : null;
+            Part unanswered = waitsForOthers(part) ? Unanswered.of(part, excess.accounts) : null;
             if (unanswered != null) {
                 leaves.move(part, unanswered);
             }
@@ -92,7 +95,7 @@ final class SymptomRules {
      */
     private void passOnResults() {
         for (Part part : leaves.longestFirst()) {
-            String name = part.kind() == Kind.RESULT ? evidence.tasks().executorOf(excess.samples.lineOf(part)) : null;
+            String name = waitsForOthers(part) ? evidence.tasks().executorOf(excess.samples.lineOf(part)) : null;
             TaskWatch.Executor executor = name == null ? null : evidence.tasks().executor(name);
             if (executor == null || name == null) {
                 continue;
@@ -111,7 +114,7 @@ final class SymptomRules {
                         String.format(
                                 Locale.ROOT,
                                 "%s waits for tasks of %s, %.0f %% of its threads busy",
-                                part.name(),
+                                part.kind() == Kind.ELSEWHERE ? "asynchronous work" : part.name(),
                                 name,
                                 100.0 * executor.busy / Math.max(1, executor.looks)));
             }

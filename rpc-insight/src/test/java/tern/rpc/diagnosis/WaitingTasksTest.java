@@ -107,6 +107,28 @@ class WaitingTasksTest {
     }
 
     @Test
+    void asynchronousCallsWaitForTheOnlyBusyExecutor() throws Exception {
+        shop.healthy(call -> call.own(1).in(Phase.UNATTRIBUTED, null, 5));
+        for (int i = 0; i < THREADS; i++) {
+            packager.execute(() -> Packages.extra(end));
+        }
+        CallLedger ledger = new CallLedger(shop::now);
+        ledger.turnTo(Phase.UNATTRIBUTED);
+        for (int second = 0; second < 6; second++) {
+            for (int look = 0; look < 8; look++) {
+                shop.running.clear();
+                shop.running.add(new RunningCall(Shop.PLACE, RunningCall.NO_THREAD, Phase.UNATTRIBUTED, 1, 1, ledger));
+                shop.diagnostician.look();
+                shop.pass(100);
+            }
+            shop.second(100, call -> call.own(1).in(Phase.UNATTRIBUTED, null, 400));
+        }
+
+        Cause first = shop.diagnosis().causes().get(0);
+        assertThat(first.kind() + ": " + first.name()).isEqualTo("SLOW HTTP PEER: called in Packages.extra");
+    }
+
+    @Test
     void tasksThatWaitWithinALibraryDoNotWaitForTasks() throws Exception {
         Cause first = firstCause(Packages::extra, 3);
 
