@@ -28,7 +28,8 @@ record ProviderFailures(Cluster cluster, NanoClock clock) {
                 cluster.targets().stream().filter(target -> target != used).toList();
         String why = cluster.whyAvoided(clock.nanoTime());
         if (others.isEmpty() || used.isUsable() || others.stream().anyMatch(Target::isUsable)) {
-            return why.isEmpty() ? failure : refusal(failure.status().description() + why);
+            String reasons = why + (used.isUsable() ? "" : cluster.advice());
+            return reasons.isEmpty() ? failure : refusal(failure.status().description() + reasons);
         }
         int more = others.size() - MAX_ADDRESSES_NAMED;
         return refusal(failure.status().description()
@@ -39,7 +40,8 @@ record ProviderFailures(Cluster cluster, NanoClock clock) {
                                         .map(this::withReason)
                                         .collect(Collectors.joining(", "))
                                 + (more > 0 ? " and " + more + " more" : "")
-                        : why));
+                        : why)
+                + cluster.advice());
     }
 
     private static RpcException refusal(String text) {
@@ -57,12 +59,13 @@ record ProviderFailures(Cluster cluster, NanoClock clock) {
     /** Returns each address with the reason why it cannot be reached, for error messages. */
     String all() {
         List<Target> targets = cluster.targets();
-        return targets.isEmpty()
+        String reasons = targets.isEmpty()
                 ? cluster.sourceName() + ": no address found"
                 : targets.stream()
                         .limit(MAX_ADDRESSES_NAMED)
                         .map(ProviderFailures::failure)
                         .collect(Collectors.joining("; "));
+        return reasons + cluster.advice();
     }
 
     private static String failure(Target target) {

@@ -217,11 +217,15 @@ public final class RpcClient implements AutoCloseable {
      * @throws IllegalArgumentException if the proxy does not belong to this client
      */
     public void rule(Object proxy, Rules rules) {
+        endpoints(proxy).cluster().rule(rules);
+    }
+
+    private EndpointInvoker endpoints(Object proxy) {
         EndpointInvoker reference = proxies.get(proxy);
         if (reference == null) {
             throw new IllegalArgumentException("not a reference of this client");
         }
-        reference.cluster().rule(rules);
+        return reference;
     }
 
     /** Returns the references created so far, in order of creation. */
@@ -325,18 +329,40 @@ public final class RpcClient implements AutoCloseable {
     }
 
     private void awaitProvider(ServiceKey service, EndpointInvoker endpoints) {
-        long end = clock.nanoTime() + checkTimeout.toNanos();
+        if (!isReached(endpoints, checkTimeout, () -> {})) {
+            throw new RpcException(
+                    StatusCode.UNAVAILABLE,
+                    "no provider of " + service + " can be reached: "
+                            + endpoints.failures().all() + " (the reference asks for a check at start)",
+                    Executed.NO,
+                    null);
+        }
+    }
+
+    /**
+     * Connects to a provider of a reference without waiting for the pause that follows a failed attempt. Use it when the
+     * application knows that a provider has just started.
+     *
+     * @param proxy a proxy that {@link #refer} returned
+     * @param atMost the maximum time to wait for the connection
+     * @return whether a provider is connected
+     * @throws IllegalArgumentException if the proxy does not belong to this client
+     */
+    public boolean connect(Object proxy, Duration atMost) {
+        EndpointInvoker endpoints = endpoints(proxy);
+        return isReached(endpoints, atMost, endpoints.cluster()::attempt);
+    }
+
+    private boolean isReached(EndpointInvoker endpoints, Duration atMost, Runnable attempt) {
+        long end = clock.nanoTime() + atMost.toNanos();
         while (!endpoints.isAvailable()) {
             if (clock.nanoTime() - end >= 0) {
-                throw new RpcException(
-                        StatusCode.UNAVAILABLE,
-                        "no provider of " + service + " can be reached: "
-                                + endpoints.failures().all() + " (the reference asks for a check at start)",
-                        Executed.NO,
-                        null);
+                return false;
             }
+            attempt.run();
             LockSupport.parkNanos(LOOK_EVERY.toNanos());
         }
+        return true;
     }
 
     /** Fails pending calls and closes every connection. */

@@ -345,7 +345,8 @@ public final class Cluster implements AutoCloseable {
                 throw ClusterTexts.closed(service);
             }
             refresh();
-            throw ClusterTexts.nobody(service, name(), tag.isEmpty() ? settings.tag() : tag, current, list, now);
+            String asked = tag.isEmpty() ? settings.tag() : tag;
+            throw ClusterTexts.nobody(service, name(), asked, current, list, now, source.advice());
         }
         if (survey.isDue(now)) {
             survey.run(current.all(), now);
@@ -492,8 +493,13 @@ public final class Cluster implements AutoCloseable {
         String asked = tag.isEmpty() ? settings.tag() : tag;
         Routes current = routes;
         return current.group(asked, forceTag) == null
-                ? ClusterTexts.whyNobody(service, name(), asked, current, list, now)
+                ? ClusterTexts.whyNobody(service, name(), asked, current, list, now) + source.advice()
                 : "";
+    }
+
+    /** Returns the advice of the source for calls that reach no provider; an empty string if there is none. */
+    public String advice() {
+        return source.advice();
     }
 
     /** Returns the name of the source in messages. */

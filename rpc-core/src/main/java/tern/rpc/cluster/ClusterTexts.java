@@ -17,10 +17,11 @@ final class ClusterTexts {
 
     private ClusterTexts() {}
 
-    /** Returns the failure for a call for which no provider is known. */
-    static RpcException nobody(String service, String source, String tag, Routes routes, LastGood list, long now) {
+    /** Returns the failure for a call for which no provider is known. The message ends with the advice. */
+    static RpcException nobody(
+            String service, String source, String tag, Routes routes, LastGood list, long now, String advice) {
         return RpcException.refusal(
-                StatusCode.UNAVAILABLE, whyNobody(service, source, tag, routes, list, now), Executed.NO);
+                StatusCode.UNAVAILABLE, whyNobody(service, source, tag, routes, list, now) + advice, Executed.NO);
     }
 
     /** Returns the failure for a call of a closed client. */

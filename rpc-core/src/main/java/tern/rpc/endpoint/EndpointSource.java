@@ -42,6 +42,14 @@ public interface EndpointSource extends AutoCloseable {
         return this;
     }
 
+    /**
+     * Returns advice for error messages of calls that reach no provider, for example {@code "; look at …"}. Returns an
+     * empty string if there is none. By default, there is none.
+     */
+    default String advice() {
+        return "";
+    }
+
     /** Returns the name of the source in messages, such as {@code 10.0.0.7:20880, 10.0.0.8:20880}. */
     @Override
     String toString();

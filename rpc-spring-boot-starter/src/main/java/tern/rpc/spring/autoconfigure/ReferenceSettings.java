@@ -49,24 +49,23 @@ record ReferenceSettings(
     /**
      * Creates the reference.
      *
+     * @param source finds the addresses of the providers
      * @param beans returns the load balancer bean with a given name; null if there is none
      * @param fallback answers calls if no provider does; null for none
      */
     ServiceReference<?> referenceFor(
-            RpcClient client,
-            Registries registries,
+            EndpointSource source,
             Function<String, Balancer.@Nullable Factory> beans,
             @Nullable Supplier<Object> fallback) {
-        return referenceFor(type, client, registries, beans, fallback);
+        return referenceFor(type, source, beans, fallback);
     }
 
     private <T> ServiceReference<T> referenceFor(
             Class<T> service,
-            RpcClient client,
-            Registries registries,
+            EndpointSource source,
             Function<String, Balancer.@Nullable Factory> beans,
             @Nullable Supplier<Object> fallback) {
-        ServiceReference.Builder<T> reference = ServiceReference.to(service, source(client, registries))
+        ServiceReference.Builder<T> reference = ServiceReference.to(service, source)
                 .group(key.group())
                 .version(key.version())
                 .protocol(protocol)
@@ -97,7 +96,8 @@ record ReferenceSettings(
                 + ")";
     }
 
-    private EndpointSource source(RpcClient client, Registries registries) {
+    /** Returns the source of the addresses: the registry, or the fixed addresses and names. */
+    EndpointSource source(RpcClient client, Registries registries) {
         if (registry != null) {
             return registry.source(registries, key, protocol);
         }

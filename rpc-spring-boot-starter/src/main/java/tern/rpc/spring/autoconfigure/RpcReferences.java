@@ -1,5 +1,6 @@
 package tern.rpc.spring.autoconfigure;
 
+import java.time.Duration;
 import java.util.Collection;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
@@ -14,10 +15,12 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.env.Environment;
 import tern.rpc.RpcException;
 import tern.rpc.client.RpcClient;
 import tern.rpc.endpoint.Balancer;
+import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Rules;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
@@ -30,11 +33,15 @@ public final class RpcReferences implements SmartInitializingSingleton {
 
     private static final Logger LOG = LoggerFactory.getLogger(RpcReferences.class);
 
+    /** The maximum time that a connection to the own server may delay the start. */
+    private static final Duration OWN_SERVER_WAIT = Duration.ofSeconds(1);
+
     private final ClientSettings settings;
     private final ObjectProvider<RpcClient> client;
     private final Registries registries;
     private final ConfigurableBeanFactory beans;
     private final boolean initializesLazily;
+    private final OwnServer ownServer;
     private final Map<ReferenceSettings, Object> proxies = new LinkedHashMap<>(); // guarded by this
     private final Map<ReferenceSettings, Origin> origins = new LinkedHashMap<>(); // guarded by this
     private final Set<String> names = new TreeSet<>(); // the names as written in the properties; guarded by this
@@ -53,6 +60,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
         this.registries = registries;
         this.beans = beans;
         this.initializesLazily = initializesLazily;
+        this.ownServer = new OwnServer((ConfigurableListableBeanFactory) beans);
     }
 
     /** Returns the client behind the proxies; null if there are no proxies. */
@@ -135,6 +143,23 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
+     * Connects the references that name the application's own server, which has just started. Their first attempts
+     * failed because they came before the start, and a runner that calls at once would find no connection.
+     */
+    void connectToOwnServer() {
+        Map<ReferenceSettings, Object> known;
+        synchronized (this) {
+            known = new LinkedHashMap<>(proxies);
+        }
+        for (Map.Entry<ReferenceSettings, Object> reference : known.entrySet()) {
+            if (!ownServer.address(reference.getKey()).isEmpty()
+                    && !client.getObject().connect(reference.getValue(), OWN_SERVER_WAIT)) {
+                return; // The others would wait just as long.
+            }
+        }
+    }
+
+    /**
      * Records that a local bean was injected in place of a reference. The reference's settings then count as used.
      */
     synchronized void overridden(Class<?> type, RpcReference annotation) {
@@ -158,8 +183,9 @@ public final class RpcReferences implements SmartInitializingSingleton {
 
     private Object refer(RpcClient made, ReferenceSettings wanted, Registries registries, String where) {
         try {
-            return made.refer(
-                    wanted.referenceFor(made, registries, this::balancer, FallbackBeans.of(beans, wanted.key())));
+            EndpointSource source =
+                    new OwnServerSource(wanted.source(made, registries), () -> ownServer.advice(wanted));
+            return made.refer(wanted.referenceFor(source, this::balancer, FallbackBeans.of(beans, wanted.key())));
         } catch (IllegalArgumentException e) {
             throw new RpcStartException(
                     where + " cannot refer to " + wanted.key() + ": " + e.getMessage(),

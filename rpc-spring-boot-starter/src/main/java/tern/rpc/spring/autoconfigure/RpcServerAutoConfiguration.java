@@ -143,11 +143,13 @@ public final class RpcServerAutoConfiguration {
             ObjectProvider<ServerProtocol> protocols,
             ObjectProvider<BuiltInService> builtIns,
             EventLoops loops,
+            ObjectProvider<RpcReferences> references,
             ApplicationContext context) {
         String names = protocols.orderedStream().map(ServerProtocol::name).collect(Collectors.joining(" and "));
         String description =
                 names + settings.security() + " over " + loops.kind() + ", " + settings.threads() + " " + threads;
-        return new RpcServerLifecycle(server, settings, builtIns.orderedStream().toList(), description, context);
+        return new RpcServerLifecycle(
+                server, settings, builtIns.orderedStream().toList(), description, references, context);
     }
 
     /** Makes the authenticated caller available to service methods, in applications that use Spring Security. */

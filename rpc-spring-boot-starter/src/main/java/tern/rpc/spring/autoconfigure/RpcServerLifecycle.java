@@ -1,10 +1,6 @@
 package tern.rpc.spring.autoconfigure;
 
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.NetworkInterface;
-import java.net.SocketException;
-import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -13,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -40,24 +37,29 @@ public final class RpcServerLifecycle
     private final ServerSettings settings;
     private final List<BuiltInService> builtIns;
     private final String description;
+    private final ObjectProvider<RpcReferences> references;
     private final ConfigurableApplicationContext context;
     private final CountDownLatch stopped = new CountDownLatch(1);
+    private volatile boolean started;
     private volatile boolean running;
 
     /**
      * @param builtIns the built-in services, which are notified when the shutdown begins
      * @param description a description of the protocols, event loops and threads, for the log
+     * @param references the references of the application, some of which may name this server
      */
     RpcServerLifecycle(
             RpcServer server,
             ServerSettings settings,
             List<BuiltInService> builtIns,
             String description,
+            ObjectProvider<RpcReferences> references,
             ApplicationContext context) {
         this.server = server;
         this.settings = settings;
         this.builtIns = builtIns;
         this.description = description;
+        this.references = references;
         this.context = (ConfigurableApplicationContext) context;
     }
 
@@ -69,6 +71,7 @@ public final class RpcServerLifecycle
         } catch (UncheckedIOException e) {
             throw cannotListen(e);
         }
+        started = true;
         running = true;
         publishPort(server.port());
         keepAlive();
@@ -79,6 +82,7 @@ public final class RpcServerLifecycle
                 description,
                 services.size(),
                 StartLine.names(services));
+        references.ifAvailable(RpcReferences::connectToOwnServer);
     }
 
     private RpcStartException cannotListen(UncheckedIOException failure) {
@@ -86,7 +90,7 @@ public final class RpcServerLifecycle
         int port = settings.transport().port();
         Throwable cause = failure.getCause() == null ? failure : failure.getCause();
         String listening = "The RPC server cannot listen on port " + port + " of ";
-        if (address != null && !isOfThisMachine(address)) {
+        if (address != null && !OwnServer.isOfThisMachine(address)) {
             return new RpcStartException(
                     listening + address + ", which is not an address of this machine",
                     "Set rpc.server.address to an address or a name of this machine, or take it out to listen on all"
@@ -97,17 +101,6 @@ public final class RpcServerLifecycle
                 listening + (address == null ? "all addresses" : address) + ": " + cause.getMessage(),
                 "Stop the process that uses that port, or set rpc.server.port to another one (0 for any that is free).",
                 failure);
-    }
-
-    private static boolean isOfThisMachine(String address) {
-        try {
-            InetAddress found = InetAddress.getByName(address);
-            return found.isAnyLocalAddress() || NetworkInterface.getByInetAddress(found) != null;
-        } catch (UnknownHostException e) {
-            return false;
-        } catch (SocketException e) {
-            return true; // The address is accepted unchecked, because the network interfaces cannot be read.
-        }
     }
 
     private void publishPort(int port) {
@@ -173,6 +166,11 @@ public final class RpcServerLifecycle
     @Override
     public boolean isRunning() {
         return running;
+    }
+
+    /** Returns whether the server listened at some time. Unlike {@link #isRunning}, stays true after the end. */
+    boolean hasStarted() {
+        return started;
     }
 
     /**

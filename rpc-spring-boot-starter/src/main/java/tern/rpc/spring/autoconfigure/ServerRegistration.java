@@ -233,6 +233,11 @@ public final class ServerRegistration
         return settings.application();
     }
 
+    /** Returns whether the server is to be registered and has not been registered yet. */
+    boolean isToCome() {
+        return !settings.registries().isEmpty() && registration == null;
+    }
+
     /** Returns the registration that was last published; null if there is none yet. */
     @Nullable
     Registration published() {

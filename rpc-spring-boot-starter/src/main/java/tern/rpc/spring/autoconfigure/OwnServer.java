@@ -1,0 +1,95 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.net.UnknownHostException;
+import java.util.function.Predicate;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.Instance;
+import tern.rpc.spring.RpcService;
+
+/** The server of the application as its own references see it before it listens. */
+final class OwnServer {
+
+    private final ConfigurableListableBeanFactory beans;
+    private final ObjectProvider<ServerSettings> settings;
+
+    OwnServer(ConfigurableListableBeanFactory beans) {
+        this.beans = beans;
+        this.settings = beans.getBeanProvider(ServerSettings.class);
+    }
+
+    /**
+     * Returns the advice for a call that reached no provider, if the call was meant for this server and came too early.
+     * Returns an empty string in all other cases.
+     */
+    String advice(ReferenceSettings reference) {
+        if (reference.registry() != null) {
+            return isToRegister() && isExported(reference.type())
+                    ? "; this application serves " + reference.type().getSimpleName()
+                            + ", but registers itself only when it accepts traffic: call the service after that, or set "
+                            + "its url to local, which calls the own server without a registry"
+                    : "";
+        }
+        String own = isToStart() ? address(reference) : "";
+        return own.isEmpty()
+                ? ""
+                : "; " + own + " is the server of this application, which starts after all other beans and has not"
+                        + " started yet: call it from an ApplicationRunner or later, or set the url to local, which"
+                        + " calls the own server without a port";
+    }
+
+    private boolean isToStart() {
+        return anyIsToCome(RpcServerLifecycle.class, server -> !server.hasStarted());
+    }
+
+    private boolean isToRegister() {
+        return anyIsToCome(ServerRegistration.class, ServerRegistration::isToCome);
+    }
+
+    /** Creates no bean, because the call may come from the creation of a bean. A bean that does not exist is to come. */
+    private <T> boolean anyIsToCome(Class<T> type, Predicate<T> isToCome) {
+        for (String name : beans.getBeanNamesForType(type, true, false)) {
+            Object bean = beans.containsSingleton(name) ? beans.getSingleton(name) : null;
+            if (bean == null || isToCome.test(type.cast(bean))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Returns the address of this server among those of the reference; an empty string if there is none. */
+    String address(ReferenceSettings reference) {
+        int port = settings.getObject().transport().port();
+        return reference.endpoints().stream()
+                .map(Instance::endpoint)
+                .filter(endpoint -> endpoint.port() == port && isOfThisMachine(endpoint.host()))
+                .map(Endpoint::toString)
+                .findFirst()
+                .orElse("");
+    }
+
+    private boolean isExported(Class<?> service) {
+        for (String name : beans.getBeanNamesForType(service, true, false)) {
+            if (beans.findAnnotationOnBean(name, RpcService.class, false) != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Returns whether the address belongs to this machine. Name resolution may take some time. */
+    static boolean isOfThisMachine(String address) {
+        try {
+            InetAddress found = InetAddress.getByName(address);
+            return found.isAnyLocalAddress() || NetworkInterface.getByInetAddress(found) != null;
+        } catch (UnknownHostException e) {
+            return false;
+        } catch (SocketException e) {
+            return true; // The address is accepted unchecked, because the network interfaces cannot be read.
+        }
+    }
+}
