@@ -2,6 +2,8 @@ package tern.rpc.serialization.json;
 
 import java.math.BigDecimal;
 import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
@@ -16,6 +18,7 @@ import tools.jackson.databind.deser.std.DelegatingDeserializer;
 import tools.jackson.databind.exc.InvalidDefinitionException;
 import tools.jackson.databind.type.ArrayType;
 import tools.jackson.databind.type.LogicalType;
+import tools.jackson.databind.type.ReferenceType;
 
 /**
  * Limits scalars that are expensive to decode. If a number or time is sent as a string, Jackson matches the string
@@ -53,8 +56,22 @@ final class CostlyScalars extends ValueDeserializerModifier {
         LogicalType kind = deserializer.logicalType();
         boolean whole = kind == LogicalType.Integer && type != Number.class;
         boolean number = kind == LogicalType.Float || whole || type == Number.class;
-        return number || kind == LogicalType.DateTime || type == OptionalDouble.class
+        return number || kind == LogicalType.DateTime
                 ? new Bounded(deserializer, digits, textLength, whole ? type : null)
+                : deserializer;
+    }
+
+    /** Handles the types in {@link OptionalNumbers}, which are references for Jackson. */
+    @Override
+    public ValueDeserializer<?> modifyReferenceDeserializer(
+            DeserializationConfig config,
+            ReferenceType type,
+            BeanDescription.Supplier description,
+            ValueDeserializer<?> deserializer) {
+        Class<?> raw = type.getRawClass();
+        boolean whole = raw == OptionalInt.class || raw == OptionalLong.class;
+        return whole || raw == OptionalDouble.class
+                ? new Bounded(deserializer, digits, textLength, whole ? raw : null)
                 : deserializer;
     }
 
@@ -98,6 +115,15 @@ final class CostlyScalars extends ValueDeserializerModifier {
         }
     }
 
+    private static boolean isInfinite(@Nullable Object value) {
+        if (value instanceof OptionalDouble optional) {
+            return optional.isPresent() && Double.isInfinite(optional.getAsDouble());
+        }
+        return value instanceof Number number
+                && Double.isInfinite(number.doubleValue())
+                && !(number instanceof BigDecimal);
+    }
+
     private static boolean hasDigit(String text) {
         return text.chars().anyMatch(character -> character >= '0' && character <= '9');
     }
@@ -129,9 +155,7 @@ final class CostlyScalars extends ValueDeserializerModifier {
             if (whole != null) {
                 WholeNumbers.check(parser, whole); // after the limits for huge exponents, which Jackson checks
             }
-            if (value instanceof Number number
-                    && Double.isInfinite(number.doubleValue())
-                    && !(number instanceof BigDecimal)) {
+            if (isInfinite(value)) {
                 checkInfinite(parser);
             }
             if (value instanceof BigDecimal decimal && (decimal.scale() > digits || decimal.scale() < -digits)) {

@@ -35,6 +35,7 @@ final class WireTypes extends JacksonModule {
             context.addDeserializers(new MessageTypes.Reading(messages));
             context.addSerializers(new MessageTypes.Writing(messages));
         }
+        context.addDeserializers(new OptionalNumbers());
         context.addDeserializerModifier(new CostlyScalars(limits));
         context.addDeserializerModifier(new HashedContainers(limits));
         context.addDeserializerModifier(new PlainTimesRead()); // Jackson calls the last added modifier first.

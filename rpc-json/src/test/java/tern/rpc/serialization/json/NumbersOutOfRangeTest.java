@@ -14,6 +14,9 @@ import java.time.OffsetDateTime;
 import java.time.ZonedDateTime;
 import java.util.Date;
 import java.util.List;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -61,6 +64,12 @@ class NumbersOutOfRangeTest {
         void doubles(double[] d);
 
         void floats(float[] f);
+
+        void optionalDouble(OptionalDouble d);
+
+        void optionalInt(OptionalInt i);
+
+        void optionalLong(OptionalLong l);
 
         void listOfDoubles(List<Double> d);
     }
@@ -110,6 +119,11 @@ class NumbersOutOfRangeTest {
                         "doubleValue -1e400",
                         "doubleValue \"1e400\"",
                         "boxed 1e400",
+                        "optionalDouble 1e400",
+                        "optionalDouble \"1e400\"",
+                        "optionalInt 1e400",
+                        "optionalInt 4e9",
+                        "optionalLong 1e19",
                         "doubles [1e400]",
                         "floats [1e39]",
                         "listOfDoubles [1e400]",

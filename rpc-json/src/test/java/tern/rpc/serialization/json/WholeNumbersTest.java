@@ -7,6 +7,8 @@ import java.math.BigInteger;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -20,7 +22,7 @@ import tern.rpc.serialization.SerializationException;
 /** Tests that a number with a fraction is rejected, and not cut, where an integer is declared. */
 class WholeNumbersTest {
 
-    record Line(int pieces, Long boxed) {}
+    record Line(int pieces, Long boxed, OptionalInt optional) {}
 
     static class Bean {
         public int pieces;
@@ -50,6 +52,14 @@ class WholeNumbersTest {
 
         void atomicLong(AtomicLong v);
 
+        void optionalInt(OptionalInt v);
+
+        void optionalLong(OptionalLong v);
+
+        void optionalInts(OptionalInt[] v);
+
+        void optionalLongs(List<OptionalLong> v);
+
         void bytes(byte[] v);
 
         void shorts(short[] v);
@@ -66,6 +76,8 @@ class WholeNumbersTest {
 
         void map(Map<String, Integer> v);
 
+        void optionals(Map<String, List<OptionalLong>> v);
+
         void line(Line v);
 
         void bean(Bean v);
@@ -77,7 +89,8 @@ class WholeNumbersTest {
     static Stream<String> integers() {
         return Arrays.stream(Target.class.getMethods())
                 .map(method -> method.getName())
-                .filter(name -> !List.of("map", "line", "bean", "decimals").contains(name));
+                .filter(name ->
+                        !List.of("map", "optionals", "line", "bean", "decimals").contains(name));
     }
 
     private static Texts method(String name) {
@@ -85,7 +98,7 @@ class WholeNumbersTest {
     }
 
     private static boolean holdsSeveral(String name) {
-        return List.of("bytes", "shorts", "ints", "longs", "boxes", "list", "set")
+        return List.of("bytes", "shorts", "ints", "longs", "boxes", "list", "set", "optionalInts", "optionalLongs")
                 .contains(name);
     }
 
@@ -125,10 +138,22 @@ class WholeNumbersTest {
                 .hasMessage("Target/line, parameter 1 (v) at $.pieces: expected int, found a fraction");
         assertThatThrownBy(() -> method("line").argument("{\"boxed\":2.7}"))
                 .hasMessage("Target/line, parameter 1 (v) at $.boxed: expected java.lang.Long, found a fraction");
+        assertThatThrownBy(() -> method("line").argument("{\"optional\":2.7}"))
+                .hasMessage(
+                        "Target/line, parameter 1 (v) at $.optional: expected java.util.OptionalInt, found a fraction");
+        assertThatThrownBy(() -> method("optionals").argument("{\"secret\":[2.7]}"))
+                .hasMessage(
+                        "Target/optionals, parameter 1 (v) at $.*[0]: expected java.util.OptionalLong, found a fraction");
         assertThatThrownBy(() -> method("bean").argument("{\"lines\":[{\"pieces\":1},{\"pieces\":0.1}]}"))
                 .hasMessage("Target/bean, parameter 1 (v) at $.lines[1].pieces: expected int, found a fraction");
         assertThatThrownBy(() -> method("map").argument("{\"secret\":2.7}"))
                 .hasMessage("Target/map, parameter 1 (v) at $.*: expected java.lang.Integer, found a fraction");
+    }
+
+    @Test
+    void absentOptionalStaysEmpty() {
+        assertThat(method("optionalInt").argument("null")).isEqualTo(OptionalInt.empty());
+        assertThat(method("optionalLong").argument("3")).isEqualTo(OptionalLong.of(3));
     }
 
     @Test
