@@ -19,6 +19,9 @@ import tern.rpc.StrangeException;
 /** Implements {@link ContractService}, with latches that tests release. */
 class ContractServer implements ContractService {
 
+    /** The argument of {@code fails}, followed by a status code, for a failure with this code. */
+    static final String STATUS = "status ";
+
     final CountDownLatch letGo = new CountDownLatch(1);
     final BlockingQueue<String> told = new LinkedBlockingQueue<>();
     final BlockingQueue<String> blocked = new LinkedBlockingQueue<>();
@@ -84,6 +87,9 @@ class ContractServer implements ContractService {
 
     @Override
     public String fails(String kind) throws Refused {
+        if (kind.startsWith(STATUS)) {
+            throw new RpcException(StatusCode.valueOf(kind.substring(STATUS.length())), "chosen by the method");
+        }
         switch (kind) {
             case "declared" -> throw new Refused("not today", 42);
             case "standard" -> throw new IllegalArgumentException("bad", new IllegalStateException("cause"));

@@ -30,10 +30,13 @@ final class DubboStatus {
 
     /**
      * Returns the status for a failure. A status that implies that the method did not run is used only if this is true.
-     * INTERNAL and UNAVAILABLE have no exact equivalent; they are sent as a status that Dubbo's callers treat in the
-     * same way.
+     * A method that ran always gets SERVICE_ERROR, from which callers learn that it ran. INTERNAL and UNAVAILABLE have no
+     * exact equivalent; they are sent as a status that Dubbo's callers treat in the same way.
      */
     static int of(RpcException failure) {
+        if (failure.wasExecuted() == Executed.YES) {
+            return SERVICE_ERROR;
+        }
         boolean notRun = failure.wasExecuted() == Executed.NO;
         return switch (failure.code()) {
             case DEADLINE_EXCEEDED -> SERVER_TIMEOUT;
