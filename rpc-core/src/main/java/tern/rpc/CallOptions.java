@@ -47,7 +47,10 @@ public final class CallOptions {
         return NONE;
     }
 
-    /** Adds a header. Headers that were added earlier are kept, including headers with the same name. */
+    /**
+     * Adds a header. Headers that were added earlier are kept, including headers with the same name. A protocol cannot
+     * send every name and every value (docs/http.md, "Time and headers").
+     */
     public CallOptions header(String name, String value) {
         checkHeader(name, value);
         return withHeaders(headers.copy().add(name, value));

@@ -20,6 +20,7 @@ import tern.rpc.ServerContext;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
+import tern.rpc.netty.HeadersLeftOut;
 import tern.rpc.serialization.ObjectReader;
 import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.SerializationException;
@@ -57,6 +58,8 @@ final class DubboRequestBody {
     private static final int USUAL = 5;
 
     private static final int MAX_DIGITS = 18;
+
+    private static final HeadersLeftOut LEFT_OUT = new HeadersLeftOut("dubbo");
 
     private DubboRequestBody() {}
 
@@ -306,13 +309,19 @@ final class DubboRequestBody {
         writer.endMap();
     }
 
-    /** Writes the metadata, except values with the given names, as entries of the map that is being encoded. */
+    /**
+     * Writes the metadata as entries of the map that is being encoded. Omits values with the given names, with a warning
+     * for each name.
+     */
     static void writeMetadata(ObjectWriter writer, Metadata metadata, Set<String> without) {
         if (metadata.isEmpty()) {
             return;
         }
         metadata.forEach((name, value) -> {
             if (without.contains(name)) {
+                if (!name.equals(REMOTE_APPLICATION)) { // Callers send it, so services pass it on with their own calls.
+                    LEFT_OUT.tell(name);
+                }
                 return;
             }
             writer.writeString(name);

@@ -11,6 +11,7 @@ import tern.rpc.Metadata;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.netty.HeadersLeftOut;
 
 /** Reads and writes the headers of Connect (docs/wire-protocol.md 7.1, from the Connect protocol reference). */
 final class ConnectHeaders {
@@ -26,6 +27,8 @@ final class ConnectHeaders {
     static final AsciiString TRIPLE_TIMEOUT = AsciiString.cached("tri-service-timeout");
     private static final String RESERVED = "connect-";
     private static final int MAX_DIGITS = 10;
+
+    private static final HeadersLeftOut LEFT_OUT = new HeadersLeftOut("Connect");
 
     private ConnectHeaders() {}
 
@@ -102,7 +105,9 @@ final class ConnectHeaders {
      */
     static void write(Metadata metadata, BiConsumer<CharSequence, CharSequence> headers) {
         TripleMetadata.write(metadata, (name, value) -> {
-            if (!isReserved(name) && !HeaderCase.NAME.contentEquals(name)) {
+            if (isReserved(name)) {
+                LEFT_OUT.tell(name.toString());
+            } else if (!HeaderCase.NAME.contentEquals(name)) {
                 headers.accept(name, value);
             }
         });

@@ -11,6 +11,7 @@ import tern.rpc.Metadata;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.netty.HeadersLeftOut;
 
 /**
  * Converts metadata to HTTP headers or trailers, and back (docs/wire-protocol.md 3.3). Text is sent unchanged. Bytes
@@ -71,6 +72,8 @@ final class TripleMetadata {
     /** The names of frequent headers that never contain metadata. */
     private static final Set<AsciiString> OF_ANSWERS = Set.of(
             GrpcHeaders.STATUS, GrpcHeaders.CONTENT_TYPE, GrpcHeaders.TIMEOUT, AsciiString.cached("content-length"));
+
+    private static final HeadersLeftOut LEFT_OUT = new HeadersLeftOut("HTTP (tri and http)");
 
     private TripleMetadata() {}
 
@@ -168,7 +171,7 @@ final class TripleMetadata {
     }
 
     /**
-     * Writes the metadata as headers. Omits names used by HTTP or the protocol.
+     * Writes the metadata as headers. Omits names used by HTTP or the protocol, with a warning for each name.
      *
      * @throws RpcException INVALID_ARGUMENT with the name of a header that cannot be written; RESOURCE_EXHAUSTED if
      *     there are too many headers or a header is too long
@@ -205,6 +208,9 @@ final class TripleMetadata {
         void write(String name, Object value) {
             String lower = lower(name);
             if (!isMetadata(lower)) {
+                if (!name.equals(REMOTE_APPLICATION)) { // Callers of dubbo and Triple send it, so services pass it on.
+                    LEFT_OUT.tell(name);
+                }
                 return;
             }
             String encoded;

@@ -1,0 +1,39 @@
+package tern.rpc.netty;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.PeerText;
+
+/**
+ * Warns once for each header that an application sets and that a wire cannot send, because the protocol itself uses its
+ * name. Thread-safe.
+ */
+public final class HeadersLeftOut {
+
+    private static final Logger LOG = LoggerFactory.getLogger(HeadersLeftOut.class);
+
+    /** The maximum number of names to warn about. An application may derive names from what its callers send. */
+    private static final int MAX_NAMES = 64;
+
+    private final String wire;
+    private final Set<String> told = ConcurrentHashMap.newKeySet();
+
+    /** @param wire the protocols that leave the headers out, for the warning */
+    public HeadersLeftOut(String wire) {
+        this.wire = wire;
+    }
+
+    /** Warns about the header unless there was a warning about it before. */
+    public void tell(String name) {
+        if (told.size() < MAX_NAMES && told.add(name)) {
+            LOG.warn(
+                    "The header '{}' is not sent over {}, because the protocol itself uses this name; give it another"
+                            + " name, such as x-{} (further calls are not logged)",
+                    PeerText.name(name),
+                    wire,
+                    PeerText.name(name));
+        }
+    }
+}
