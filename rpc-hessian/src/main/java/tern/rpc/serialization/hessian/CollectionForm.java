@@ -14,16 +14,19 @@ final class CollectionForm implements WireForm {
 
     private final @Nullable String type;
     private final boolean copied;
+    private final boolean sorted;
 
     CollectionForm(Class<?> type) {
         boolean named = type != ArrayList.class && Serializable.class.isAssignableFrom(type);
         this.type = named ? type.getName() : null;
         this.copied = false;
+        this.sorted = LostState.mayBeSorted(type);
     }
 
     private CollectionForm() {
         this.type = null;
         this.copied = true;
+        this.sorted = false;
     }
 
     /**
@@ -43,6 +46,9 @@ final class CollectionForm implements WireForm {
         }
         Collection<?> elements = (Collection<?>) value;
         int length = elements.size();
+        if (sorted) {
+            LostState.checkOrder(value);
+        }
         out.writeListBegin(length, type);
         int written = value instanceof RandomAccess && value instanceof List<?> list
                 ? writeByIndex(list, length, out)

@@ -10,16 +10,21 @@ import org.jspecify.annotations.Nullable;
 final class MapForm implements WireForm {
 
     private final @Nullable String type;
+    private final boolean sorted;
 
     MapForm(Class<?> type) {
         boolean named = type != HashMap.class && Serializable.class.isAssignableFrom(type);
         this.type = named ? type.getName() : null;
+        this.sorted = LostState.mayBeSorted(type);
     }
 
     @Override
     public void write(Object value, HessianOutput out) throws IOException {
         if (out.addRef(value)) {
             return;
+        }
+        if (sorted) {
+            LostState.checkOrder(value);
         }
         out.writeMapBegin(type);
         for (Map.Entry<?, ?> entry : ((Map<?, ?>) value).entrySet()) {

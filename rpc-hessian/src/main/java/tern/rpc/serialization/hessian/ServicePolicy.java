@@ -61,6 +61,7 @@ class ServicePolicy implements ReadableTypes {
         this.audit = audit;
         this.shapes = shapes;
         this.listed = AllowedClasses.of(service);
+        listed.values().forEach(LostState::check);
         packages.addAll(configured.packages());
         packages.add(service.packageName());
         for (Class<?> type : listed.values()) {

@@ -19,6 +19,7 @@ final class Shapes {
         Shape known = shapes.get(type);
         if (known == null) {
             known = make(type);
+            LostState.check(type.raw());
             shapes.put(type, known);
         }
         return known;

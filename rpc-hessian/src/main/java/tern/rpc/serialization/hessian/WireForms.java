@@ -77,6 +77,7 @@ final class WireForms implements WireForm.Lookup {
 
     private WireForm make(Class<?> type) throws HessianProtocolException {
         check(type);
+        LostState.check(type);
         if (Throwable.class.isAssignableFrom(type)) {
             return new ThrowableWriter(type, nameOf(type));
         }
