@@ -13,6 +13,7 @@ abstract class DubboFrameDecoder extends ByteToMessageDecoder {
 
     private final int maxBodyBytes;
     private int toSkip;
+    private int skipped; // number of skipped bytes of the body that is being skipped
 
     DubboFrameDecoder(int maxBodyBytes) {
         this.maxBodyBytes = maxBodyBytes;
@@ -28,6 +29,14 @@ abstract class DubboFrameDecoder extends ByteToMessageDecoder {
      * @return true to skip the body and continue; false if the connection is being closed
      */
     abstract boolean tooLarge(int flags, long id, int length);
+
+    /** Called when the last byte of a body was skipped. */
+    void skipEnded() {}
+
+    /** Returns the number of received bytes of the frame that is being skipped; 0 if none is being skipped. */
+    final int skippedBytes() {
+        return toSkip == 0 ? 0 : DubboHeader.BYTES + skipped;
+    }
 
     /** Called when received bytes are not a valid frame. The implementation must close the connection. */
     abstract void broken(String how);
@@ -45,9 +54,7 @@ abstract class DubboFrameDecoder extends ByteToMessageDecoder {
     @Override
     protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out) {
         if (toSkip > 0) {
-            int skipped = Math.min(toSkip, in.readableBytes());
-            in.skipBytes(skipped);
-            toSkip -= skipped;
+            skip(in);
             return;
         }
         int start = in.readerIndex();
@@ -70,12 +77,23 @@ abstract class DubboFrameDecoder extends ByteToMessageDecoder {
             in.skipBytes(DubboHeader.BYTES);
             if (tooLarge(flags, id, length)) {
                 toSkip = length;
+                skipped = 0;
             } else {
                 in.skipBytes(in.readableBytes());
             }
         } else if (in.readableBytes() - DubboHeader.BYTES >= length) {
             in.skipBytes(DubboHeader.BYTES);
             frame(flags, status, id, in.readRetainedSlice(length));
+        }
+    }
+
+    private void skip(ByteBuf in) {
+        int bytes = Math.min(toSkip, in.readableBytes());
+        in.skipBytes(bytes);
+        toSkip -= bytes;
+        skipped += bytes;
+        if (toSkip == 0) {
+            skipEnded();
         }
     }
 }

@@ -3,13 +3,16 @@ package tern.rpc.netty.dubbo;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.limit.Refusal;
+import tern.rpc.limit.SeldomWarning;
 import tern.rpc.netty.ServerConnection;
 
 /**
@@ -25,6 +28,11 @@ final class DubboServerHandler extends DubboFrameDecoder {
      * 1.6).
      */
     private static final int MAX_EVENT_BYTES = 15;
+
+    /** Maximum size of a skipped body, in bytes, unless the limit of requests is more than half of it. */
+    private static final long MAX_SKIPPED_BYTES = 64 << 20; // see docs/limits.md
+
+    private static final SeldomWarning TOO_LARGE = new SeldomWarning(LOG, NanoClock.SYSTEM, Duration.ofSeconds(10));
 
     private final DubboProtocol protocol;
     private final ServerConnection connection;
@@ -44,20 +52,21 @@ final class DubboServerHandler extends DubboFrameDecoder {
     public void channelRead(ChannelHandlerContext context, Object message) throws Exception {
         connection.heard();
         super.channelRead(context, message);
-        arriving(context, actualReadableBytes());
+        arriving(context, actualReadableBytes(), skippedBytes());
     }
 
     /**
      * Called after each read. Starts or continues the accounting and the time limit of the incomplete message, if there
-     * is one.
+     * is one. Skipped bytes count only towards the time limit, because they are not kept.
      */
-    private void arriving(ChannelHandlerContext context, int bytes) {
+    private void arriving(ChannelHandlerContext context, int buffered, int skipped) {
+        int bytes = buffered + skipped;
         if (bytes > 0 && arrived == 0) {
             beganNanos = System.nanoTime();
         }
         arrived = bytes;
         // the capacity of the buffer is counted, because even a few bytes keep the whole buffer allocated
-        int held = bytes == 0 ? 0 : internalBuffer().capacity();
+        int held = buffered == 0 ? 0 : internalBuffer().capacity();
         connection.incomplete(held - countedBytes);
         countedBytes = held;
         if (bytes > 0 && !watching) {
@@ -138,8 +147,15 @@ final class DubboServerHandler extends DubboFrameDecoder {
         return body.readableBytes() == 1 && body.getByte(body.readerIndex()) == 'N';
     }
 
+    /**
+     * Refuses a request above the limit, and skips its body as it arrives, so that the other calls on the connection
+     * continue. A longer body closes the connection.
+     */
     @Override
     boolean tooLarge(int flags, long id, int length) {
+        if (broken) {
+            return false;
+        }
         String text = "the request has " + length + " bytes; at most "
                 + connection.settings().maxRequestBytes()
                 + " are accepted (set by rpc.limits.max-request)";
@@ -147,8 +163,23 @@ final class DubboServerHandler extends DubboFrameDecoder {
             new DubboServerCall(protocol, connection, flags & ~DubboHeader.FLAG_EVENT, id, Unpooled.EMPTY_BUFFER)
                     .refuseTooLarge(RpcException.refusal(StatusCode.RESOURCE_EXHAUSTED, text, Executed.NO));
         }
-        broken(text);
-        return false;
+        if (length > mostSkipped(connection.settings().maxRequestBytes())) {
+            broken(text);
+            return false;
+        }
+        TOO_LARGE.warn(() -> "A call from " + connection.remoteAddress() + " was refused: " + text, null);
+        return true;
+    }
+
+    /** Returns the maximum size of a body that is skipped (docs/limits.md). */
+    static long mostSkipped(int maxRequestBytes) {
+        return Math.max(MAX_SKIPPED_BYTES, 2L * maxRequestBytes);
+    }
+
+    @Override
+    void skipEnded() {
+        beganNanos = System.nanoTime();
+        connection.messageComplete();
     }
 
     private void refuse(int flags, long id, String text) {

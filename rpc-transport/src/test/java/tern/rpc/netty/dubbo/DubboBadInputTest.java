@@ -157,40 +157,71 @@ class DubboBadInputTest {
         }
     }
 
+    private static void assertTooLarge(RawFrame answer, int length) {
+        assertThat(answer.id()).isEqualTo(4711);
+        assertThat(answer.flags()).isEqualTo(RawFrame.RESPONSE);
+        assertThat(answer.status()).isEqualTo(DubboStatus.BAD_REQUEST);
+        assertThat(answer.text())
+                .contains("RESOURCE_EXHAUSTED", length + " bytes", String.valueOf(MAX_BYTES), "rpc.limits");
+    }
+
     @ParameterizedTest
-    @ValueSource(ints = {MAX_BYTES + 1, Integer.MAX_VALUE})
-    void requestThatIsTooLargeIsRefusedByItsIdAndTheConnectionClosed(int length) {
+    @ValueSource(ints = {MAX_BYTES + 1, 1 << 20, 64 << 20})
+    void requestThatIsTooLargeIsRefusedByItsIdBeforeItsBodyArrivesAndTheBodyIsSkipped(int length) {
+        try (RawSocket socket = connect()) {
+            socket.send(RawFrame.header(RawFrame.TWO_WAY, 0, 4711, length));
+            assertTooLarge(socket.read(), length);
+
+            byte[] part = new byte[Math.min(length, 1 << 20)];
+            for (int left = length; left > 0; left -= part.length) {
+                socket.send(Arrays.copyOf(part, Math.min(left, part.length)));
+            }
+
+            assertStillServed(socket);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {(64 << 20) + 1, Integer.MAX_VALUE})
+    void requestThatIsTooLargeToBeSkippedIsRefusedAndTheConnectionClosed(int length) {
         try (RawSocket socket = connect()) {
             socket.send(RawFrame.header(RawFrame.TWO_WAY, 0, 4711, length));
 
-            RawFrame answer = socket.read();
-            assertThat(answer.id()).isEqualTo(4711);
-            assertThat(answer.flags()).isEqualTo(RawFrame.RESPONSE);
-            assertThat(answer.status()).isEqualTo(DubboStatus.BAD_REQUEST);
-            assertThat(answer.text())
-                    .contains("RESOURCE_EXHAUSTED", length + " bytes", String.valueOf(MAX_BYTES), "rpc.limits");
+            assertTooLarge(socket.read(), length);
             assertThat(socket.isClosedByPeer()).isTrue();
         }
     }
 
     @Test
-    void refusalOfATooLargeRequestIsReadByAPeerThatSentItsWholeBody() {
-        for (int i = 0; i < 20; i++) {
-            try (RawSocket socket = connect()) {
-                socket.send(concat(RawFrame.header(RawFrame.TWO_WAY, 0, 4711, 1 << 20), new byte[1 << 20]));
-
-                assertThat(socket.read().status()).isEqualTo(DubboStatus.BAD_REQUEST);
-                assertThat(socket.isClosedByPeer()).isTrue();
-            }
-        }
-    }
-
-    @Test
-    void oneWayRequestThatIsTooLargeClosesTheConnectionWithoutAnAnswer() {
+    void skippedBodyMayLookLikeARequestAndArriveInPieces() {
+        byte[] body = Arrays.copyOf(GOOD, MAX_BYTES + 1);
         try (RawSocket socket = connect()) {
-            socket.send(RawFrame.header(RawFrame.ONE_WAY, 0, 4711, MAX_BYTES + 1));
+            socket.send(concat(RawFrame.header(RawFrame.TWO_WAY, 0, 4711, body.length), Arrays.copyOf(body, 100)));
+            socket.send(concat(Arrays.copyOfRange(body, 100, body.length), GOOD));
 
+            assertTooLarge(socket.read(), body.length);
+            assertThat(socket.read()).isEqualTo(GOOD_ANSWER);
+            assertStillServed(socket);
+        }
+    }
+
+    @Test
+    void connectionMayEndInTheMiddleOfASkippedBody() {
+        try (RawSocket socket = connect()) {
+            socket.send(concat(RawFrame.header(RawFrame.TWO_WAY, 0, 4711, 1 << 20), new byte[1_000]))
+                    .endOutput();
+
+            assertTooLarge(socket.read(), 1 << 20);
             assertThat(socket.isClosedByPeer()).isTrue();
+        }
+    }
+
+    @Test
+    void oneWayRequestThatIsTooLargeIsSkippedWithoutAnAnswer() {
+        try (RawSocket socket = connect()) {
+            socket.send(concat(RawFrame.header(RawFrame.ONE_WAY, 0, 4711, MAX_BYTES + 1), new byte[MAX_BYTES + 1]));
+
+            assertStillServed(socket);
         }
     }
 

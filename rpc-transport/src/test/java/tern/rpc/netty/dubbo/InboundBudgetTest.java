@@ -136,6 +136,36 @@ class InboundBudgetTest {
     }
 
     @Test
+    void connectionWithATooSlowSkippedBodyIsClosed() {
+        RpcServer server = serve(Duration.ofMillis(50));
+
+        try (RawSocket slow = RawSocket.connect(server.port())) {
+            slow.send(Arrays.copyOf(RawFrame.header(RawFrame.TWO_WAY, 0, 7, 2 * MESSAGE), 100));
+
+            assertThat(slow.read().status()).isEqualTo(DubboStatus.BAD_REQUEST);
+            assertThat(slow.isClosedByPeer()).isTrue();
+        }
+    }
+
+    @Test
+    void skippedBodiesUseNoneOfTheBudget() {
+        RpcServer server = serve(Duration.ofSeconds(30));
+        byte[] tooLarge = Arrays.copyOf(RawFrame.header(RawFrame.TWO_WAY, 0, 7, 2 * MESSAGE), 2 * MESSAGE);
+
+        List<RawSocket> sockets = IntStream.range(0, 16)
+                .mapToObj(i -> RawSocket.connect(server.port()).send(tooLarge))
+                .toList();
+        sockets.forEach(socket -> assertThat(socket.read().status()).isEqualTo(DubboStatus.BAD_REQUEST));
+
+        Await.until("nothing is kept", () -> held() == 0);
+        sockets.forEach(socket -> {
+            socket.send(new byte[RawFrame.HEADER_BYTES]).send(GOOD);
+            assertThat(socket.read().status()).isEqualTo(DubboStatus.OK);
+            socket.close();
+        });
+    }
+
+    @Test
     void manyLargeCallsOnOneConnectionAllSucceed() throws Exception {
         RpcServer server = serve(Duration.ofSeconds(30));
         GreetService greet = sides.refer(new Endpoint("127.0.0.1", server.port()));

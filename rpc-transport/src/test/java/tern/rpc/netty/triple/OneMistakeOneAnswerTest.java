@@ -2,6 +2,7 @@ package tern.rpc.netty.triple;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.io.Serializable;
 import java.nio.ByteBuffer;
@@ -18,12 +19,16 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 import tern.rpc.WireName;
@@ -301,6 +306,26 @@ class OneMistakeOneAnswerTest {
         <T> T refer(Wire wire, Class<T> type) {
             return refer(wire, type, reference -> {});
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Wire.class,
+            names = {"DUBBO", "TRI"})
+    void requestThatIsTooLargeLeavesTheOtherCallsOfItsConnectionAlone(Wire wire) throws Exception {
+        Side side = new Side(server -> {}, client -> {});
+        Kitchen kitchen = side.refer(wire, Kitchen.class, reference -> reference.check(true));
+        Future<String> other = callers.submit(kitchen::sleeps);
+        running.await();
+
+        RpcException failure =
+                catchThrowableOfType(RpcException.class, () -> kitchen.cook(new Dish("x".repeat(2 * MAX_BYTES))));
+        release.countDown();
+
+        assertThat(failure.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+        assertThat(failure.wasExecuted()).isEqualTo(RpcException.Executed.NO);
+        assertThat(other.get(20, TimeUnit.SECONDS)).isEqualTo("slept");
+        assertThat(kitchen.cook(new Dish("soup"))).isEqualTo("soup");
     }
 
     private interface Mistake {
