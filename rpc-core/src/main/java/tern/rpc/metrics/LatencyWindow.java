@@ -60,6 +60,37 @@ public final class LatencyWindow {
             this.second = second;
         }
 
+        void add(long nanos, boolean late, boolean failure) {
+            // The maximum is stored first, because readers read no bucket above the bucket of the maximum.
+            long max = maxNanos.get();
+            while (nanos > max && !maxNanos.compareAndSet(max, nanos)) {
+                max = maxNanos.get();
+            }
+            counts.incrementAndGet(bucketOf(nanos));
+            if (late) {
+                slow.incrementAndGet();
+            }
+            if (failure) {
+                failed.incrementAndGet();
+            }
+        }
+
+        /**
+         * Adds the counts of this slot to the counts of a histogram.
+         *
+         * @return the number of calls in this slot
+         */
+        long addTo(long[] sums) {
+            long total = 0;
+            int last = bucketOf(maxNanos.get());
+            for (int bucket = 0; bucket <= last; bucket++) {
+                int count = counts.get(bucket);
+                sums[bucket] += count;
+                total += count;
+            }
+            return total;
+        }
+
         /**
          * Returns the summary of a past second. The summary does not include calls added to the slot later.
          */
@@ -69,11 +100,7 @@ public final class LatencyWindow {
                 return known;
             }
             long[] copy = new long[BUCKETS];
-            long total = 0;
-            for (int bucket = 0; bucket < BUCKETS; bucket++) {
-                copy[bucket] = counts.get(bucket);
-                total += copy[bucket];
-            }
+            long total = addTo(copy);
             long max = maxNanos.get();
             Point made = new Point(
                     second,
@@ -117,19 +144,12 @@ public final class LatencyWindow {
      */
     public long record(long nanos, boolean failed) {
         long now = second();
-        Slot slot = slotOf(now);
-        slot.counts.incrementAndGet(Buckets.of(nanos / 1_000, PRECISION_BITS, BUCKETS));
-        if (nanos > targetNanos) {
-            slot.slow.incrementAndGet();
-        }
-        if (failed) {
-            slot.failed.incrementAndGet();
-        }
-        long max = slot.maxNanos.get();
-        while (nanos > max && !slot.maxNanos.compareAndSet(max, nanos)) {
-            max = slot.maxNanos.get();
-        }
+        slotOf(now).add(nanos, nanos > targetNanos, failed);
         return now;
+    }
+
+    private static int bucketOf(long nanos) {
+        return Buckets.of(nanos / 1_000, PRECISION_BITS, BUCKETS);
     }
 
     private Slot slotOf(long second) {
@@ -177,10 +197,7 @@ public final class LatencyWindow {
             if (slot == null || slot.second >= now || slot.second < now - SECONDS) {
                 continue;
             }
-            for (int bucket = 0; bucket < BUCKETS; bucket++) {
-                counts[bucket] += slot.counts.get(bucket);
-                total += slot.counts.get(bucket);
-            }
+            total += slot.addTo(counts);
             slow += slot.slow.get();
             failed += slot.failed.get();
             max = Math.max(max, slot.maxNanos.get());
@@ -207,21 +224,39 @@ public final class LatencyWindow {
      * full second; an earlier point covers 10 s.
      */
     public List<Point> series() {
+        return series(bornSecond);
+    }
+
+    /**
+     * Returns the points of {@link #series()} that a reader needs who has the points of an earlier second: the points
+     * of later seconds, and the points of 10 s that cover what left the last minute since then. Each of them replaces
+     * all points that cover one of its seconds.
+     *
+     * @param earlier the value of {@link #second} before the reader's points were read; with a second before the start
+     *     or more than 14 minutes ago, all points are returned
+     */
+    public List<Point> series(long earlier) {
         long now = second();
         long fine = now - SECONDS;
         long oldest = Math.max(bornSecond, now - HISTORY_SECONDS);
-        List<Point> points = new ArrayList<>(SECONDS + HISTORY_SECONDS / COARSE_SECONDS);
-        long second = oldest;
+        long from = Math.max(oldest, earlier);
+        List<Point> points = new ArrayList<>();
+        long second = Math.max(oldest, tenOf(from - SECONDS));
         while (second < fine) {
             // Points are aligned to the clock, so that a point covers the same seconds in every report.
-            long next = Math.min(fine, (Math.floorDiv(second, COARSE_SECONDS) + 1) * COARSE_SECONDS);
+            long next = Math.min(fine, tenOf(second) + COARSE_SECONDS);
             points.add(sum(second, (int) (next - second)));
             second = next;
         }
-        for (; second < now; second++) {
+        for (second = Math.max(fine, from); second < now; second++) {
             points.add(point(second));
         }
         return points;
+    }
+
+    /** Returns the first second of the 10 s that contain the given second. */
+    private static long tenOf(long second) {
+        return Math.floorDiv(second, COARSE_SECONDS) * COARSE_SECONDS;
     }
 
     private Point point(long second) {

@@ -3,11 +3,15 @@ package tern.rpc.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class LatencyWindowTest {
 
@@ -109,5 +113,75 @@ class LatencyWindowTest {
         seconds(3);
 
         assertThat(window.series()).hasSize(3).allMatch(point -> point.calls() == 0 && point.p99Millis() == 0);
+    }
+
+    @Test
+    void readerWithEarlierPointsNeedsFewPointsOfASecond() {
+        for (int second = 0; second < 900; second++) {
+            window.record(TimeUnit.MILLISECONDS.toNanos(10), false);
+            seconds(1);
+        }
+        long earlier = window.second();
+        window.record(TimeUnit.MILLISECONDS.toNanos(20), false);
+        seconds(1);
+
+        List<LatencyWindow.Point> later = window.series(earlier);
+
+        assertThat(later).hasSizeBetween(1, 2);
+        assertThat(later.get(later.size() - 1)).isEqualTo(new LatencyWindow.Point(earlier, 1, 1, 0, 0, 20, 20, 20));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 9, 10, 59, 60, 61, 300, 839, 840, 900, 2_000})
+    void laterPointsCompleteThePointsOfAReader(int pause) {
+        for (int second = 0; second < 1_000; second++) {
+            callOf(second);
+        }
+
+        for (int alignment = 0; alignment < 11; alignment++) {
+            callOf(alignment);
+            long earlier = window.second();
+            List<LatencyWindow.Point> before = window.series();
+            for (int second = 0; second < pause; second++) {
+                callOf(second);
+            }
+            List<LatencyWindow.Point> all = window.series();
+
+            List<LatencyWindow.Point> merged = merged(before, window.series(earlier));
+
+            // The reader keeps the first 10 s until all of them are too old.
+            long first = all.get(0).second();
+            assertThat(merged.stream().filter(point -> point.second() > first).toList())
+                    .isEqualTo(all.subList(1, all.size()));
+        }
+    }
+
+    private void callOf(int second) {
+        window.record(TimeUnit.MILLISECONDS.toNanos(1 + second % 200), second % 7 == 0);
+        seconds(1);
+    }
+
+    private static List<LatencyWindow.Point> merged(List<LatencyWindow.Point> kept, List<LatencyWindow.Point> later) {
+        return Stream.concat(
+                        kept.stream().filter(one -> later.stream().noneMatch(other -> overlap(one, other))),
+                        later.stream())
+                .sorted(Comparator.comparingLong(LatencyWindow.Point::second))
+                .toList();
+    }
+
+    private static boolean overlap(LatencyWindow.Point one, LatencyWindow.Point other) {
+        return one.second() < other.second() + other.seconds() && other.second() < one.second() + one.seconds();
+    }
+
+    @Test
+    void longestTimeIsPartOfTheReportWhateverItsBucket() {
+        long[] times = {0, 1, 31_999, 32_000, 1_000_000, Long.MAX_VALUE / 2};
+        for (long nanos : times) {
+            window.record(nanos, false);
+            seconds(1);
+        }
+
+        assertThat(window.report().calls()).isEqualTo(times.length);
+        assertThat(window.series()).allMatch(point -> point.calls() == 1);
     }
 }
