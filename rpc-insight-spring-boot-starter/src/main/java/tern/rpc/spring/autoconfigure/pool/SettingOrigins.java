@@ -1,6 +1,8 @@
 package tern.rpc.spring.autoconfigure.pool;
 
 import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
@@ -13,6 +15,10 @@ import tern.rpc.pool.PoolSetting.Use;
 public final class SettingOrigins {
 
     private final Binder binder;
+
+    // Pools are read every second, and a look-up in the environment takes longer than the rest of reading a pool. The
+    // map contains one entry for each setting of a pool.
+    private final Map<String, Boolean> setByUser = new ConcurrentHashMap<>();
 
     public SettingOrigins(Environment environment) {
         this.binder = Binder.get(environment);
@@ -32,9 +38,15 @@ public final class SettingOrigins {
         return binder.bind(property, Bindable.of(type)).orElse(null);
     }
 
-    /** @param otherwise the origin of the value if the application has not set the property */
+    /**
+     * Returns the setting of a pool. Whether the application has set the property is looked up once, because a pool
+     * does not read its properties again.
+     *
+     * @param otherwise the origin of the value if the application has not set the property
+     */
     public PoolSetting setting(String property, Object value, Source otherwise, Use use) {
-        return new PoolSetting(property, text(value), isSet(property) ? Source.USER : otherwise, use);
+        boolean user = setByUser.computeIfAbsent(property, this::isSet);
+        return new PoolSetting(property, text(value), user ? Source.USER : otherwise, use);
     }
 
     public PoolSetting setting(String property, Object value, Source otherwise) {
