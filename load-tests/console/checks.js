@@ -5,6 +5,7 @@ const {execFileSync} = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
 const mockServer = require('./mock.js');
+const pointsChecks = require('./points-checks.js');
 const {check, is, measure, openPage, results, that} = require('./browser.js');
 
 const MAX_BYTES = 150 * 1024;
@@ -172,7 +173,7 @@ async function run(browser) {
   await check('live: one request a second, one at a time', async () => {
     await view.open();
     const from = state.requests.length;
-    await view.until(() => performance.getEntriesByType('resource').filter((e) => e.name.endsWith('/now')).length >= 4);
+    await view.until(() => performance.getEntriesByType('resource').filter((e) => /\/now(\?|$)/.test(e.name)).length >= 4);
     const polls = state.requests.slice(from).filter((r) => r.name === 'now').map((r) => r.at);
     for (let i = 1; i < polls.length; i++) that(polls[i] - polls[i - 1] > 900, `two requests within ${polls[i] - polls[i - 1]} ms`);
   });
@@ -183,7 +184,7 @@ async function run(browser) {
     const count = () => state.requests.filter((r) => r.name === 'outgoing').length;
     const before = count();
     await second.open('#/now');
-    await second.until(() => performance.getEntriesByType('resource').filter((e) => e.name.endsWith('/now')).length >= 3);
+    await second.until(() => performance.getEntriesByType('resource').filter((e) => /\/now(\?|$)/.test(e.name)).length >= 3);
     is(count(), before, 'requests of the hidden page');
     await second.page.close();
     await page.bringToFront();
@@ -195,6 +196,11 @@ async function run(browser) {
     await view.button('Continue');
     await view.until(() => !document.querySelector('#paused'));
   });
+
+  // ---------------------------------------------------------------- points of the charts
+
+  await pointsChecks.merges(view, mock.url);
+  await pointsChecks.badDays(view, mock);
 
   // ---------------------------------------------------------------- services: every kind of call
 
@@ -653,7 +659,7 @@ async function run(browser) {
     const cases = [['<html>login</html>', 'not JSON'], ['{"version":2}', 'another version'], ['{"version":1,"points":7,"lastMinute":3,"failures":[],"pools":"x","diagnosis":[]}', '']];
     await page.setRequestInterception(true);
     let body = null;
-    const intercept = (request) => (body !== null && request.url().endsWith('/now') ? request.respond({status: 200, contentType: 'application/json', body}) : request.continue());
+    const intercept = (request) => (body !== null && /\/now(\?|$)/.test(request.url()) ? request.respond({status: 200, contentType: 'application/json', body}) : request.continue());
     page.on('request', intercept);
     try {
       for (const [text, told] of cases) {

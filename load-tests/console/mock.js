@@ -109,16 +109,27 @@ function manyServices() {
   });
 }
 
-// A wave with a bad minute, the same at each start.
-function points(at, miss) {
+const ten = (second) => Math.floor(second / 10) * 10;
+
+/**
+ * The points of the last 15 minutes that are new or changed since an earlier second, as the server sends them: points of
+ * 10 s, and points of a second for the last minute. They are a wave with a bad minute, the same at each start.
+ */
+function points({second, earlier, start, born, miss}) {
   const all = [];
-  for (let seconds = 900; seconds > 0; seconds -= seconds > 60 ? 10 : 1) {
-    const width = seconds > 60 ? 10 : 1;
-    const wave = Math.sin(seconds / 40) + Math.sin(seconds / 7) / 3;
-    const bad = (seconds > 300 && seconds < 400) || (miss && seconds < 30);
-    const calls = Math.round((46 + 9 * wave) * width);
-    all.push({at: new Date(at - seconds * 1000).toISOString(), seconds: width, calls, failed: bad ? Math.round(calls / 40) : 0, late: bad ? Math.round(calls / 6) : Math.round(seconds / 7) % 5 === 0 ? 1 : 0, p50Millis: 4 + wave, p99Millis: (bad ? 240 : 38) + 8 * wave, maxMillis: (bad ? 900 : 90) + 20 * wave});
+  const add = (first, seconds) => {
+    const age = born - first;
+    const wave = Math.sin(age / 40) + Math.sin(age / 7) / 3;
+    const bad = (age > 300 && age < 400) || (miss && age < 30);
+    const calls = Math.round((46 + 9 * wave) * seconds);
+    all.push({at: new Date(start + first * 1000).toISOString(), seconds, calls, failed: bad ? Math.round(calls / 40) : 0, late: bad ? Math.round(calls / 6) : Math.round(age / 7) % 5 === 0 ? 1 : 0, p50Millis: 4 + wave, p99Millis: (bad ? 240 : 38) + 8 * wave, maxMillis: (bad ? 900 : 90) + 20 * wave});
+  };
+  const fine = second - 60;
+  for (let first = Math.max(second - 900, ten(earlier - 60)), next; first < fine; first = next) {
+    next = Math.min(fine, ten(first) + 10);
+    add(first, next - first);
   }
+  for (let first = Math.max(fine, earlier); first < second; first++) add(first, 1);
   return all;
 }
 
@@ -194,15 +205,31 @@ function hostile(value, next = {n: 0}, name = '') {
 
 function start({port = 0, prefix = '/behind'} = {}) {
   const root = `${prefix}/actuator/${ENDPOINT}`;
-  const state = {scene: 'normal', instance: 'first', hostile: false, hang: false, requests: [], calls: [], executed: [], stops: [], stopHangs: false, breakNextCall: false, status: 0, restartOnCall: false};
+  const state = {scene: 'normal', instance: 'first', hostile: false, hang: false, requests: [], calls: [], executed: [], stops: [], stopHangs: false, breakNextCall: false, status: 0, restartOnCall: false, passedSeconds: 0, clockMillis: 0, since: null};
   const seen = new Set();
   const hanging = new Set();
   const stoppable = new Map();
 
+  const begin = Date.now();
+  const born = 1000; // the second of the start on the server's own clock
+
+  /**
+   * The points and the marks. `state.passedSeconds` lets time pass, `state.clockMillis` changes the system
+   * clock, and `state.since` replaces the mark that the answer follows.
+   */
+  function series(since) {
+    const start = begin - born * 1000 + state.clockMillis;
+    const second = born + Math.floor((Date.now() - begin) / 1000) + state.passedSeconds;
+    const run = `${state.instance}.${state.scene}.${start}.`;
+    const known = since !== null && since.startsWith(run);
+    const earlier = known ? Number(since.slice(run.length)) : 0;
+    return {points: state.scene === 'empty' ? [] : points({second, earlier, start, born, miss: state.scene === 'miss'}), since: state.since || (known ? since : null), next: run + second};
+  }
+
   const resources = {
-    now: (at) => ({
+    now: (at, since) => ({
       version: 1, at: new Date(at).toISOString(), instance: state.instance, startedAt: '2026-11-24T10:00:00Z', application: 'shop', targetMillis: 100, targetQps: 500, canCall: state.scene !== 'no calls', cannotCallWhy: state.scene === 'no calls' ? 'Set rpc.console.calls=true to call from this page.' : '',
-      points: state.scene === 'empty' ? [] : points(at, state.scene === 'miss'),
+      ...series(since),
       lastMinute: state.scene === 'empty' ? {calls: 0, seconds: 60, qps: 0, p50Millis: null, p99Millis: null, maxMillis: null, shareOverTarget: 0, shareFailed: 0} : {calls: 2780, seconds: 60, qps: 46.3, p50Millis: 4.1, p99Millis: state.scene === 'miss' ? 240 : 41.2, maxMillis: 230.5, shareOverTarget: state.scene === 'miss' ? 0.068 : 0.0021, shareFailed: 0.0004},
       called: {calls: 1200, seconds: 60, qps: 20, p50Millis: 2, p99Millis: 18.4, maxMillis: 40, shareOverTarget: 0, shareFailed: 0.001},
       refusals: state.scene === 'empty' ? {} : {queue: 12, 'rate limit': 3}, failures: state.scene === 'empty' ? {} : {UNAVAILABLE: 3, DEADLINE_EXCEEDED: 14, INVALID_ARGUMENT: 1}, failuresSince: 'start', inFlight: state.scene === 'empty' ? 0 : 7,
@@ -290,12 +317,13 @@ function start({port = 0, prefix = '/behind'} = {}) {
   const server = http.createServer((request, response) => {
     const url = new URL(request.url, 'http://mock');
     const name = url.pathname === root ? 'index.html' : url.pathname.startsWith(`${root}/`) ? url.pathname.slice(root.length + 1) : '';
-    state.requests.push({at: Date.now(), method: request.method, name});
+    const since = url.searchParams.get('since');
+    state.requests.push({at: Date.now(), method: request.method, name, since});
     if (state.status && resources[name]) return answer(response, state.status, {version: 1, error: `refused for the test with ${state.status}`});
     if (name === 'call' && request.method === 'POST') return receive(request, response);
     if (name === 'stop' && request.method === 'POST') return stopCall(request, response);
     if (request.method !== 'GET') return answer(response, 405, {version: 1, error: 'Only GET.'});
-    if (resources[name]) return state.hang ? hanging.add(response) : answer(response, 200, resources[name](Date.now()));
+    if (resources[name]) return state.hang ? hanging.add(response) : answer(response, 200, resources[name](Date.now(), since));
     if (name === 'report') return response.writeHead(200, {'content-type': 'text/plain;charset=utf-8'}).end(`Report of shop\n\n${diagnosisText}\n`);
     const text = name && !name.includes('/') ? fileOf(name) : null;
     if (text === null || text === undefined) return answer(response, 404, {version: 1, error: 'There is no such file.'});

@@ -6,6 +6,7 @@ const fs = require('node:fs');
 const path = require('node:path');
 const {freePort, startApplication, startProxy} = require('./application.js');
 const {check, is, openPage, results, that} = require('./browser.js');
+const pointsChecks = require('./points-checks.js');
 const liveChecks = require('./live-checks.js');
 const {XSS} = require('./mock.js');
 
@@ -37,6 +38,7 @@ async function runAll(browser, java, classPath, setup) {
     await liveChecks.run(browser, url);
     const page = await pageOf(browser, url, running);
     await shapes(page);
+    await pointsChecks.merges(page.view, url);
     await wrongInput(page);
     await stops(page);
     if (proxy) {
@@ -47,6 +49,7 @@ async function runAll(browser, java, classPath, setup) {
       if (process.env.SHOTS) await check('pictures of the application', () => pictures(page, process.env.SHOTS));
     }
     await restarts(page);
+    await pointsChecks.merges(page.view, url);
     await check(`${setup.name}: no error in the browser, no dialog, no violation of the CSP, no other origin`, async () => {
       is(page.view.told.errors, [], 'errors');
       is(await page.view.violations(), [], 'violations');

@@ -68,11 +68,15 @@ final class Console {
         return calls.get();
     }
 
-    /** Returns the data of the view with the given name; null if no view has this name. */
+    /**
+     * Returns the data of the view with the given name; null if no view has this name.
+     *
+     * @param since the member {@code next} of the page's last answer of the view {@code now}; null if the page has none
+     */
     @Nullable
-    Map<String, Object> data(String name) {
+    Map<String, Object> data(String name, @Nullable String since) {
         return switch (name) {
-            case "now" -> live.get().now();
+            case "now" -> live.get().now(since);
             case "services" -> services.get().report(live.get().meters(), instance);
             case "slow" -> live.get().slow();
             case "why" -> live.get().why();

@@ -3,8 +3,6 @@ package tern.rpc.console;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -30,26 +28,18 @@ final class LiveData {
      */
     private static final Duration DIAGNOSIS_AGE = Duration.ofSeconds(5);
 
-    /** The minimum change of the system clock after which the times of all points are computed again. */
-    private static final Duration CLOCK_CHANGE = Duration.ofSeconds(2);
-
     private static final List<String> SHOWN_OF_POOL = List.of("kind", "name", "active", "idle", "max", "waiting");
 
     private final Json json;
     private final ApplicationContext context;
     private final ConsoleAccess access;
     private final String instance;
-    private final ObjectProvider<RpcReportPart> parts;
+    private final List<RpcReportPart> parts;
+    private final String application;
+    private final boolean tls;
     private final RpcMeters meters;
+    private final ChartPoints points;
     private volatile @Nullable Told told;
-    private volatile Points shownPoints = new Points(Instant.EPOCH, Map.of());
-
-    /**
-     * The points that the last request showed.
-     *
-     * @param start the time of second 0 of the points
-     */
-    private record Points(Instant start, Map<LatencyWindow.Point, Map<String, Object>> byPoint) {}
 
     /** The summary of the diagnosis, and the time at which it was read. */
     private record Told(Instant at, Map<String, Object> diagnosis) {}
@@ -64,15 +54,19 @@ final class LiveData {
         this.context = context;
         this.access = access;
         this.instance = instance;
-        this.parts = parts;
+        this.parts = parts.orderedStream().toList();
+        this.application = context.getEnvironment().getProperty("spring.application.name", "");
+        this.tls = context.getEnvironment().containsProperty("rpc.server.ssl.bundle");
         this.meters = context.getBean(RpcMeters.class);
+        this.points = new ChartPoints(meters.servedWindow(), instance);
     }
 
     RpcMeters meters() {
         return meters;
     }
 
-    Map<String, Object> now() {
+    /** @param since the member {@code next} of the answer whose points the page has; null if it has none */
+    Map<String, Object> now(@Nullable String since) {
         Instant at = Instant.now();
         RpcServer server = access.server().get();
         String whyNot = access.whyNot();
@@ -81,12 +75,12 @@ final class LiveData {
         now.put("at", at.toString());
         now.put("instance", instance);
         now.put("startedAt", Instant.ofEpochMilli(context.getStartupDate()).toString());
-        now.put("application", context.getEnvironment().getProperty("spring.application.name", ""));
+        now.put("application", application);
         now.put("targetMillis", meters.slo().latency().toNanos() / 1e6);
         now.put("targetQps", meters.slo().qps());
         now.put("canCall", whyNot.isEmpty());
         now.put("cannotCallWhy", whyNot);
-        now.put("points", points(meters.servedWindow(), at));
+        points.put(now, at, since);
         now.put("lastMinute", minute(meters.served()));
         now.put("called", minute(meters.called()));
         now.put("refusals", server == null ? Map.of() : server.refusals());
@@ -106,60 +100,21 @@ final class LiveData {
         shown.put("running", lifecycle != null && lifecycle.isRunning());
         shown.put("port", server.port());
         shown.put("connections", server.connections());
-        shown.put("tls", context.getEnvironment().containsProperty("rpc.server.ssl.bundle"));
+        shown.put("tls", tls);
         return shown;
-    }
-
-    /** Returns the points of the chart. Points of earlier requests are reused, because a point never changes. */
-    private List<Map<String, Object>> points(LatencyWindow window, Instant at) {
-        Instant start = at.minusSeconds(window.second());
-        Points before = shownPoints;
-        boolean same = Duration.between(before.start, start).abs().compareTo(CLOCK_CHANGE) < 0;
-        Points now = new Points(same ? before.start : start, new HashMap<>());
-        List<Map<String, Object>> points = new ArrayList<>();
-        for (LatencyWindow.Point point : window.series()) {
-            Map<String, Object> known = same ? before.byPoint.get(point) : null;
-            Map<String, Object> shown = known == null ? point(point, now.start) : known;
-            now.byPoint.put(point, shown);
-            points.add(shown);
-        }
-        shownPoints = now;
-        return points;
-    }
-
-    private static Map<String, Object> point(LatencyWindow.Point point, Instant start) {
-        Map<String, Object> shown = new LinkedHashMap<>();
-        shown.put("at", start.plusSeconds(point.second()).toString());
-        shown.put("seconds", point.seconds());
-        putTimes(shown, point);
-        return Collections.unmodifiableMap(shown);
-    }
-
-    /** Adds the counts and times of a point to a map of JSON data. */
-    static void putTimes(Map<String, Object> into, LatencyWindow.Point point) {
-        into.put("calls", point.calls());
-        into.put("failed", point.failed());
-        into.put("late", point.late());
-        into.put("p50Millis", rounded(point.p50Millis()));
-        into.put("p99Millis", rounded(point.p99Millis()));
-        into.put("maxMillis", rounded(point.maxMillis()));
     }
 
     private static Map<String, Object> minute(LatencyWindow.Report report) {
         Map<String, Object> shown = new LinkedHashMap<>();
         shown.put("calls", report.calls());
         shown.put("seconds", report.seconds());
-        shown.put("qps", rounded(report.qps()));
-        shown.put("p50Millis", rounded(report.p50Millis()));
-        shown.put("p99Millis", rounded(report.p99Millis()));
-        shown.put("maxMillis", rounded(report.maxMillis()));
+        shown.put("qps", ChartPoints.rounded(report.qps()));
+        shown.put("p50Millis", ChartPoints.rounded(report.p50Millis()));
+        shown.put("p99Millis", ChartPoints.rounded(report.p99Millis()));
+        shown.put("maxMillis", ChartPoints.rounded(report.maxMillis()));
         shown.put("shareOverTarget", report.shareOverTarget());
         shown.put("shareFailed", report.shareFailed());
         return shown;
-    }
-
-    private static double rounded(double value) {
-        return Math.round(value * 1_000) / 1_000.0;
     }
 
     private @Nullable List<Map<String, Object>> pools() {
@@ -271,7 +226,7 @@ final class LiveData {
     /** Returns the part of the report with the given name; null if the application has no part with this name. */
     @Nullable
     RpcReportPart part(String name) {
-        return parts.orderedStream()
+        return parts.stream()
                 .filter(part -> part.name().equals(name))
                 .findFirst()
                 .orElse(null);

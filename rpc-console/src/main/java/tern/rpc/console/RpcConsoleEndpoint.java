@@ -54,9 +54,12 @@ public final class RpcConsoleEndpoint {
     /**
      * Returns a file of the page, or the data of a view; null for an unknown name, for which Spring Boot answers
      * with 404.
+     *
+     * @param since the member {@code next} of an earlier answer of {@code now}, which then contains only later points;
+     *     null for all points
      */
     @ReadOperation(produces = {JSON, "text/javascript", "text/css", "text/plain"})
-    public @Nullable WebEndpointResponse<byte[]> read(@Selector String name) {
+    public @Nullable WebEndpointResponse<byte[]> read(@Selector String name, @Nullable String since) {
         if (name.equals(CALL) || name.equals(STOP)) {
             return failed(new WrongRequestException(405, name + " takes only a POST"));
         }
@@ -67,7 +70,7 @@ public final class RpcConsoleEndpoint {
         if (name.equals("report")) {
             return answer(200, console.text().getBytes(StandardCharsets.UTF_8), TEXT);
         }
-        Map<String, Object> data = console.data(name);
+        Map<String, Object> data = console.data(name, since);
         return data == null ? null : answer(200, console.json().bytes(data), JSON);
     }
 

@@ -77,7 +77,7 @@ final class ServiceCatalog {
         Map<String, Object> minute = null;
         if (point != null) {
             minute = new LinkedHashMap<>();
-            LiveData.putTimes(minute, point);
+            ChartPoints.putTimes(minute, point);
         }
         shown.put("lastMinute", minute);
         return shown;

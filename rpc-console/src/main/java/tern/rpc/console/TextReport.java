@@ -13,7 +13,7 @@ final class TextReport {
     private TextReport() {}
 
     static String of(String version, LiveData live, SettingList settings) {
-        Map<String, Object> now = live.now();
+        Map<String, Object> now = live.now(null);
         StringBuilder text = new StringBuilder();
         text.append("Tern RPC ")
                 .append(version)

@@ -1,10 +1,12 @@
 // Loads all live data: one request per second, one at a time, and only while the page is visible.
 import {useState, useEffect} from './html.js';
 import {get} from './api.js';
+import {list} from './parts.js';
 
 const PAUSE = 1000;
 const TIMEOUT = 8000;
 const MAX_PAUSE = 5000;
+const HISTORY = 15 * 60_000;
 
 /**
  * The loaded data and its state. data: the last answer for each resource; lost: the start and the reason of a lost
@@ -96,7 +98,8 @@ async function tick() {
   running = true;
   const resource = next();
   try {
-    accept(resource, await get(resource, {signal: AbortSignal.timeout(TIMEOUT)}));
+    const since = resource === 'now' && live.data.now?.next; // the page has the points before this mark
+    accept(resource, await get(since ? `now?since=${encodeURIComponent(since)}` : resource, {signal: AbortSignal.timeout(TIMEOUT)}));
   } catch (e) {
     failures++;
     if (e.status) {
@@ -122,5 +125,23 @@ function accept(resource, body) {
     live.data = {}; // discards the data of the previous process
   }
   live.instance = body.instance || live.instance;
+  if (resource === 'now' && body.since != null) {
+    // The page's points were discarded during the request. Without them, the next request asks for all points.
+    if (live.data.now?.next !== body.since) return;
+    body.points = merged(list(live.data.now.points), list(body.points));
+  }
   live.data[resource] = body;
+}
+
+/**
+ * Returns all points of the last 15 minutes. A fresh point replaces the kept points that it overlaps: points of 10 s
+ * replace the points of the seconds that have left the last minute. The times of all points come from the server, so
+ * the browser's clock does not matter.
+ */
+function merged(kept, fresh) {
+  const timed = (points) => points.map((point) => ({point, from: Date.parse(point.at), until: Date.parse(point.at) + 1000 * point.seconds}));
+  const later = timed(fresh);
+  const all = [...timed(kept).filter((k) => !later.some((l) => l.from < k.until && k.from < l.until)), ...later].sort((a, b) => a.from - b.from);
+  const oldest = (all.at(-1)?.until ?? 0) - HISTORY;
+  return all.filter(({until}) => until > oldest).map(({point}) => point);
 }

@@ -26,6 +26,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.web.SecurityFilterChain;
 import shop.ShopApplication;
+import tools.jackson.databind.JsonNode;
 
 /** Tests who may view the console and make calls with it, on each kind of web server. */
 @Timeout(300)
@@ -107,6 +108,24 @@ class ConsoleExposureTest {
                             .status())
                     .isEqualTo(200);
             assertThat(threads()).noneMatch(name -> name.contains("console"));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"SERVLET", "REACTIVE"})
+    void nowSendsOnlyPointsThatThePageDoesNotHave(WebApplicationType web) {
+        try (ConfigurableApplicationContext there = Consoles.start(web, Consoles.SHOWN)) {
+            Http http = Http.of(there);
+            JsonNode first = http.get(Consoles.PATH + "/now").json();
+            String next = first.path("next").asString();
+
+            JsonNode second = http.get(Consoles.PATH + "/now?since=" + next).json();
+            JsonNode foreign = http.get(Consoles.PATH + "/now?since=%3Cb%3E").json();
+
+            assertThat(first.path("since").isNull()).isTrue();
+            assertThat(second.path("since").asString()).isEqualTo(next);
+            assertThat(second.propertyNames()).containsExactlyElementsOf(first.propertyNames());
+            assertThat(foreign.path("since").isNull()).isTrue();
         }
     }
 

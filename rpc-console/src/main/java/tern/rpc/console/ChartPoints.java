@@ -1,0 +1,95 @@
+package tern.rpc.console;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.metrics.LatencyWindow;
+
+/**
+ * The points of the charts, as JSON data. A page that has the points of an earlier answer receives only the points that
+ * changed since then, because all points together are ten times as large as the rest of the answer. Thread-safe.
+ */
+final class ChartPoints {
+
+    /** The minimum change of the system clock after which the times of all points are computed again. */
+    private static final Duration CLOCK_CHANGE = Duration.ofSeconds(2);
+
+    private final LatencyWindow window;
+    private final String instance;
+    private volatile Instant start = Instant.EPOCH; // the time of second 0 of the window
+
+    /** @param instance the id of this process */
+    ChartPoints(LatencyWindow window, String instance) {
+        this.window = window;
+        this.instance = instance;
+    }
+
+    /**
+     * Adds the points to an answer, and the mark with which the page asks for later points.
+     *
+     * @param at the current time
+     * @param since the mark of the answer whose points the page has; null if it has none. All points are returned for a
+     *     mark of another process, or from before a change of the system clock.
+     */
+    void put(Map<String, Object> into, Instant at, @Nullable String since) {
+        long second = window.second();
+        Instant zero = startAt(at, second);
+        // The mark contains the process and the start, so that a page cannot mix points whose times do not fit
+        // together.
+        String run = instance + "." + zero.toEpochMilli() + ".";
+        long earlier = since == null ? Long.MAX_VALUE : secondIn(since, run);
+        boolean known = earlier <= second;
+        into.put("points", shown(known ? window.series(earlier) : window.series(), zero));
+        into.put("since", known ? since : null);
+        into.put("next", run + second);
+    }
+
+    /** Returns the second in a mark of the given run; a second that never comes if it is not such a mark. */
+    private static long secondIn(String mark, String run) {
+        try {
+            return mark.startsWith(run) ? Long.parseLong(mark.substring(run.length())) : Long.MAX_VALUE;
+        } catch (NumberFormatException e) {
+            return Long.MAX_VALUE;
+        }
+    }
+
+    private Instant startAt(Instant at, long second) {
+        Instant known = start;
+        Instant now = at.minusSeconds(second).truncatedTo(ChronoUnit.MILLIS);
+        if (Duration.between(known, now).abs().compareTo(CLOCK_CHANGE) < 0) {
+            return known;
+        }
+        start = now;
+        return now;
+    }
+
+    private static List<Map<String, Object>> shown(List<LatencyWindow.Point> points, Instant start) {
+        return points.stream().map(point -> shown(point, start)).toList();
+    }
+
+    private static Map<String, Object> shown(LatencyWindow.Point point, Instant start) {
+        Map<String, Object> shown = new LinkedHashMap<>();
+        shown.put("at", start.plusSeconds(point.second()).toString());
+        shown.put("seconds", point.seconds());
+        putTimes(shown, point);
+        return shown;
+    }
+
+    /** Adds the counts and times of a point to a map of JSON data. */
+    static void putTimes(Map<String, Object> into, LatencyWindow.Point point) {
+        into.put("calls", point.calls());
+        into.put("failed", point.failed());
+        into.put("late", point.late());
+        into.put("p50Millis", rounded(point.p50Millis()));
+        into.put("p99Millis", rounded(point.p99Millis()));
+        into.put("maxMillis", rounded(point.maxMillis()));
+    }
+
+    static double rounded(double value) {
+        return Math.round(value * 1_000) / 1_000.0;
+    }
+}
