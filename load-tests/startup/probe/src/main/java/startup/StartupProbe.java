@@ -1,16 +1,22 @@
 package startup;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.ApplicationListener;
+import org.springframework.core.env.Environment;
 
 /**
- * Prints figures when the application is ready: the number of loaded classes, the number of live threads, the CPU and
- * wall time since the JVM started, and the size of the heap after a collection. If the application defines a first
- * call, makes this call and prints its duration. Then ends the process.
+ * Prints figures when the application is ready: the number of loaded classes, the CPU and wall time since the JVM
+ * started, the number of live threads, and the size of the heap after a collection. If the application defines a first
+ * call, makes this call and prints its duration. Reads the paths of the property {@code startup.read} from the
+ * application's web server before it counts the threads and measures the heap. Then ends the process.
  */
 public final class StartupProbe implements ApplicationListener<ApplicationReadyEvent> {
 
@@ -25,14 +31,36 @@ public final class StartupProbe implements ApplicationListener<ApplicationReadyE
                 ProcessHandle.current().info().totalCpuDuration().orElseThrow().toMillis();
         long wallMillis = ManagementFactory.getRuntimeMXBean().getUptime();
         int classes = ManagementFactory.getClassLoadingMXBean().getLoadedClassCount();
-        int threads = ManagementFactory.getThreadMXBean().getThreadCount();
         FirstCall first =
                 event.getApplicationContext().getBeanProvider(FirstCall.class).getIfAvailable();
         long firstCallMicros = first == null ? 0 : firstSuccess(first);
+        readAll(event.getApplicationContext().getEnvironment());
+        int threads = ManagementFactory.getThreadMXBean().getThreadCount();
         System.out.printf(
                 "STARTUP classes=%d threads=%d cpu=%d wall=%d first=%d heap=%d%n",
                 classes, threads, cpuMillis, wallMillis, firstCallMicros, heapKilobytes());
         System.exit(SpringApplication.exit(event.getApplicationContext()));
+    }
+
+    private static void readAll(Environment environment) {
+        for (String path : environment.getProperty("startup.read", String[].class, new String[0])) {
+            read(environment.getRequiredProperty("local.server.port", int.class), path);
+        }
+    }
+
+    /** Sends the request over a plain socket, because an HTTP client would start threads. */
+    private static void read(int port, String path) {
+        try (Socket socket = new Socket("127.0.0.1", port)) {
+            String request = "GET " + path + " HTTP/1.0\r\nHost: localhost\r\n\r\n";
+            socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+            String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            if (!answer.startsWith("HTTP/1.1 200")) {
+                throw new IllegalStateException(
+                        path + ": " + answer.lines().findFirst().orElse("no answer"));
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static long heapKilobytes() {
