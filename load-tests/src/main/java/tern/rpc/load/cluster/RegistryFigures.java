@@ -2,17 +2,19 @@ package tern.rpc.load.cluster;
 
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Function;
+import java.util.function.Supplier;
 import tern.rpc.ServiceKey;
 import tern.rpc.registry.Registration;
 import tern.rpc.registry.dubbo.DubboEntries;
 import tern.rpc.registry.dubbo.KnownProcesses;
-import tern.rpc.registry.dubbo.ProviderUrl;
+import tern.rpc.registry.dubbo.KnownProviders;
 
 /**
  * Measures the processor time for parsing a full list of registry entries, and the memory of the parsed entries.
@@ -44,12 +46,12 @@ final class RegistryFigures {
                     .get(0)
                     .node();
         }
-        report("application level", names, processes, rounds, new ApplicationLevel());
-        report("interface level", urls, urls, rounds, Parser.of(ProviderUrl::parseNode));
+        report("application level", rounds, () -> applicationLevel(names, processes));
+        report("interface level", rounds, () -> interfaceLevel(urls));
     }
 
     private static Registration registration(int number) {
-        List<Registration.Service> services = new java.util.ArrayList<>();
+        List<Registration.Service> services = new ArrayList<>();
         for (int i = 0; i < SERVICES; i++) {
             services.add(new Registration.Service(
                     new ServiceKey("com.example.shop.orders.OrderService" + i, "", ""),
@@ -67,68 +69,66 @@ final class RegistryFigures {
                 1_795_000_000_000L + number);
     }
 
-    /** Parses the entries of one list. */
-    private interface Parser {
-
-        /** Returns the function that parses each entry of the next list. */
-        Function<String, Object> start();
-
-        static Parser of(Function<String, Object> each) {
-            return () -> each;
-        }
-    }
-
-    private static final class ApplicationLevel implements Parser {
-
-        @Override
-        public Function<String, Object> start() {
-            KnownProcesses processes = new KnownProcesses("shop");
-            return text -> {
-                Object known = processes.parse(text);
-                if (known == null) {
-                    throw new IllegalStateException("not an entry: " + text);
-                }
-                return known;
-            };
-        }
-    }
-
-    private static void report(String level, String[] names, String[] texts, int rounds, Parser parser) {
+    private static void report(String level, int rounds, Supplier<Parsed> parser) {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long[] nanos = new long[rounds];
         for (int round = 0; round < rounds; round++) {
             long before = threads.getCurrentThreadCpuTime();
-            parse(names, texts, parser);
+            parser.get();
             nanos[round] = threads.getCurrentThreadCpuTime() - before;
         }
         long first = nanos[0];
         Arrays.sort(nanos);
         long usedBefore = used();
-        Parsed kept = parse(names, texts, parser);
+        Parsed kept = parser.get();
         long bytes = used() - usedBefore;
         System.out.printf(
                 "%-18s %,d entries: first list %.1f ms, median %.1f ms of processor time; %d bytes per entry%n",
                 level,
-                kept.entries().size(),
+                kept.entries(),
                 first / NANOS_PER_MILLI,
                 nanos[rounds / 2] / NANOS_PER_MILLI,
-                bytes / texts.length);
+                bytes / kept.entries());
     }
 
-    /** A list in the form in which the registry client stores it: the entries by name, and the set of names. */
-    private record Parsed(Map<String, Object> entries, Set<String> names) {}
+    /**
+     * A list in the form in which the registry client keeps it.
+     *
+     * @param kept all objects that the client keeps
+     */
+    private record Parsed(int entries, Object kept) {}
 
-    private static Parsed parse(String[] names, String[] texts, Parser parser) {
-        Function<String, Object> parsing = parser.start();
+    private static Parsed applicationLevel(String[] names, String[] texts) {
+        KnownProcesses processes = new KnownProcesses("shop");
         Map<String, Object> entries = new HashMap<>();
-        Set<String> known = new java.util.HashSet<>();
+        Set<String> known = new HashSet<>();
         for (int i = 0; i < texts.length; i++) {
-            // The name is copied, because ZooKeeper's client also creates a new string for each name.
-            String name = new String(names[i].toCharArray());
+            String name = copy(names[i]);
+            Object process = processes.parse(texts[i]);
+            if (process == null) {
+                throw new IllegalStateException("not an entry: " + texts[i]);
+            }
             known.add(name);
-            entries.put(name, parsing.apply(texts[i]));
+            entries.put(name, process);
         }
-        return new Parsed(entries, known);
+        return new Parsed(entries.size(), List.of(processes, entries, known));
+    }
+
+    private static Parsed interfaceLevel(String[] urls) {
+        List<String> copies = new ArrayList<>();
+        for (String url : urls) {
+            copies.add(copy(url));
+        }
+        KnownProviders known = new KnownProviders();
+        known.replace(copies, (name, wrong) -> {
+            throw wrong;
+        });
+        return new Parsed((int) known.providers().count(), known);
+    }
+
+    /** Copies a name, because ZooKeeper's client also creates a new string for each name of each list. */
+    private static String copy(String name) {
+        return new String(name.toCharArray());
     }
 
     private static long used() {

@@ -10,9 +10,6 @@ import tern.rpc.registry.Registration.Service;
 /** Converts a registration to the registry entries read by Dubbo consumers. */
 public final class DubboEntries {
 
-    /** The parameter for the name of a second protocol on the same port. */
-    static final String FURTHER_PROTOCOL = "ext.protocol";
-
     /**
      * The parameter that marks an entry for the second protocol. Consumers use an entry with this parameter only if
      * they request that protocol.
@@ -59,7 +56,7 @@ public final class DubboEntries {
             parameters.put("timestamp", String.valueOf(registration.startedAtMillis()));
             parameters.putAll(registration.attributes());
             if (!nodePerProtocol && protocols.size() > 1) {
-                parameters.put(FURTHER_PROTOCOL, protocols.get(1));
+                parameters.put(ProviderUrl.FURTHER_PROTOCOL, protocols.get(1));
             }
             urls.add(new ProviderUrl(
                     protocol,
@@ -128,7 +125,7 @@ public final class DubboEntries {
     /** Returns those parameters of a service that stay the same across restarts. */
     private Map<String, String> parameters(Service service) {
         Map<String, String> parameters = new TreeMap<>();
-        parameters.put("application", registration.application());
+        parameters.put(ProviderUrl.APPLICATION, registration.application());
         parameters.put("deprecated", "false");
         parameters.put("dubbo", "2.0.2");
         parameters.put("dynamic", "true");

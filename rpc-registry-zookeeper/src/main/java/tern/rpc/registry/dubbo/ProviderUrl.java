@@ -22,6 +22,12 @@ public record ProviderUrl(String protocol, String host, int port, String path, M
     public static final String GROUP = "group";
     public static final String VERSION = "version";
     public static final String CATEGORY = "category";
+    public static final String APPLICATION = "application";
+    public static final String ENABLED = "enabled";
+    public static final String DISABLED = "disabled";
+
+    /** The parameter for the name of a second protocol on the same port. */
+    public static final String FURTHER_PROTOCOL = "ext.protocol";
 
     private static final String SCHEME_END = "://";
     private static final int MAX_PORT = 65_535;
@@ -36,8 +42,13 @@ public record ProviderUrl(String protocol, String host, int port, String path, M
      * @throws IllegalArgumentException if the name is not the encoded URL of a provider, or exceeds the limits
      */
     public static ProviderUrl parseNode(String name) {
-        Limits.check("the length of the name", name.length(), Limits.MAX_ENTRY);
+        checkNode(name);
         return parse(URLDecoder.decode(name, StandardCharsets.UTF_8));
+    }
+
+    /** @throws IllegalArgumentException if the name of a node is too long */
+    static void checkNode(String name) {
+        Limits.check("the length of the name", name.length(), Limits.MAX_ENTRY);
     }
 
     /**
@@ -66,7 +77,7 @@ public record ProviderUrl(String protocol, String host, int port, String path, M
                 query < 0 ? Map.of() : parameters(url.substring(query + 1)));
     }
 
-    private static String host(String text) {
+    static String host(String text) {
         String host = text.startsWith("[") && text.endsWith("]") ? text.substring(1, text.length() - 1) : text;
         if (!Hosts.isHost(host)) {
             throw new IllegalArgumentException("a URL without a valid host");
@@ -74,7 +85,7 @@ public record ProviderUrl(String protocol, String host, int port, String path, M
         return host;
     }
 
-    private static int port(String text) {
+    static int port(String text) {
         try {
             int port = Integer.parseInt(text);
             if (port < 0 || port > MAX_PORT) {

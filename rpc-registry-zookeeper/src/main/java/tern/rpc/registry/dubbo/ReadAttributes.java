@@ -14,8 +14,9 @@ public final class ReadAttributes {
 
     static final String WEIGHT = "weight";
     static final String WARMUP = "warmup";
-    private static final String ZONE = "zone";
-    private static final String TIMESTAMP = "timestamp";
+    static final String ZONE = "zone";
+    static final String TAG = Attributes.TAG;
+    static final String TIMESTAMP = "timestamp";
     private static final int MAX_WEIGHT = 1_000_000;
     private static final int MAX_SHARED = 10_000;
 
@@ -28,14 +29,14 @@ public final class ReadAttributes {
      * @param revision the revision; empty if unknown
      */
     public Attributes of(Function<String, @Nullable String> parameter, String revision) {
-        String tag = parameter.apply(Attributes.TAG);
+        String tag = parameter.apply(TAG);
         String zone = parameter.apply(ZONE);
         Attributes read = new Attributes(
                 (int) number(parameter.apply(WEIGHT), Attributes.DEFAULT_WEIGHT, MAX_WEIGHT),
                 zone == null ? "" : Limits.shown(zone),
-                tag == null || tag.isEmpty() ? Map.of() : Map.of(Attributes.TAG, Limits.shown(tag)),
+                tag == null || tag.isEmpty() ? Map.of() : Map.of(TAG, Limits.shown(tag)),
                 revision,
-                number(parameter.apply(TIMESTAMP), 0, Long.MAX_VALUE),
+                startedAtMillis(parameter.apply(TIMESTAMP)),
                 false);
         if (shared.size() >= MAX_SHARED) {
             // Each start time occurs only once, so the cache is cleared before too many attributes with old start times
@@ -44,6 +45,10 @@ public final class ReadAttributes {
         }
         Attributes same = shared.putIfAbsent(read, read);
         return same == null ? read : same;
+    }
+
+    static long startedAtMillis(@Nullable String text) {
+        return number(text, 0, Long.MAX_VALUE);
     }
 
     private static long number(@Nullable String text, long otherwise, long most) {

@@ -25,8 +25,7 @@ final class ApplicationWatch {
         this.processes = new Folder<>(
                 session,
                 Paths.of(session.settings()).processes(application),
-                true,
-                (name, data) -> data == null ? null : known.parse(new String(data, StandardCharsets.UTF_8)),
+                data -> known.parse(new String(data, StandardCharsets.UTF_8)),
                 this::changed);
         this.metadata = new MetadataCache(session, processMetadata, this::tell);
     }

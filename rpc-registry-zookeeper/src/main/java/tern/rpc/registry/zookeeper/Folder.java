@@ -11,8 +11,6 @@ import java.util.Set;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import tern.rpc.registry.dubbo.Limits;
 
 /**
@@ -21,9 +19,6 @@ import tern.rpc.registry.dubbo.Limits;
  */
 final class Folder<T> implements Session.Listener {
 
-    private static final Logger LOG = LoggerFactory.getLogger(Folder.class);
-
-    private static final int MAX_CHILDREN = 100_000;
     private static final int MAX_IN_FLIGHT = 64;
 
     /** Parses a child's entry. */
@@ -32,19 +27,19 @@ final class Folder<T> implements Session.Listener {
         /**
          * Parses an entry.
          *
-         * @param data the data of the child; null if the name contains the whole entry
+         * @param data the data of the child
          * @return the entry; null to ignore the entry
          * @throws IllegalArgumentException to ignore the entry and log a warning
          */
         @Nullable
-        T read(String name, byte @Nullable [] data);
+        T read(byte[] data);
     }
 
     private final Session session;
     private final String path;
-    private final boolean withData;
     private final Reader<T> reader;
     private final Runnable changed;
+    private final ChildNames children;
     private final Map<String, T> entries = new HashMap<>();
     // the names of all children, including children whose entries are ignored
     private final Set<String> known = new HashSet<>();
@@ -53,24 +48,20 @@ final class Folder<T> implements Session.Listener {
     private int reading;
     private int connection; // incremented on each connection; results of reads from an earlier connection are ignored
     private boolean incomplete;
-    private boolean listing;
-    private boolean listAgain;
     private boolean heard;
     private boolean closed;
-    private boolean warned;
 
     /**
      * Creates a watch on a node's children.
      *
-     * @param withData whether a child's data is the entry; if false, the child's name is the entry
      * @param changed called after the first list and after each change
      */
-    Folder(Session session, String path, boolean withData, Reader<T> reader, Runnable changed) {
+    Folder(Session session, String path, Reader<T> reader, Runnable changed) {
         this.session = session;
         this.path = path;
-        this.withData = withData;
         this.reader = reader;
         this.changed = changed;
+        this.children = new ChildNames(session, path, this::listed);
     }
 
     void start() {
@@ -93,73 +84,24 @@ final class Folder<T> implements Session.Listener {
         unread.clear();
         toRead.clear();
         reading = 0;
-        listing = false;
         incomplete = false;
-        if (isNew && withData) {
+        if (isNew) {
             known.clear(); // The new session has no watches on the children's data, so all children must be read again.
         }
-        list();
+        children.connected();
     }
 
     @Override
     public void stale(String why) {}
 
-    /** Lists the children again. */
-    void list() {
-        if (closed) {
-            return;
-        }
-        if (listing) {
-            listAgain = true;
-            return;
-        }
-        listing = true;
-        listAgain = false;
-        int current = connection;
-        session.children(path, event -> list()).whenComplete((names, failure) -> {
-            if (current != connection) {
-                return;
-            }
-            listing = false;
-            if (failure == null) {
-                listed(names);
-            } else if (Session.isCode(failure, Code.NONODE)) {
-                // If the node exists by now, the children are listed again; otherwise this watch reports the node's
-                // creation.
-                session.exists(path, event -> list()).thenRun(this::list);
-                listed(List.of());
-            } else if (Session.isCode(failure, Code.NOAUTH)) {
-                warn("cannot be listed: " + session.reason(failure));
-            } else {
-                LOG.debug("{} cannot be listed at {}", path, session.settings().url(), failure);
-            }
-            if (listAgain && session.isConnected()) {
-                list();
-            }
-        });
-    }
-
     private void listed(List<String> names) {
-        if (closed) {
-            return;
-        }
-        List<String> accepted = names;
-        if (names.size() > MAX_CHILDREN) {
-            accepted = names.stream().sorted().limit(MAX_CHILDREN).toList();
-            warn("has " + names.size() + " entries; the first " + MAX_CHILDREN + " in the order of their names count");
-        }
-        Set<String> current = new HashSet<>(accepted);
+        Set<String> current = new HashSet<>(names);
         boolean removed = known.retainAll(current) | entries.keySet().retainAll(current);
         int before = toRead.size();
-        for (String name : accepted) {
+        for (String name : names) {
             if (known.add(name)) {
-                if (withData) {
-                    toRead.add(name);
-                    unread.add(name);
-                } else {
-                    take(name, null);
-                    removed = true;
-                }
+                toRead.add(name);
+                unread.add(name);
             }
         }
         if (toRead.size() > before || reading > 0) {
@@ -210,9 +152,9 @@ final class Folder<T> implements Session.Listener {
         }
     }
 
-    private void take(String name, byte @Nullable [] data) {
+    private void take(String name, byte[] data) {
         try {
-            T entry = reader.read(name, data);
+            T entry = reader.read(data);
             if (entry == null) {
                 entries.remove(name);
             } else if (known.contains(name)) {
@@ -225,25 +167,12 @@ final class Folder<T> implements Session.Listener {
 
     private void leaveOut(String name, IllegalArgumentException wrong) {
         entries.remove(name);
-        warn("has an entry that is left out, " + Limits.shown(name) + ": " + wrong.getMessage());
-    }
-
-    /** Logs at most one warning, because a client that writes invalid entries could otherwise fill the log. */
-    private void warn(String what) {
-        if (warned) {
-            LOG.debug("{} at {} {}", Limits.shown(path), session.settings().url(), what);
-        } else {
-            warned = true;
-            LOG.warn(
-                    "{} at {} {}. Further ones are logged at level DEBUG",
-                    Limits.shown(path),
-                    session.settings().url(),
-                    what);
-        }
+        children.leaveOut(name, wrong);
     }
 
     void close() {
         closed = true;
+        children.close();
         session.remove(this);
     }
 }

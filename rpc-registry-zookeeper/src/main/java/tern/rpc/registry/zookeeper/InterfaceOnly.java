@@ -74,7 +74,7 @@ final class InterfaceOnly {
         for (String name : names) {
             try {
                 ProviderUrl url = ProviderUrl.parseNode(name);
-                String application = url.parameter("application");
+                String application = url.parameter(ProviderUrl.APPLICATION);
                 boolean self = url.host().equals(own.host()) && url.port() == own.port();
                 if (!self && found.size() < Limits.MAX_APPLICATIONS) {
                     found.add(application.isEmpty() ? url.host() + ":" + url.port() : Limits.shown(application));

@@ -13,6 +13,7 @@ import tern.rpc.endpoint.Instance;
 import tern.rpc.registry.Subscription;
 import tern.rpc.registry.dubbo.ApplicationMetadata;
 import tern.rpc.registry.dubbo.KnownProcesses.Known;
+import tern.rpc.registry.dubbo.KnownProviders.Provider;
 import tern.rpc.registry.dubbo.ProviderUrl;
 import tern.rpc.registry.dubbo.ReadAttributes;
 
@@ -23,7 +24,6 @@ import tern.rpc.registry.dubbo.ReadAttributes;
 final class ServiceMatch {
 
     private static final String PROVIDERS = "providers";
-    private static final String FURTHER_PROTOCOL = "ext.protocol";
     private static final String NOTHING = "empty";
 
     private final ServiceKey service;
@@ -66,23 +66,23 @@ final class ServiceMatch {
         }
     }
 
-    void add(ProviderUrl url) {
-        if (speaks(url) && url.service().equals(service) && isEnabled(url)) {
-            add(url.host(), url.port(), url.parameters()::get, "");
+    void add(Provider provider) {
+        if (speaks(provider) && provider.service().equals(service) && isEnabled(provider)) {
+            add(provider.host(), provider.port(), provider::attribute, "");
         }
     }
 
-    private boolean speaks(ProviderUrl url) {
-        return !url.protocol().equals(NOTHING)
-                && (url.protocol().equals(protocol)
-                        || url.parameter(FURTHER_PROTOCOL).equals(protocol));
+    private boolean speaks(Provider provider) {
+        return !provider.protocol().equals(NOTHING)
+                && (provider.protocol().equals(protocol)
+                        || provider.parameter(ProviderUrl.FURTHER_PROTOCOL).equals(protocol));
     }
 
-    private static boolean isEnabled(ProviderUrl url) {
-        String category = url.parameter(ProviderUrl.CATEGORY);
+    private static boolean isEnabled(Provider provider) {
+        String category = provider.parameter(ProviderUrl.CATEGORY);
         return (category.isEmpty() || List.of(category.split(",")).contains(PROVIDERS))
-                && !url.parameter("disabled").equals("true")
-                && !url.parameter("enabled").equals("false");
+                && !provider.parameter(ProviderUrl.DISABLED).equals("true")
+                && !provider.parameter(ProviderUrl.ENABLED).equals("false");
     }
 
     private void add(String host, int port, Function<String, @Nullable String> parameters, String revision) {

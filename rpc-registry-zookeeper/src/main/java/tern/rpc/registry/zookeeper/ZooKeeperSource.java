@@ -26,8 +26,6 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
 
     private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperSource.class);
 
-    private static final String APPLICATION = "application";
-
     private record Key(RegistryUrl url, Subscription subscription) {}
 
     private final Session session;
@@ -37,7 +35,7 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
     private final ServiceMatch match;
     private final Map<String, ApplicationWatch> watched = new LinkedHashMap<>();
     private final Runnable applicationChanged = this::update;
-    private final Folder<ProviderUrl> urls;
+    private final ProviderWatch providers;
     private final MappingWatch mapping;
     private final RuleWatches rules;
     private @Nullable Consumer<EndpointSnapshot> listener; // null before the source is started and after it is closed
@@ -52,12 +50,7 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
         this.clock = clock;
         this.match = new ServiceMatch(subscription);
         String interfaceName = subscription.service().interfaceName();
-        this.urls = new Folder<>(
-                session,
-                Paths.of(session.settings()).providers(interfaceName),
-                false,
-                (name, data) -> ProviderUrl.parseNode(name),
-                this::update);
+        this.providers = new ProviderWatch(session, interfaceName, this::update);
         this.mapping = new MappingWatch(session, interfaceName, this::mapped);
         this.rules = new RuleWatches(session, subscription.service(), consumer, this::update);
     }
@@ -69,7 +62,7 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
             listener = told;
             rules.start();
             if (subscription.level().hasInterfaces()) {
-                urls.start();
+                providers.start();
             }
             if (subscription.level().hasApplications()) {
                 if (subscription.providedBy().isEmpty()) {
@@ -134,7 +127,7 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
                 match.add(process, application.metadata(process));
             }
         }
-        urls.entries().values().forEach(match::add);
+        providers.providers().forEach(match::add);
         List<Instance> instances = match.take();
         tell(EndpointSnapshot.heard(instances, clock.instant()).withRules(rules.rules()));
     }
@@ -142,12 +135,12 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
     /** Returns the names of the applications that offer the service, as found in the entries. */
     private Set<String> names() {
         Set<String> names = new TreeSet<>(watched.keySet());
-        urls.entries().values().forEach(url -> names.add(url.parameter(APPLICATION)));
+        providers.providers().forEach(provider -> names.add(provider.parameter(ProviderUrl.APPLICATION)));
         return names;
     }
 
     private boolean isHeard() {
-        boolean interfaces = !subscription.level().hasInterfaces() || urls.isHeard();
+        boolean interfaces = !subscription.level().hasInterfaces() || providers.isHeard();
         boolean names = !subscription.level().hasApplications()
                 || !subscription.providedBy().isEmpty()
                 || mapping.isHeard();
@@ -183,7 +176,7 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
         session.execute(() -> {
             listener = null;
             session.remove(this);
-            urls.close();
+            providers.close();
             mapping.close();
             rules.close();
             watch(List.of());

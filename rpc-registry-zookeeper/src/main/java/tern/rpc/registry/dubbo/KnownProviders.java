@@ -1,0 +1,152 @@
+package tern.rpc.registry.dubbo;
+
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.BiConsumer;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.ServiceKey;
+
+/**
+ * Keeps the interface-level entries of one list in a compact form. Parses an entry only if its name was not in the
+ * previous list. Keeps the hashes of the names instead of the names, because the registry repeats all names in each
+ * list. Providers with equal attributes share one attribute object. Not thread-safe.
+ */
+public final class KnownProviders {
+
+    /** The parameters that a consumer uses, except those in the service and the start time. */
+    private static final List<String> USED = List.of(
+            ProviderUrl.APPLICATION,
+            ProviderUrl.CATEGORY,
+            ProviderUrl.DISABLED,
+            ProviderUrl.ENABLED,
+            ProviderUrl.FURTHER_PROTOCOL,
+            ReadAttributes.TAG,
+            ReadAttributes.WEIGHT,
+            ReadAttributes.ZONE);
+
+    private final NameHash hash = new NameHash();
+    private long[] hashes = {}; // sorted
+
+    // The provider at an index belongs to the hash at the same index; null for an entry that is left out.
+    private @Nullable Provider[] providers = {};
+
+    /**
+     * Replaces the list.
+     *
+     * @param names the names of all nodes
+     * @param leftOut gets each new name that is not a valid entry, with the reason
+     * @return whether the names differ from those of the previous list
+     */
+    public boolean replace(List<String> names, BiConsumer<String, IllegalArgumentException> leftOut) {
+        long[] unsorted = hashes(names);
+        long[] next = unsorted.clone();
+        Arrays.sort(next);
+        if (Arrays.equals(next, hashes)) {
+            return false;
+        }
+        @Nullable Provider[] nextProviders = new @Nullable Provider[next.length];
+        ProviderParser parser = parser();
+        int i = 0;
+        for (String name : names) {
+            int before = Arrays.binarySearch(hashes, unsorted[i]);
+            Provider provider = before < 0 ? parse(name, parser, leftOut) : providers[before];
+            nextProviders[Arrays.binarySearch(next, unsorted[i])] = provider;
+            i++;
+        }
+        hashes = next;
+        providers = nextProviders;
+        return true;
+    }
+
+    private long[] hashes(List<String> names) {
+        long[] all = new long[names.size()];
+        int i = 0;
+        for (String name : names) {
+            all[i++] = hash.of(name);
+        }
+        return all;
+    }
+
+    /** Returns a parser that knows the attribute objects in use. */
+    private ProviderParser parser() {
+        ProviderParser parser = new ProviderParser();
+        Set<Shared> added = Collections.newSetFromMap(new IdentityHashMap<>());
+        for (Provider provider : providers) {
+            if (provider != null && added.add(provider.shared())) {
+                parser.add(provider.shared());
+            }
+        }
+        return parser;
+    }
+
+    private static @Nullable Provider parse(
+            String name, ProviderParser parser, BiConsumer<String, IllegalArgumentException> leftOut) {
+        try {
+            return parser.parse(name);
+        } catch (IllegalArgumentException e) {
+            leftOut.accept(name, e);
+            return null;
+        }
+    }
+
+    /** Returns the providers whose entries are valid. */
+    public Stream<Provider> providers() {
+        return Arrays.stream(providers).filter(Objects::nonNull);
+    }
+
+    /**
+     * The attributes shared by all providers with the same configuration.
+     *
+     * @param parameters the parameters that a consumer uses, except those in the service and the start time
+     */
+    public record Shared(String protocol, ServiceKey service, Map<String, String> parameters) {
+
+        static Shared of(ProviderUrl url) {
+            Map<String, String> used = new HashMap<>();
+            for (String name : USED) {
+                String value = url.parameters().get(name);
+                if (value != null) {
+                    used.put(name, value);
+                }
+            }
+            return new Shared(url.protocol(), url.service(), Map.copyOf(used));
+        }
+    }
+
+    /**
+     * A service in one process.
+     *
+     * @param host the host; an IPv6 address has no brackets
+     * @param startedAtMillis the start time in milliseconds since 1970; 0 if unknown
+     * @param shared all attributes except the start time
+     */
+    public record Provider(String host, int port, long startedAtMillis, Shared shared) {
+
+        public String protocol() {
+            return shared.protocol();
+        }
+
+        public ServiceKey service() {
+            return shared.service();
+        }
+
+        /** Returns a parameter that a consumer uses; empty if it is missing. */
+        public String parameter(String name) {
+            return shared.parameters().getOrDefault(name, "");
+        }
+
+        /** Returns an attribute of the provider; null if it is missing. */
+        public @Nullable String attribute(String name) {
+            return name.equals(ReadAttributes.TIMESTAMP)
+                    ? String.valueOf(startedAtMillis)
+                    : shared.parameters().get(name);
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package tern.rpc.registry.zookeeper;
+
+import java.util.List;
+import java.util.stream.Stream;
+import tern.rpc.registry.dubbo.KnownProviders;
+import tern.rpc.registry.dubbo.KnownProviders.Provider;
+
+/** Watches the interface-level entries of one interface. Confined to the session's thread. */
+final class ProviderWatch implements Session.Listener {
+
+    private final Session session;
+    private final Runnable changed;
+    private final ChildNames names;
+    private final KnownProviders known = new KnownProviders();
+    private boolean heard;
+
+    /** @param changed called after the first list and after each change */
+    ProviderWatch(Session session, String interfaceName, Runnable changed) {
+        this.session = session;
+        this.changed = changed;
+        this.names = new ChildNames(session, Paths.of(session.settings()).providers(interfaceName), this::listed);
+    }
+
+    void start() {
+        session.add(this);
+    }
+
+    @Override
+    public void connected(boolean isNew) {
+        names.connected();
+    }
+
+    @Override
+    public void stale(String why) {}
+
+    private void listed(List<String> listed) {
+        boolean differs = known.replace(listed, names::leaveOut);
+        if (differs || !heard) {
+            heard = true;
+            changed.run();
+        }
+    }
+
+    /** Returns whether the entries have been listed at least once. */
+    boolean isHeard() {
+        return heard;
+    }
+
+    Stream<Provider> providers() {
+        return known.providers();
+    }
+
+    void close() {
+        names.close();
+        session.remove(this);
+    }
+}

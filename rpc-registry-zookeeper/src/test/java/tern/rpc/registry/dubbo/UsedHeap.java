@@ -1,0 +1,20 @@
+package tern.rpc.registry.dubbo;
+
+/** Measures the memory of all objects that are in use. */
+public final class UsedHeap {
+
+    private static final int ATTEMPTS = 5;
+
+    private UsedHeap() {}
+
+    /** Returns the smallest result of several garbage collections, because other threads may create objects. */
+    public static long bytes() {
+        Runtime runtime = Runtime.getRuntime();
+        long least = Long.MAX_VALUE;
+        for (int i = 0; i < ATTEMPTS; i++) {
+            System.gc();
+            least = Math.min(least, runtime.totalMemory() - runtime.freeMemory());
+        }
+        return least;
+    }
+}
