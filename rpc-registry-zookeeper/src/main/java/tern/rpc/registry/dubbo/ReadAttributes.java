@@ -23,7 +23,8 @@ public final class ReadAttributes {
     private final Map<Attributes, Attributes> shared = new HashMap<>();
 
     /**
-     * Reads attributes. Returns the same object for equal attributes.
+     * Reads attributes. Equal attributes without a start time are the same object. Attributes that differ only in the
+     * start time have the same strings and tags.
      *
      * @param parameter returns the value of a parameter; null if the parameter is missing
      * @param revision the revision; empty if unknown
@@ -36,15 +37,15 @@ public final class ReadAttributes {
                 zone == null ? "" : Limits.shown(zone),
                 tag == null || tag.isEmpty() ? Map.of() : Map.of(TAG, Limits.shown(tag)),
                 revision,
-                startedAtMillis(parameter.apply(TIMESTAMP)),
+                0,
                 false);
         if (shared.size() >= MAX_SHARED) {
-            // Each start time occurs only once, so the cache is cleared before too many attributes with old start times
-            // accumulate.
-            shared.clear();
+            shared.clear(); // Instances still in use keep their own references to these objects.
         }
         Attributes same = shared.putIfAbsent(read, read);
-        return same == null ? read : same;
+        Attributes unstarted = same == null ? read : same;
+        long startedAt = startedAtMillis(parameter.apply(TIMESTAMP));
+        return startedAt == 0 ? unstarted : unstarted.withStartedAt(startedAt);
     }
 
     static long startedAtMillis(@Nullable String text) {

@@ -1,7 +1,6 @@
 package tern.rpc.registry.zookeeper;
 
-import java.util.ArrayList;
-import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -29,7 +28,7 @@ final class ServiceMatch {
     private final ServiceKey service;
     private final String protocol;
     private final ReadAttributes attributes = new ReadAttributes();
-    private final Map<Endpoint, Instance> before = new TreeMap<>(ServiceMatch::compare);
+    private List<Instance> before = List.of(); // sorted by address
     private Map<Endpoint, Instance> found = new TreeMap<>(ServiceMatch::compare);
 
     ServiceMatch(Subscription subscription) {
@@ -92,17 +91,21 @@ final class ServiceMatch {
         Endpoint endpoint = new Endpoint(host, port);
         if (!found.containsKey(endpoint)) {
             Instance instance = new Instance(endpoint, attributes.of(parameters, revision));
-            Instance same = before.get(endpoint);
-            found.put(endpoint, instance.equals(same) ? same : instance);
+            found.put(endpoint, sameAsBefore(instance));
         }
     }
 
-    /** Returns the providers found since the previous call, sorted by address. */
+    /** Returns the equal object of the previous list, because identical objects are the fastest to compare. */
+    private Instance sameAsBefore(Instance instance) {
+        int index =
+                Collections.binarySearch(before, instance, (one, other) -> compare(one.endpoint(), other.endpoint()));
+        return index >= 0 && before.get(index).equals(instance) ? before.get(index) : instance;
+    }
+
+    /** Returns the providers found since the previous call, sorted by address. The list is immutable. */
     List<Instance> take() {
-        Collection<Instance> instances = found.values();
-        before.clear();
-        before.putAll(found);
+        before = List.copyOf(found.values());
         found = new TreeMap<>(ServiceMatch::compare);
-        return new ArrayList<>(instances);
+        return before;
     }
 }

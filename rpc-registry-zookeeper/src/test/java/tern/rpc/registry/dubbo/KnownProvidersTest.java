@@ -2,12 +2,10 @@ package tern.rpc.registry.dubbo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,42 +15,13 @@ import tern.rpc.registry.dubbo.KnownProviders.Provider;
 
 class KnownProvidersTest {
 
-    private static final int MANY = 100_000;
+    private static final int MANY = 50_000;
     private static final String INVALID = "dubbo%3A%2F%2F%0A%2Fcap.Greeting";
     private static final String REST =
             "%2Fcap.Greeting%3Fapplication%3Dshop%26interface%3Dcap.Greeting%26timestamp%3D7";
 
     private final KnownProviders known = new KnownProviders();
     private final List<String> leftOut = new ArrayList<>();
-
-    private static String name(int number, long startedAt, String zone) {
-        String host = "10." + (number >> 16) + "." + (number >> 8 & 255) + "." + (number & 255);
-        return new ProviderUrl(
-                        "dubbo",
-                        host,
-                        20880,
-                        "cap.Greeting",
-                        Map.of(
-                                "application",
-                                "shop",
-                                "interface",
-                                "cap.Greeting",
-                                "methods",
-                                "add,greet",
-                                "timestamp",
-                                String.valueOf(startedAt),
-                                "zone",
-                                zone))
-                .node();
-    }
-
-    private static List<String> names(int number) {
-        List<String> names = new ArrayList<>();
-        for (int i = 0; i < number; i++) {
-            names.add(name(i, 1_000 + i, "a"));
-        }
-        return names;
-    }
 
     private boolean replace(List<String> names) {
         return known.replace(names, (name, wrong) -> leftOut.add(name));
@@ -68,10 +37,10 @@ class KnownProvidersTest {
 
     @Test
     void identicalListIsNotParsedAgain() {
-        replace(names(1_000));
+        replace(new ProviderNames(1_000));
         List<Provider> before = known.providers().toList();
 
-        boolean changed = replace(names(1_000));
+        boolean changed = replace(new ProviderNames(1_000));
 
         assertThat(changed).isFalse();
         assertThat(known.providers()).hasSize(1_000);
@@ -80,11 +49,11 @@ class KnownProvidersTest {
 
     @Test
     void onlyTheChangedEntryOfAListIsParsed() {
-        List<String> names = names(1_000);
+        List<String> names = new ArrayList<>(new ProviderNames(1_000));
         replace(names);
         List<Provider> before = known.providers().toList();
 
-        names.set(500, name(500, 9_999, "a"));
+        names.set(500, ProviderNames.name(500, 9_999, "a"));
         Collections.reverse(names);
         boolean changed = replace(names);
 
@@ -99,10 +68,10 @@ class KnownProvidersTest {
 
     @Test
     void removedEntryIsForgotten() {
-        replace(names(1_000));
+        replace(new ProviderNames(1_000));
         List<Provider> before = known.providers().toList();
 
-        boolean changed = replace(names(999));
+        boolean changed = replace(new ProviderNames(999));
 
         assertThat(changed).isTrue();
         assertThat(known.providers()).hasSize(999);
@@ -111,8 +80,8 @@ class KnownProvidersTest {
 
     @Test
     void invalidEntryIsReportedOnceWhileItIsInTheList() {
-        replace(List.of(INVALID, name(1, 1, "a")));
-        replace(List.of(INVALID, name(1, 1, "a"), name(2, 2, "a")));
+        replace(List.of(INVALID, ProviderNames.name(1, 1, "a")));
+        replace(List.of(INVALID, ProviderNames.name(1, 1, "a"), ProviderNames.name(2, 2, "a")));
 
         assertThat(leftOut).containsExactly(INVALID);
         assertThat(known.providers()).hasSize(2);
@@ -127,7 +96,7 @@ class KnownProvidersTest {
     void providersThatDifferInAddressAndStartShareTheirAttributesEvenIfTheyComeOneAfterAnother() {
         List<String> names = new ArrayList<>();
         for (int i = 0; i < 30; i++) {
-            names.add(name(i, i, "zone-" + i % 3));
+            names.add(ProviderNames.name(i, i, "zone-" + i % 3));
             replace(names);
         }
 
@@ -136,20 +105,9 @@ class KnownProvidersTest {
                 .satisfies(shared -> assertThat(Set.copyOf(shared)).hasSize(3));
     }
 
-    /** The list and its names are created on demand, so that they are not counted. */
     @Test
     void entryNeedsAtMost125Bytes() {
-        List<String> names = new AbstractList<>() {
-            @Override
-            public String get(int index) {
-                return name(index, 1_795_000_000_000L + index, "zone-" + index % 3);
-            }
-
-            @Override
-            public int size() {
-                return MANY;
-            }
-        };
+        List<String> names = new ProviderNames(MANY);
 
         long before = UsedHeap.bytes();
         replace(names);
@@ -161,7 +119,7 @@ class KnownProvidersTest {
 
     @Test
     void onlyParametersThatAConsumerUsesAreKept() {
-        replace(List.of(name(1, 7, "a")));
+        replace(List.of(ProviderNames.name(1, 7, "a")));
 
         assertThat(known.providers()).singleElement().satisfies(provider -> {
             assertThat(provider.protocol()).isEqualTo("dubbo");
