@@ -26,6 +26,12 @@ import tern.rpc.Thrown;
 final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<Object> {
 
     private static final Logger LOG = LoggerFactory.getLogger(GrpcCall.class);
+    /**
+     * The number of messages that a service may send after its call was cancelled. A service that sends more does not
+     * see the cancellation, because the listener is not called while the service runs.
+     */
+    private static final int MAX_DROPPED = 100;
+
     private static final String GZIP = "gzip";
     private static final String IDENTITY = "identity";
 
@@ -42,6 +48,8 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
 
     private @Nullable Listener<Q> listener; // only callbacks use this field and the next one
     private boolean told; // whether the listener has been notified that the call has ended
+    private int
+            dropped; // the number of messages sent after the cancellation; only one thread at a time uses this field
     private boolean compressed; // only one thread at a time uses this field
     private volatile boolean closed;
     private volatile boolean cancelled;
@@ -154,6 +162,10 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
 
     /** Called when the service, an interceptor or a marshaller throws an exception. */
     private void failed(Throwable thrown) {
+        if (cancelled && Status.fromThrowable(thrown).getCode() == Status.Code.CANCELLED) {
+            LOG.debug("{} ended because its caller no longer waits", method.getFullMethodName(), thrown);
+            return;
+        }
         if (closed || cancelled) {
             Thrown.log(
                     thrown, shown -> LOG.warn("{} failed after its call had ended", method.getFullMethodName(), shown));
@@ -196,12 +208,28 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
             throw new IllegalStateException(method.getFullMethodName() + " sends an answer after its end");
         }
         if (cancelled) {
+            drop();
             return;
         }
         try {
             answers.send(messages.response(message));
         } catch (Throwable e) {
             failed(e);
+        }
+    }
+
+    /**
+     * Drops a message of a cancelled call.
+     *
+     * @throws io.grpc.StatusRuntimeException CANCELLED if the service goes on for too long, so that its thread becomes
+     *     free
+     */
+    private void drop() {
+        dropped++;
+        if (dropped > MAX_DROPPED) {
+            throw Status.CANCELLED
+                    .withDescription(method.getFullMethodName() + " sends messages although its call was cancelled")
+                    .asRuntimeException();
         }
     }
 

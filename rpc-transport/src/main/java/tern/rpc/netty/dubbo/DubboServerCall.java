@@ -17,6 +17,7 @@ import tern.rpc.netty.InboundAccount;
 import tern.rpc.netty.NettyServerCall;
 import tern.rpc.netty.ServerConnection;
 import tern.rpc.serialization.Coder;
+import tern.rpc.serialization.LargeMessages;
 import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.MessageTooLargeException;
 import tern.rpc.serialization.ObjectWriter;
@@ -78,7 +79,9 @@ final class DubboServerCall extends NettyServerCall {
         if (bytes == null) {
             throw RpcException.refusal(StatusCode.CANCELLED, "the call had ended before it was read", Executed.NO);
         }
+        int permits = 0;
         try {
+            permits = LargeMessages.startReading(bytes.readableBytes());
             Coder coder = protocol.coders().take();
             try {
                 return decode(bytes, coder, services, admission);
@@ -90,6 +93,7 @@ final class DubboServerCall extends NettyServerCall {
             throw new RpcException(
                     StatusCode.INVALID_ARGUMENT, "the request cannot be read: " + e.getMessage(), Executed.NO, e);
         } finally {
+            LargeMessages.endReading(permits);
             release(bytes);
         }
     }

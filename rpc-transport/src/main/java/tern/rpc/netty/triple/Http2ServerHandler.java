@@ -411,7 +411,10 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             return;
         }
         drainAnnounced = true;
-        goAway(connection().remote().lastStreamCreated());
+        int lastStream = connection().remote().lastStreamCreated();
+        goAway(lastStream);
+        frames.ignoreFramesOf(
+                new LateFrames.Refused(lastStream, connection().local().flowController()));
         context().flush();
         if (connection().numActiveStreams() == 0) {
             context().close();

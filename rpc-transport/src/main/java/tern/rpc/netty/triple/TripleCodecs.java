@@ -20,6 +20,7 @@ import tern.rpc.serialization.CoderPool;
 import tern.rpc.serialization.JsonError;
 import tern.rpc.serialization.JsonFormat;
 import tern.rpc.serialization.JsonMethod;
+import tern.rpc.serialization.LargeMessages;
 import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
@@ -216,6 +217,7 @@ public final class TripleCodecs {
             Reading<T> reading) {
         Coder coder = coders.take();
         boolean reuse = false;
+        int permits = 0;
         try {
             int length = payload.readableBytes();
             byte[] bytes;
@@ -235,10 +237,14 @@ public final class TripleCodecs {
                 bytes = inflated.array();
                 length = inflated.position();
             }
+            if (kind == MessageKind.REQUEST) {
+                permits = LargeMessages.startReading(length);
+            }
             T read = reading.read(bytes, length);
             reuse = true;
             return read;
         } finally {
+            LargeMessages.endReading(permits);
             payload.release();
             if (reuse) {
                 coders.giveBack(coder);

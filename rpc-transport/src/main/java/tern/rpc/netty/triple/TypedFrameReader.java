@@ -7,6 +7,7 @@ import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2FrameListener;
 import io.netty.handler.codec.http2.Http2FrameTypes;
 import io.netty.handler.codec.http2.Http2HeadersDecoder;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Extends Netty's frame reader by recording the type of the latest frame, because Netty's exceptions mention the type
@@ -21,10 +22,16 @@ final class TypedFrameReader extends DefaultHttp2FrameReader {
 
     private byte type = -1;
     private int payloadBytes;
+    private @Nullable LateFrames late; // null until the final GOAWAY has been sent
     private boolean headRead; // true if the header of a frame has been read but its payload is incomplete
 
     TypedFrameReader(Http2HeadersDecoder headers, int maxContinuations) {
         super(headers, maxContinuations);
+    }
+
+    /** Ignores the frames of refused streams from now on, see {@link LateFrames}. */
+    void ignoreFramesOf(LateFrames.Refused refused) {
+        late = new LateFrames(refused);
     }
 
     /** Returns whether the latest frame is a WINDOW_UPDATE. */
@@ -42,8 +49,9 @@ final class TypedFrameReader extends DefaultHttp2FrameReader {
      * recorded.
      */
     @Override
-    public void readFrame(ChannelHandlerContext context, ByteBuf input, Http2FrameListener listener)
+    public void readFrame(ChannelHandlerContext context, ByteBuf input, Http2FrameListener netty)
             throws Http2Exception {
+        Http2FrameListener listener = late == null ? netty : late.passingTo(netty);
         int end = input.writerIndex();
         do {
             int start = input.readerIndex();

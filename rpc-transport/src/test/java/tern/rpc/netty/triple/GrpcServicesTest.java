@@ -59,6 +59,7 @@ import tern.rpc.ServerContext;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.grpc.GrpcServices;
 import tern.rpc.netty.peer.Await;
+import tern.rpc.netty.peer.CapturedLog;
 import tern.rpc.server.ServiceExport;
 
 /** Tests grpc-java services that are exported by Tern and called by grpc-java's client. */
@@ -417,6 +418,36 @@ class GrpcServicesTest {
 
         statement.await();
         reconcile.await();
+    }
+
+    @Test
+    void serviceThatSendsWithoutEndIsStoppedByTheCancellationAndLeavesNoWarning() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch stopped = new CountDownLatch(1);
+        LedgerStub stub = async(new LedgerGrpc.LedgerImplBase() {
+            @Override
+            public void statement(Period period, StreamObserver<Entry> answers) {
+                begun.countDown();
+                try {
+                    while (true) {
+                        answers.onNext(entry("a", 1));
+                    }
+                } finally {
+                    stopped.countDown();
+                }
+            }
+        });
+        CancellableContext caller = Context.current().withCancellation();
+
+        try (CapturedLog log = new CapturedLog("tern.rpc.grpc.GrpcCall")) {
+            caller.run(() -> stub.statement(Period.getDefaultInstance(), new Answers<>()));
+            begun.await();
+            caller.cancel(null);
+
+            stopped.await();
+            sides.close();
+            assertThat(log.lines()).isEmpty();
+        }
     }
 
     @Test

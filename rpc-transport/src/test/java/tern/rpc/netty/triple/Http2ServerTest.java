@@ -34,7 +34,7 @@ import tern.rpc.server.ServiceExport;
 class Http2ServerTest {
 
     private static final String ECHO = "/com.example.wire.GreetService/echo";
-    private static final byte[] HELLO = hello("hello");
+    static final byte[] HELLO = hello("hello");
     private static final long ENHANCE_YOUR_CALM = 0xB;
     private static final long FRAME_SIZE_ERROR = 0x6;
 

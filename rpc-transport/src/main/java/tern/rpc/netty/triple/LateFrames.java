@@ -1,0 +1,62 @@
+package tern.rpc.netty.triple;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2FrameListener;
+import io.netty.handler.codec.http2.Http2FrameListenerDecorator;
+import io.netty.handler.codec.http2.Http2LocalFlowController;
+
+/**
+ * Ignores the frames of streams that the client opened after the final GOAWAY. The headers of such a stream are refused
+ * with RST_STREAM. Netty treats the stream's later frames as a connection error, which would end the running calls. RFC
+ * 9113, 6.8 allows a server to ignore them. Confined to the event loop.
+ */
+final class LateFrames {
+
+    /**
+     * The streams that the server refuses.
+     *
+     * @param lastStream the last stream that the GOAWAY frame accepts
+     * @param flow the flow control of the connection, for which ignored DATA frames still count
+     */
+    record Refused(int lastStream, Http2LocalFlowController flow) {}
+
+    private final Refused refused;
+
+    LateFrames(Refused refused) {
+        this.refused = refused;
+    }
+
+    /** Returns a listener that passes the frames of all other streams to the given listener. */
+    Http2FrameListener passingTo(Http2FrameListener listener) {
+        return new Http2FrameListenerDecorator(listener) {
+
+            @Override
+            public int onDataRead(ChannelHandlerContext read, int stream, ByteBuf data, int padding, boolean end)
+                    throws Http2Exception {
+                if (stream <= refused.lastStream) {
+                    return super.onDataRead(read, stream, data, padding, end);
+                }
+                // Without a stream, the flow control counts the bytes and returns them to the connection's window.
+                refused.flow.receiveFlowControlledFrame(null, data, padding, end);
+                return data.readableBytes() + padding;
+            }
+
+            @Override
+            public void onRstStreamRead(ChannelHandlerContext read, int stream, long error) throws Http2Exception {
+                if (stream <= refused.lastStream) {
+                    super.onRstStreamRead(read, stream, error);
+                }
+            }
+
+            @Override
+            public void onWindowUpdateRead(ChannelHandlerContext read, int stream, int increment)
+                    throws Http2Exception {
+                if (stream <= refused.lastStream) {
+                    super.onWindowUpdateRead(read, stream, increment);
+                }
+            }
+        };
+    }
+}
