@@ -485,6 +485,18 @@ class TypeTableTest {
                 The server refuses a null argument with INVALID_ARGUMENT and the name of the parameter, and does not run the method. A null
                 result makes the call fail with INTERNAL after the method ran. Primitive fields that are missing or null become 0 or false.
 
+                **Lost state.** hessian2 has only fields, elements and entries, so some state of an object is lost, as in Dubbo:
+
+                - The comparator of a `TreeMap`, `TreeSet`, `PriorityQueue` or similar container is not sent. The receiver sorts by natural order.
+                  Send a `List` or a `LinkedHashMap`, which keep their order, or sort at the receiver.
+                - `writeObject`, `readObject` and `writeExternal` of a class are not called. Only fields that are neither static nor transient are
+                  sent. Keep the state in such fields, or send another object by `writeReplace` and `readResolve`, which are called.
+                - The fields of a class that extends a container of the JDK, such as `ArrayList`, are not sent. Send an object that has the
+                  container as a field.
+
+                One warning names each such class: at startup if a signature of a service reaches the class, otherwise when the first object is
+                written or read. JSON also sends no comparators.
+
                 | Shape | among us | from Dubbo | to Dubbo |
                 |---|---|---|---|
                 """);
