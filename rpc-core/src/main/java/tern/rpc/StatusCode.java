@@ -21,5 +21,22 @@ public enum StatusCode {
     INTERNAL,
     UNAVAILABLE,
     DATA_LOSS,
-    UNAUTHENTICATED
+    UNAUTHENTICATED;
+
+    /**
+     * Returns whether the code says that the caller has made a mistake, such as an invalid argument or a missing
+     * permission. Such an answer is not a failure of the server.
+     */
+    public boolean blamesCaller() {
+        return switch (this) {
+            case INVALID_ARGUMENT,
+                    NOT_FOUND,
+                    ALREADY_EXISTS,
+                    PERMISSION_DENIED,
+                    FAILED_PRECONDITION,
+                    OUT_OF_RANGE,
+                    UNAUTHENTICATED -> true;
+            default -> false;
+        };
+    }
 }

@@ -64,11 +64,13 @@ public final class CallMeters {
             failed(e);
         }
         boolean failed = failure != null && !method.declares(failure);
-        if (failed && meter == RpcMeter.SERVER_REQUESTS) {
+        boolean served = meter == RpcMeter.SERVER_REQUESTS;
+        if (failed && served) {
             meters.failed(Outcome.of(failure));
         }
         if (method.type() == MethodType.UNARY) {
-            long second = window.record(nanos, failed);
+            // An invalid request does not show that the server has a problem.
+            long second = window.record(nanos, failed && !(served && Outcome.blamesCaller(failure)));
             calls.ended(failure, nanos, failed, second);
         }
     }

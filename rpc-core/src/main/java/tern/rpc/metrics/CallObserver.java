@@ -13,7 +13,8 @@ public interface CallObserver {
      * @param method the method name, as in {@code OrderService.place}
      * @param tookNanos the time since the call was received
      * @param now the current time on the ledger's clock
-     * @param failure the failure, or null for a result or for an exception that the method declares
+     * @param failure the failure; null for a result, for an exception that the method declares, and for an answer that
+     *     blames the caller
      */
     void ended(String method, CallLedger ledger, long tookNanos, long now, @Nullable Throwable failure);
 }

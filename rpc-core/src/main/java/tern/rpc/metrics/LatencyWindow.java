@@ -122,7 +122,8 @@ public final class LatencyWindow {
      *
      * @param second the first second, on the clock that times the calls
      * @param seconds the number of seconds
-     * @param failed the number of calls that failed with an exception that their methods do not declare
+     * @param failed the number of calls that failed, except with exceptions that their methods declare and answers that
+     *     blame the caller
      * @param late the number of calls that took longer than the latency target
      * @param p50Millis the median in milliseconds; like the other times, 0 if there were no calls
      */
@@ -139,7 +140,8 @@ public final class LatencyWindow {
     /**
      * Records a call.
      *
-     * @param failed whether the call failed with an exception that its method does not declare
+     * @param failed whether the call failed, except with an exception that its method declares or an answer that
+     *     blames the caller
      * @return the current second on the clock that times the calls
      */
     public long record(long nanos, boolean failed) {

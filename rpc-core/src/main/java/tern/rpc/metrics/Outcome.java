@@ -23,6 +23,11 @@ final class Outcome {
         return failure instanceof RpcException rpc ? rpc.code().ordinal() : EXCEPTION;
     }
 
+    /** Returns whether the answer says that the caller has made a mistake. */
+    static boolean blamesCaller(@Nullable Throwable failure) {
+        return failure instanceof RpcException rpc && rpc.code().blamesCaller();
+    }
+
     static String tag(int outcome) {
         return outcome == EXCEPTION ? "exception" : CODES[outcome].name().toLowerCase(Locale.ROOT);
     }

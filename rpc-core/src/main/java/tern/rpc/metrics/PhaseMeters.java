@@ -48,15 +48,17 @@ public final class PhaseMeters {
      * @param failure the call's failure, or null for a result
      */
     public void ended(CallLedger ledger, long now, long tookNanos, @Nullable Throwable failure) {
+        ended(ledger, now, tookNanos, failure, failure);
+    }
+
+    /** @param sent the failure in the form in which it was sent to the caller */
+    public void ended(
+            CallLedger ledger, long now, long tookNanos, @Nullable Throwable failure, @Nullable Throwable sent) {
         ended(ledger, now);
         CallObserver told = meters.observer();
         if (told != null) {
-            told.ended(
-                    method.label(),
-                    ledger,
-                    tookNanos,
-                    now,
-                    failure != null && method.declares(failure) ? null : failure);
+            boolean expected = failure != null && (method.declares(failure) || Outcome.blamesCaller(sent));
+            told.ended(method.label(), ledger, tookNanos, now, expected ? null : failure);
         }
     }
 

@@ -56,14 +56,23 @@ final class CallLedgers {
     /**
      * Adds an answered call's ledger to the totals of its method, and logs or records the call if it was slow.
      * Streams are never logged as slow, because the application chooses their duration.
+     *
+     * @param failure the original failure; null for a result
+     * @param sent the failure in the form in which it was sent to the caller
      */
-    void ended(MethodHandler method, ServerContext call, long tookNanos, long now, @Nullable Throwable failure) {
+    void ended(
+            MethodHandler method,
+            ServerContext call,
+            long tookNanos,
+            long now,
+            @Nullable Throwable failure,
+            @Nullable Throwable sent) {
         CallLedger ledger = call.ledger();
         if (ledger.isOpen()) {
             if (method.isUnary()) {
                 lastSlow.ended(call, tookNanos, now, failure);
                 slow.ended(method.method(), ledger, tookNanos, now, failure);
-                method.phases().ended(ledger, now, tookNanos, failure);
+                method.phases().ended(ledger, now, tookNanos, failure, sent);
             } else {
                 method.phases().ended(ledger, now);
             }

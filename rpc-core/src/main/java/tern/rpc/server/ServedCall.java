@@ -541,7 +541,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         ServerContext serving = context;
         if (serving != null) {
             serving.ledger().joinPresentPart();
-            dispatcher.ledgers().ended(found, serving, tookNanos, now, cause);
+            dispatcher.ledgers().ended(found, serving, tookNanos, now, cause, failure);
             dispatcher
                     .callers()
                     .ended(serving, failure != null && !found.method().declares(failure), now);

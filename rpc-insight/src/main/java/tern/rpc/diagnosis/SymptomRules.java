@@ -238,20 +238,35 @@ final class SymptomRules {
         }
     }
 
-    /** Assigns the wait for a lock to the operation run by the lock's owner, if this operation became slower. */
+    /**
+     * Assigns the wait for a lock to the operation run by the lock's owner, if this operation became slower. A lock
+     * that is held during a new operation stays the cause.
+     */
     private void passOnLocks() {
         for (Part part : leaves.longestFirst()) {
             Phase phase = part.kind() == Kind.LOCK ? excess.samples.ownersIn(part) : null;
             Kind kind = phase == null ? null : Account.part(phase, "").kind();
-            if (kind == null) {
+            if (phase == null || kind == null) {
                 continue;
             }
             Times operation = excess.ofMethodsWith(part).only(other -> other.kind() == kind);
-            if (operation.sum() >= OWNERS_OPERATION * evidence.targetNanos()) {
+            if (operation.sum() >= OWNERS_OPERATION * evidence.targetNanos() && !isNew(phase, operation)) {
                 Times known = leaves.only(other -> other.equals(Part.of(kind)) || operation.of(other) > 0);
                 leaves.pour(part, known.isEmpty() ? operation : known, Leaves.WAIT_FOR + part.name());
             }
         }
+    }
+
+    /**
+     * Returns whether the longest of these operations was never seen before. Then the cause is the code that runs it
+     * under the lock, because nothing shows that the operation became slower.
+     */
+    private boolean isNew(Phase phase, Times operation) {
+        String name = operation.longestFirst().get(0).name();
+        return !name.isEmpty()
+                && !name.startsWith(StackReader.CALLED)
+                && operations.usualEach(phase) >= 0
+                && operations.usualNamed(phase, name) < 0;
     }
 
     /**
