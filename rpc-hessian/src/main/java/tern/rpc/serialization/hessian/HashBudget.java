@@ -1,31 +1,72 @@
 package tern.rpc.serialization.hessian;
 
+import java.util.Arrays;
 import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.EqualHashes;
 import tern.rpc.serialization.SerializationException;
 
 /**
  * Limits the processor time that a message can consume by making its reader hash and compare keys. The weight of a key
- * is the number of values that hashing the key may visit; a value is counted once for each reference to it. Benchmarks
+ * is the number of values that hashing the key may visit; a value is counted once for each reference to it. The limit
+ * grows with the size of the message, because a few bytes of references can describe a key of any weight. Benchmarks
  * extend this class to measure its cost. Not thread-safe.
  */
 class HashBudget {
 
-    /** The assumed number of comparisons for each element added to a heap. It equals the heap's maximum height. */
+    /**
+     * The maximum number of comparisons for each element added to a heap or a sorted container. It equals the maximum
+     * height of a heap.
+     */
     private static final int COMPARISONS = 20;
+
+    /** A message of at least this size may take all steps. A smaller message may take a proportional part of them. */
+    private static final int FULL_BYTES = 128 << 10;
+
+    /** Added to the size of every message, so that small messages may contain keys with shared parts. */
+    private static final int SPARE_BYTES = 1 << 10;
+
+    private static final int PLACES = 1 << 12;
 
     private final HessianLimits limits;
     private int nesting;
     private long work;
+    private long allowed;
+    private int bytes;
+
+    // The number of non-scalar keys of the message for each place, which depends on the container and the key's hash.
+    // Null until the first such key.
+    private int @Nullable [] places;
+    private boolean isCounted;
 
     HashBudget(HessianLimits limits) {
         this.limits = limits;
     }
 
-    void start() {
+    /**
+     * Prepares for a new message.
+     *
+     * @param size the size of the message in bytes
+     */
+    void start(int size) {
         nesting = 0;
         work = 0;
+        bytes = size;
+        allowed = allowed(size, limits.keySteps());
+        if (isCounted && places != null) {
+            Arrays.fill(places, 0);
+            isCounted = false;
+        }
+    }
+
+    private static long allowed(int size, long most) {
+        double part = ((double) size + SPARE_BYTES) / FULL_BYTES;
+        return part >= 1 ? most : Math.max(1, (long) (most * part));
     }
 
     void enterKey() {
@@ -50,10 +91,11 @@ class HashBudget {
      * message if the budget is exceeded.
      *
      * @param before the number of non-scalar keys already in the container
+     * @param container the map or set to which the key will be added
      * @param chained whether the container searches keys with equal hash codes one by one, regardless of their class
      * @return the number of non-scalar keys including this key
      */
-    int charge(@Nullable Object key, long weight, int before, boolean chained) {
+    int charge(@Nullable Object key, long weight, int before, Object container, boolean chained) {
         if (!chained && isScalar(key)) {
             spend(weight);
             return before;
@@ -63,8 +105,40 @@ class HashBudget {
                     + " keys or elements of a set that are not simple values"
                     + "; the limit is rpc.limits.max-composite-keys");
         }
-        spend(weight * (before + 1L));
+        spend(weight);
+        spend(weight * comparisons(key, before, container));
         return before + 1;
+    }
+
+    /** Returns the number of earlier keys with which the container may compare a key. */
+    private int comparisons(@Nullable Object key, int before, Object container) {
+        if (container instanceof SortedSet || container instanceof SortedMap) {
+            return Math.min(before, COMPARISONS);
+        }
+        return key != null && isHashTable(container) ? sameHash(key, container) : before;
+    }
+
+    /** Returns whether the container compares only keys with equal hash codes. */
+    private static boolean isHashTable(Object container) {
+        return container instanceof HashMap
+                || container instanceof HashSet
+                || container instanceof ConcurrentHashMap
+                || container instanceof ConcurrentHashMap.KeySetView;
+    }
+
+    /**
+     * Counts a key whose hashing has been charged. Returns at least the number of earlier keys of the container that
+     * have the same hash code. Other keys may share the place.
+     */
+    private int sameHash(Object key, Object container) {
+        int[] counts = places;
+        if (counts == null) {
+            counts = new int[PLACES];
+            places = counts;
+        }
+        isCounted = true;
+        int mixed = (key.hashCode() ^ System.identityHashCode(container)) * 0x9e3779b9;
+        return counts[(mixed ^ mixed >>> 16) & PLACES - 1]++;
     }
 
     /**
@@ -107,9 +181,11 @@ class HashBudget {
 
     private void spend(long visits) {
         work = visits < 0 ? -1 : work + visits;
-        if (work > limits.keySteps() || work < 0) {
-            throw new SerializationException("keys whose hashing would take too long: more than " + limits.keySteps()
-                    + " steps; the limit is rpc.limits.max-key-steps");
+        if (work > allowed || work < 0) {
+            throw new SerializationException("keys whose hashing would take too long: more than " + allowed
+                    + " steps in a message of " + bytes + " bytes, where rpc.limits.max-key-steps allows "
+                    + limits.keySteps() + " for " + FULL_BYTES + " bytes and less for smaller messages; keys that"
+                    + " refer to the same list, map or object several times take the most steps");
         }
     }
 

@@ -191,7 +191,7 @@ final class ListReader {
             if (part > 0) {
                 referred = hashes.chargeOpen(part, own, referred, nonScalars);
             }
-            nonScalars = hashes.charge(key, values.weight() - before - part, nonScalars, false);
+            nonScalars = hashes.charge(key, values.weight() - before - part, nonScalars, set, false);
             hashes.leaveKey();
             if (hashed && key != null && key.getClass() != classes) {
                 classes = hashes.chargeEqual(classes, key, set);

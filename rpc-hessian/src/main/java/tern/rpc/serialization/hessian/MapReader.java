@@ -72,7 +72,7 @@ final class MapReader {
             if (part > 0) {
                 referred = hashes.chargeOpen(part, own, referred, nonScalars);
             }
-            nonScalars = hashes.charge(key, values.weight() - before - part, nonScalars, chained);
+            nonScalars = hashes.charge(key, values.weight() - before - part, nonScalars, map, chained);
             hashes.leaveKey();
             if (hashed && key != null && key.getClass() != classes) {
                 classes = hashes.chargeEqual(classes, key, map.keySet());

@@ -61,7 +61,7 @@ final class ValueReader {
         references.clear();
         definitions.clear();
         typeNames.clear();
-        hashes.start();
+        hashes.start(in.remaining());
         open.start();
         lists.start();
         throwables.start();

@@ -9,12 +9,16 @@ import java.io.ByteArrayOutputStream;
 import java.io.Serializable;
 import java.lang.management.ManagementFactory;
 import java.lang.reflect.Type;
+import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Hashtable;
 import java.util.List;
 import java.util.Map;
+import java.util.PriorityQueue;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.ServiceDescriptor;
+import tern.rpc.ValueType;
 import tern.rpc.serialization.SerializationException;
 
 class LimitsTest {
@@ -30,6 +35,13 @@ class LimitsTest {
 
     /** A record whose hash code visits the objects to which it refers. */
     record Knot(@Nullable Object left, @Nullable Object right) implements Serializable {}
+
+    record Rank(int a, int b, int c, int d, int e, int f, int g, int h) implements Serializable, Comparable<Rank> {
+        @Override
+        public int compareTo(Rank other) {
+            return Integer.compare(a, other.a);
+        }
+    }
 
     static class Loose implements Serializable {
         @Nullable
@@ -40,7 +52,7 @@ class LimitsTest {
     }
 
     interface Limited {
-        void take(Knot knot, Loose loose);
+        void take(Knot knot, Loose loose, Rank rank);
     }
 
     private final Coding coding = Coding.of(Limited.class);
@@ -212,6 +224,82 @@ class LimitsTest {
         assertThatThrownBy(
                         () -> coding.read(Coding.bytes(bytes + " 71 \"java.util.HashSet\"" + last + " 4e".repeat(16))))
                 .hasMessageContaining("hashing would take too long");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"HashSet", "LinkedHashSet", "TreeSet", "concurrent.ConcurrentSkipListSet"})
+    void smallMessageMayTakeOnlyItsPartOfTheSteps(String set) {
+        byte[] key = nestedKey(24, set);
+
+        assertThatThrownBy(() -> readPadded(key, 268))
+                .hasMessage("keys whose hashing would take too long: more than 661504 steps in a message of 268 bytes,"
+                        + " where rpc.limits.max-key-steps allows 67108864 for 131072 bytes and less for smaller"
+                        + " messages; keys that refer to the same list, map or object several times take the most"
+                        + " steps");
+        assertThatThrownBy(() -> readPadded(key, 64 << 10)).hasMessageContaining("more than 34078720 steps");
+    }
+
+    @Test
+    void largeMessageMayTakeAllSteps() {
+        assertThatNoException().isThrownBy(() -> readPadded(nestedKey(24, "HashSet"), 128 << 10));
+    }
+
+    @Test
+    void smallMessageMayContainKeysWithSharedParts() {
+        assertThatNoException().isThrownBy(() -> readPadded(nestedKey(17, "HashSet"), 268));
+    }
+
+    /** Returns a set that contains a list. Each level of the list contains two references to the next level. */
+    private static byte[] nestedKey(int levels, String set) {
+        StringBuilder bytes = new StringBuilder("58 " + Integer.toHexString(0x92 + levels) + " 78");
+        for (int level = 1; level <= levels; level++) {
+            String next = " 51 " + Integer.toHexString(0x90 + level);
+            bytes.append(" 7a").append(next).append(next);
+        }
+        return Coding.bytes(bytes + " 71 \"java.util." + set + "\" 51 " + Integer.toHexString(0x91 + levels));
+    }
+
+    /** Reads the first value of a message that continues with other values up to the given size. */
+    private void readPadded(byte[] first, int size) {
+        coding.start(Arrays.copyOf(first, size)).readObject(ValueType.of(Object.class));
+    }
+
+    @Test
+    void thousandKeysThatShareALargePartAreRead() {
+        List<Integer> shared = IntStream.range(0, 900).boxed().toList();
+        Set<Object> keys = IntStream.range(0, 1000)
+                .mapToObj(i -> List.of(shared, i))
+                .collect(Collectors.toCollection(HashSet::new));
+
+        assertThat(coding.through(keys, Object.class)).isEqualTo(keys);
+    }
+
+    @Test
+    void keysOfEqualHashThatShareALargePartAreRefused() {
+        List<Integer> shared = IntStream.range(0, 900).boxed().toList();
+        Set<Object> keys = IntStream.range(0, 1000)
+                .mapToObj(i -> List.of(shared, i, -31 * i))
+                .collect(Collectors.toCollection(HashSet::new));
+        byte[] bytes = coding.write(keys);
+
+        assertThatThrownBy(() -> coding.read(bytes)).hasMessageContaining("hashing would take too long");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"java.util.HashSet", "java.util.TreeSet", "java.util.PriorityQueue"})
+    void thousandSmallKeysAreRead(String type) {
+        Collection<Object> keys = newCollection(type);
+        IntStream.range(0, 1000).forEach(i -> keys.add(new Rank(i, 0, 0, 0, 0, 0, 0, 0)));
+
+        assertThat((Collection<?>) coding.through(keys, Object.class)).hasSize(1000);
+    }
+
+    private static Collection<Object> newCollection(String type) {
+        return switch (type) {
+            case "java.util.HashSet" -> new HashSet<>();
+            case "java.util.TreeSet" -> new TreeSet<>();
+            default -> new PriorityQueue<>();
+        };
     }
 
     @Test

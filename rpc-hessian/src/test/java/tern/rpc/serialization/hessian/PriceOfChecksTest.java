@@ -103,7 +103,7 @@ class PriceOfChecksTest {
         }
 
         @Override
-        int charge(@Nullable Object key, long weight, int before, boolean chained) {
+        int charge(@Nullable Object key, long weight, int before, Object container, boolean chained) {
             return before;
         }
     }

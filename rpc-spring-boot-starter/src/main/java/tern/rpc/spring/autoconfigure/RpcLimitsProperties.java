@@ -28,7 +28,7 @@ import org.springframework.util.unit.DataSize;
  * @param maxCompositeKeys Maximum number of keys of one map, or elements of one set, that are neither strings nor numbers nor similar simple values.
  * @param maxEqualKeys Maximum number of keys of one map, or elements of one set, that have equal hash codes and cannot
  *     be ordered.
- * @param maxKeySteps Maximum number of steps for hashing and comparing the keys and set elements of one message; each part of a key or element is one step.
+ * @param maxKeySteps Maximum number of steps for hashing and comparing the keys and set elements of one message; each part of a key or element is one step. A hessian2 message below 128 KiB may take proportionally fewer steps.
  * @param maxUnpackedRatio Maximum ratio of decompressed to compressed bytes, for messages above 1 MiB.
  * @param allowedClasses Classes that may be read in addition to those in the service interfaces. Each entry is a class
  *     name, a package that ends in .*, or a package with its subpackages that ends in .**.
