@@ -29,7 +29,7 @@ final class CountedDataWriter extends DefaultHttp2FrameWriter {
             int padding,
             boolean endStream,
             ChannelPromise promise) {
-        limits.dataSent(1 + data.readableBytes() / maxFrameSize());
+        limits.dataSent(data.readableBytes());
         return super.writeData(context, streamId, data, padding, endStream, promise);
     }
 }

@@ -39,10 +39,31 @@ final class Http2Limits {
     static final int MAX_EMPTY_DATA = 2;
 
     /**
-     * The number of control frames that each sent DATA frame permits. A client may update the flow-control windows of
-     * the stream and the connection after each KiB that it reads.
+     * The number of control frames that each sent DATA frame permits, even if it contains a single byte: a client may
+     * update the flow-control windows of the stream and the connection, and measure the bandwidth with a ping.
      */
-    static final int CONTROL_FRAMES_PER_DATA = 32;
+    static final int CONTROL_FRAMES_PER_DATA = 4;
+
+    /**
+     * The number of sent bytes that permit a further control frame. A client may update the flow-control windows of the
+     * stream and the connection after each KiB that it reads.
+     */
+    static final int BYTES_PER_CONTROL_FRAME = 512;
+
+    /**
+     * The maximum cost, within 30 seconds, of frames for which the codec visits all open streams. Each such frame costs
+     * 1, and another 1 for each {@link #STREAMS_PER_COST} open streams. Calls do not reset this cost, because a single
+     * byte of a request costs the peer much less than such a frame costs this process.
+     */
+    static final int MAX_VISITS = 1_000;
+
+    static final int STREAMS_PER_COST = 32;
+
+    /**
+     * The number of answer bytes that pay for a cost of 1. A peer may change its windows whenever it has received a few
+     * MiB, as {@link ReceiveWindows} does.
+     */
+    static final int BYTES_PER_COST = 64 << 10;
 
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
 
@@ -65,6 +86,7 @@ final class Http2Limits {
     private int resets;
     private int resetsByTimeout; // number of resets that may have been caused by timeouts
     private int controlFrames;
+    private long visits; // the cost of visiting all streams, multiplied by BYTES_PER_COST
     private int framesInVain;
     private int emptyData; // number of consecutive empty DATA frames
     private long pingNanos;
@@ -105,6 +127,24 @@ final class Http2Limits {
         }
     }
 
+    /**
+     * Counts a frame for which the codec visits all open streams, towards {@link #MAX_VISITS}. GOAWAY is such a frame,
+     * and so is SETTINGS if it contains the initial size of flow-control windows.
+     */
+    void streamsVisited(long now, int streams) throws Http2Exception {
+        window(now);
+        visits += (1L + streams / STREAMS_PER_COST) * BYTES_PER_COST;
+        if (visits > (long) MAX_VISITS * BYTES_PER_COST) {
+            throw calmDown("SETTINGS that change the initial window, or GOAWAY, too often within 30 s, with " + streams
+                    + " open streams: cost " + visits / BYTES_PER_COST + ", limit " + MAX_VISITS);
+        }
+    }
+
+    /** Called when bytes of an answer are being written. Lowers the cost counted by {@link #streamsVisited}. */
+    void answered(int bytes) {
+        visits = Math.max(0, visits - bytes);
+    }
+
     /** Counts a frame on a stream that the server has already reset, towards {@link #MAX_FRAMES_IN_VAIN}. */
     void frameInVain(long now) throws Http2Exception {
         window(now);
@@ -136,11 +176,12 @@ final class Http2Limits {
     }
 
     /**
-     * Called when DATA frames of a message are being sent. Each frame permits {@link #CONTROL_FRAMES_PER_DATA} control
-     * frames.
+     * Called when a DATA frame is being sent. The frame permits {@link #CONTROL_FRAMES_PER_DATA} control frames, and
+     * another one for each {@link #BYTES_PER_CONTROL_FRAME} bytes.
      */
-    void dataSent(int frames) {
-        controlFrames = (int) Math.max(0, controlFrames - (long) frames * CONTROL_FRAMES_PER_DATA);
+    void dataSent(int bytes) {
+        int permitted = CONTROL_FRAMES_PER_DATA + bytes / BYTES_PER_CONTROL_FRAME;
+        controlFrames = Math.max(0, controlFrames - permitted);
         strikes = 0;
     }
 
@@ -166,6 +207,7 @@ final class Http2Limits {
             resets = 0;
             resetsByTimeout = 0;
             controlFrames = 0;
+            visits = 0;
             framesInVain = 0;
         }
     }

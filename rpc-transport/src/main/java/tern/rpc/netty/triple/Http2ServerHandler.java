@@ -318,6 +318,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     /** Called when bytes of an answer are being written. */
     void writing(int bytes) {
         limits.moved();
+        limits.answered(bytes);
         unread.add(bytes, System.nanoTime());
         if (unread.mayStall() && !watching) {
             watching = true;
@@ -710,11 +711,15 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         public void onGoAwayRead(ChannelHandlerContext read, int lastStreamId, long error, ByteBuf text)
                 throws Http2Exception {
             limits.controlFrame(System.nanoTime());
+            limits.streamsVisited(System.nanoTime(), connection().numActiveStreams());
         }
 
         @Override
         public void onSettingsRead(ChannelHandlerContext read, Http2Settings settings) throws Http2Exception {
             limits.controlFrame(System.nanoTime());
+            if (settings.initialWindowSize() != null) {
+                limits.streamsVisited(System.nanoTime(), connection().numActiveStreams());
+            }
         }
 
         @Override

@@ -138,4 +138,61 @@ class ControlFramesTest {
                 },
                 ENHANCE_YOUR_CALM);
     }
+
+    @Test
+    void clientThatReadsTinyFramesMayUpdateBothWindowsForEachOfThem() {
+        try (Http2Wire wire = Http2Wire.open(server.port())) {
+            int[] frames = {0};
+            wire.onData((stream, bytes) -> {
+                frames[0]++;
+                wire.openWindow(stream, bytes);
+                wire.openWindow(0, bytes);
+            });
+            wire.frame(Http2Wire.SETTINGS, 0, 0, Http2Script.settings(Http2Script.INITIAL_WINDOW_SIZE, 20));
+            wire.request(1, WORDS + "repeat", false);
+            wire.message(1, true, 0, StringValue.of("10000").toByteArray());
+
+            Answer answer = wire.answer(1);
+
+            assertThat(answer.header("grpc-status")).isEqualTo("0");
+            assertThat(frames[0]).isGreaterThan(2_000);
+        }
+    }
+
+    @Test
+    void changesOfTheWindowOfManyStreamsAreAFloodDespiteData() {
+        byte[] part = StringValue.of("a").toByteArray();
+
+        Http2Wire.assertCutOff(
+                server.port(),
+                wire -> {
+                    for (int call = 0; call < 100; call++) {
+                        wire.request(2 * call + 1, WORDS + "join", false);
+                    }
+                    for (int i = 0; i < 1_000; i++) {
+                        wire.frame(
+                                Http2Wire.SETTINGS, 0, 0, Http2Script.settings(Http2Script.INITIAL_WINDOW_SIZE, i % 2));
+                        wire.message(1, false, 0, part);
+                    }
+                },
+                ENHANCE_YOUR_CALM);
+    }
+
+    @Test
+    void goAwayFramesAreAFloodDespiteData() {
+        byte[] part = StringValue.of("a").toByteArray();
+
+        Http2Wire.assertCutOff(
+                server.port(),
+                wire -> {
+                    for (int call = 0; call < 100; call++) {
+                        wire.request(2 * call + 1, WORDS + "join", false);
+                    }
+                    for (int i = 0; i < 1_000; i++) {
+                        wire.frame(Http2Wire.GOAWAY, 0, 0, new byte[8]);
+                        wire.message(1, false, 0, part);
+                    }
+                },
+                ENHANCE_YOUR_CALM);
+    }
 }

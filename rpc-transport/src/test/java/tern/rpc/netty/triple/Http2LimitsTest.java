@@ -1,17 +1,23 @@
 package tern.rpc.netty.triple;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.handler.codec.http2.Http2Exception;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class Http2LimitsTest {
 
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
+    private static final int FRAME_BYTES = 16 << 10;
+
     private final Http2Limits limits = new Http2Limits();
+    private int visited;
     private final long start = System.nanoTime();
 
     @Test
@@ -83,28 +89,65 @@ class Http2LimitsTest {
 
     @Test
     void controlFramesForEachDataFrameAreNoFlood() {
-        assertThatCode(() -> {
-                    for (int i = 0; i < 10_000; i++) {
-                        limits.dataSent(1);
-                        for (int j = 0; j < Http2Limits.CONTROL_FRAMES_PER_DATA; j++) {
-                            limits.controlFrame(start);
-                        }
-                    }
-                })
-                .doesNotThrowAnyException();
+        int permitted = Http2Limits.CONTROL_FRAMES_PER_DATA + FRAME_BYTES / Http2Limits.BYTES_PER_CONTROL_FRAME;
+
+        assertThatCode(() -> controlFramesForEachData(FRAME_BYTES, permitted)).doesNotThrowAnyException();
     }
 
     @Test
     void moreControlFramesThanDataAllowsAreAFlood() {
-        assertThatThrownBy(() -> {
-                    for (int i = 0; i < 10_000; i++) {
-                        limits.dataSent(1);
-                        for (int j = 0; j < 2 * Http2Limits.CONTROL_FRAMES_PER_DATA; j++) {
-                            limits.controlFrame(start);
-                        }
-                    }
-                })
+        int permitted = Http2Limits.CONTROL_FRAMES_PER_DATA + FRAME_BYTES / Http2Limits.BYTES_PER_CONTROL_FRAME;
+
+        assertThatThrownBy(() -> controlFramesForEachData(FRAME_BYTES, 2 * permitted))
                 .hasMessageContaining("control frames");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 100, 1_024, FRAME_BYTES})
+    void twoWindowUpdatesAndAPingForEachDataFrameAreNoFlood(int bytes) {
+        assertThatCode(() -> controlFramesForEachData(bytes, 3)).doesNotThrowAnyException();
+    }
+
+    @Test
+    void dataFramesOfOneBytePermitFewControlFrames() {
+        assertThatThrownBy(() -> controlFramesForEachData(1, 32)).hasMessageContaining("control frames");
+    }
+
+    private void controlFramesForEachData(int bytes, int controlFrames) throws Http2Exception {
+        for (int i = 0; i < 10_000; i++) {
+            limits.dataSent(bytes);
+            for (int j = 0; j < controlFrames; j++) {
+                limits.controlFrame(start);
+            }
+        }
+    }
+
+    @Test
+    void visitsOfAllStreamsAreLimitedEvenIfCallsMakeProgress() {
+        assertThatThrownBy(() -> visits(1_000, 0)).hasMessageContaining("with 900 open streams: cost 1015, limit 1000");
+        assertThat(visited).isEqualTo(34);
+    }
+
+    @Test
+    void peerThatChangesItsWindowsAfterAFewMebibytesIsNotLimited() {
+        assertThatCode(() -> visits(10_000, 3 << 20)).doesNotThrowAnyException();
+    }
+
+    @Test
+    void visitsCountAgainInTheNextTimeWindow() throws Http2Exception {
+        visits(34, 0);
+
+        assertThatCode(() -> limits.streamsVisited(start + 31 * SECOND, 900)).doesNotThrowAnyException();
+    }
+
+    private void visits(int count, int bytesBetween) throws Http2Exception {
+        for (int i = 0; i < count; i++) {
+            limits.streamsVisited(start, 900);
+            visited++;
+            limits.moved();
+            limits.dataSent(1);
+            limits.answered(bytesBetween);
+        }
     }
 
     @Test
