@@ -1,6 +1,7 @@
 package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,6 +11,8 @@ import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.NamedTimes;
+import tern.rpc.Phase;
 
 /**
  * The extra time of late or failed calls compared with their usual time, per call and part. If a failed call was not
@@ -96,7 +99,23 @@ final class Excess {
         if (waited != null) {
             return waited;
         }
+        Part peer = failure != null && failure.kind() == Part.Kind.FAILURE ? failingPeer(call) : null;
+        if (peer != null) {
+            return peer;
+        }
         return failure != null && failure.kind() == Part.Kind.POOL ? pool(failure) : failure;
+    }
+
+    /**
+     * Returns the call's HTTP exchange that ended with a status for failures; null if there is none. Code often throws an
+     * exception of its own after such an exchange.
+     */
+    private static @Nullable Part failingPeer(EndedCall call) {
+        return call.ledger().named().stream()
+                .filter(entry -> entry.kind() == Phase.HTTP && Operations.isFailing(entry.name()))
+                .max(Comparator.comparingLong(NamedTimes.Entry::nanos))
+                .map(entry -> new Part(Part.Kind.HTTP, entry.name()))
+                .orElse(null);
     }
 
     /**

@@ -103,6 +103,18 @@ class PassedOnTimeTest {
     }
 
     @Test
+    void exceptionAfterAPeersFailureIsTheFailureOfThePeer() {
+        shop.healthy(USUAL);
+
+        Diagnosis miss = missWithFailures(
+                () -> new IllegalStateException("the carrier does not answer"),
+                call -> call.own(80).in(Phase.HTTP, "GET carrier:80 (503)", 4));
+
+        Cause cause = first(miss);
+        assertThat(cause.kind() + ": " + cause.name()).as(miss.text()).isEqualTo("PEER FAILS: GET carrier:80 (503)");
+    }
+
+    @Test
     void poolOfRedisThatThreadsOutsideOfCallsBlockIsHeldByThem() throws Exception {
         shop.healthy(USUAL);
         redisPool(blockingThreads());
