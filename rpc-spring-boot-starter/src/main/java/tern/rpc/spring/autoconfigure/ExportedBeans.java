@@ -17,6 +17,8 @@ import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ClassUtils;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
@@ -50,7 +52,7 @@ final class ExportedBeans {
         ExportedBeans exported = new ExportedBeans(beans);
         Set<String> names = new HashSet<>();
         for (String name : beans.getBeanNamesForAnnotation(RpcService.class)) {
-            RpcService annotation = beans.findAnnotationOnBean(name, RpcService.class, false);
+            RpcService annotation = annotation(beans, name);
             // For a scoped bean, the scoped proxy is exported and its target bean is not.
             boolean target = ScopedProxyUtils.isScopedTarget(name);
             String exportedName = target ? ScopedProxyUtils.getOriginalBeanName(name) : name;
@@ -78,7 +80,7 @@ final class ExportedBeans {
                         "Return an object, or make the bean conditional, so that there is none.",
                         null);
             }
-            RpcService annotation = beans.findAnnotationOnBean(name, RpcService.class, false);
+            RpcService annotation = annotation(beans, name);
             if (bean != null && annotation != null) {
                 // A @Bean method may return an interface, so that the class is not known before.
                 MisplacedMarks.check(
@@ -87,6 +89,25 @@ final class ExportedBeans {
                         interfaces(beans, name, annotation));
             }
         }
+    }
+
+    /**
+     * Returns the annotation of a bean; null if there is none. The annotation of the {@code @Bean} method takes
+     * precedence over the annotation of the class. Spring itself looks at the class first.
+     */
+    static @Nullable RpcService annotation(ConfigurableListableBeanFactory beans, String name) {
+        String target = ScopedProxyUtils.getTargetBeanName(name);
+        String defined = beans.containsBeanDefinition(target) ? target : name;
+        if (beans.containsBeanDefinition(defined)
+                && beans.getMergedBeanDefinition(defined) instanceof RootBeanDefinition definition
+                && definition.getResolvedFactoryMethod() != null) {
+            RpcService ofMethod =
+                    AnnotatedElementUtils.findMergedAnnotation(definition.getResolvedFactoryMethod(), RpcService.class);
+            if (ofMethod != null) {
+                return ofMethod;
+            }
+        }
+        return beans.findAnnotationOnBean(name, RpcService.class, false);
     }
 
     /** Returns whether the bean is null. Spring represents a null bean by an object that equals null. */

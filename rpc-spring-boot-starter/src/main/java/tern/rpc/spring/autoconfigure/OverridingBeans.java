@@ -18,7 +18,6 @@ import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.util.ClassUtils;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
-import tern.rpc.spring.RpcService;
 
 /**
  * Finds local beans that replace the remote proxy of a reference: beans that a test overrides ({@code @MockitoBean},
@@ -108,7 +107,7 @@ final class OverridingBeans {
         BeanDefinition definition = beans.getMergedBeanDefinition(name);
         return annotation(definition) != null
                 || isMock(name)
-                || (definition.isPrimary() && beans.findAnnotationOnBean(name, RpcService.class, false) == null);
+                || (definition.isPrimary() && ExportedBeans.annotation(beans, name) == null);
     }
 
     /**

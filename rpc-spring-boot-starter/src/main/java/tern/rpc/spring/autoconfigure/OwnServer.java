@@ -9,7 +9,6 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.Instance;
-import tern.rpc.spring.RpcService;
 
 /** The server of the application as its own references see it before it listens. */
 final class OwnServer {
@@ -74,7 +73,7 @@ final class OwnServer {
 
     private boolean isExported(Class<?> service) {
         for (String name : beans.getBeanNamesForType(service, true, false)) {
-            if (beans.findAnnotationOnBean(name, RpcService.class, false) != null) {
+            if (ExportedBeans.annotation(beans, name) != null) {
                 return true;
             }
         }

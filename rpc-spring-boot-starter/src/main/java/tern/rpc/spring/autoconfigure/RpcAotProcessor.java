@@ -43,7 +43,7 @@ final class RpcAotProcessor implements BeanRegistrationAotProcessor {
     }
 
     private static Set<Class<?>> exported(RegisteredBean bean) {
-        RpcService annotation = bean.getBeanFactory().findAnnotationOnBean(bean.getBeanName(), RpcService.class, false);
+        RpcService annotation = ExportedBeans.annotation(bean.getBeanFactory(), bean.getBeanName());
         return annotation == null
                 ? Set.of()
                 : ExportedBeans.interfaces(bean.getBeanFactory(), bean.getBeanName(), annotation);

@@ -59,6 +59,39 @@ class RpcServiceTest {
     }
 
     @Test
+    void annotationOfTheBeanMethodWinsOverTheClass() {
+        provider(TwoOfOneClass.class)
+                .run(there -> assertThat(there.getBean(RpcServer.class).exports())
+                        .extracting(export -> export.key().toString())
+                        .contains(
+                                "a/" + GreetingService.class.getName() + ":7",
+                                "b/" + GreetingService.class.getName() + ":8"));
+    }
+
+    @RpcService(group = "class")
+    static class Annotated implements GreetingService {
+        @Override
+        public String greet(String name) {
+            return "annotated " + name;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class TwoOfOneClass {
+        @Bean
+        @RpcService(group = "a", version = "7")
+        Annotated a() {
+            return new Annotated();
+        }
+
+        @Bean
+        @RpcService(group = "b", version = "8")
+        GreetingService b() {
+            return new Annotated();
+        }
+    }
+
+    @Test
     void beanMethodThatReturnsNullStopsTheStart() {
         provider(NullConfiguration.class)
                 .run(there -> assertThat(StartFailures.causeOf(there.getStartupFailure()))
