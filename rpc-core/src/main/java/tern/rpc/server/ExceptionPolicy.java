@@ -3,6 +3,7 @@ package tern.rpc.server;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
@@ -13,7 +14,8 @@ import tern.rpc.transport.RemoteFailures;
 /**
  * Decides which exceptions of a method are sent with their type: declared exceptions, exceptions from the interface's
  * package, and Java's standard exceptions, because callers have these classes. For any other exception, the caller gets
- * only the class name. Violations reported by Bean Validation become INVALID_ARGUMENT.
+ * only the class name. Violations reported by Bean Validation become INVALID_ARGUMENT. Refusals by Spring Security
+ * become PERMISSION_DENIED and UNAUTHENTICATED.
  */
 final class ExceptionPolicy {
 
@@ -21,6 +23,15 @@ final class ExceptionPolicy {
 
     /** The exception of Bean Validation. It contains the validated object, so callers get only its message. */
     private static final String CONSTRAINT_VIOLATION = "jakarta.validation.ConstraintViolationException";
+
+    /** The exceptions of Spring Security. Subclasses and their messages may name the rule or the credentials. */
+    private static final String ACCESS_DENIED = "org.springframework.security.access.AccessDeniedException";
+
+    private static final String NOT_AUTHENTICATED = "org.springframework.security.core.AuthenticationException";
+
+    /** A failure of the system that authenticates callers. It is not the caller's fault. */
+    private static final String AUTHENTICATION_FAILED =
+            "org.springframework.security.authentication.AuthenticationServiceException";
 
     /**
      * The maximum number of wrappers to remove. A longer chain is probably circular, because each stage adds only one
@@ -37,6 +48,30 @@ final class ExceptionPolicy {
 
     static RpcException violation(Throwable cause) {
         return RpcException.refusal(StatusCode.INVALID_ARGUMENT, String.valueOf(Thrown.message(cause)), Executed.YES);
+    }
+
+    /**
+     * Returns the answer to a caller whom Spring Security refused, for example because of {@code @PreAuthorize}; null
+     * for any other failure. The answer omits the message of the exception.
+     */
+    static @Nullable RpcException securityRefusal(MethodDescriptor method, Throwable cause) {
+        for (Class<?> type = cause.getClass(); type != null; type = type.getSuperclass()) {
+            switch (type.getName()) {
+                case ACCESS_DENIED -> {
+                    return RpcException.refusal(
+                            StatusCode.PERMISSION_DENIED, method + " is not allowed for this caller", Executed.YES);
+                }
+                case NOT_AUTHENTICATED -> {
+                    return RpcException.refusal(
+                            StatusCode.UNAUTHENTICATED, method + " needs an authenticated caller", Executed.YES);
+                }
+                case AUTHENTICATION_FAILED -> {
+                    return null;
+                }
+                default -> {}
+            }
+        }
+        return null;
     }
 
     /**

@@ -56,7 +56,9 @@ final class GenericService implements BuiltInMethods {
                 return new GenericValues().toGeneric(value);
             }
             Throwable cause = ExceptionPolicy.unwrapped(handler.last().ran(failure));
-            throw cause instanceof RpcException rpc ? rpc : new GenericException(cause);
+            RpcException known =
+                    cause instanceof RpcException rpc ? rpc : ExceptionPolicy.securityRefusal(handler.method(), cause);
+            throw known != null ? known : new GenericException(cause);
         });
     }
 

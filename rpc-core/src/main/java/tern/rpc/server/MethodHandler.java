@@ -120,6 +120,13 @@ final class MethodHandler {
             }
             return cause;
         }
+        RpcException refusal = ExceptionPolicy.securityRefusal(method, cause);
+        if (refusal != null) {
+            // The message is omitted, because it may contain the caller's credentials.
+            refused.warn(
+                    refusal.status().description() + ": " + cause.getClass().getName());
+            return refusal;
+        }
         int id = ThreadLocalRandom.current().nextInt();
         String line = method + " failed with an exception that callers do not know; they get "
                 + RemoteFailures.foreignText(cause.getClass().getName(), id);

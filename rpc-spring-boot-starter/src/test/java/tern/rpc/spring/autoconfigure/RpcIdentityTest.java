@@ -9,17 +9,23 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.aop.framework.autoproxy.DefaultAdvisorAutoProxyCreator;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
+import org.springframework.security.access.prepost.PreAuthorize;
 import org.springframework.security.authentication.AuthenticationManager;
 import org.springframework.security.authentication.AuthenticationServiceException;
 import org.springframework.security.authentication.BadCredentialsException;
 import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
+import org.springframework.security.authorization.method.AuthorizationManagerBeforeMethodInterceptor;
 import org.springframework.security.core.Authentication;
 import org.springframework.security.core.authority.AuthorityUtils;
 import org.springframework.security.core.context.SecurityContextHolder;
@@ -33,6 +39,7 @@ import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
 /** Tests tokens in properties, authorizers as beans, and Spring Security. */
+@ExtendWith(OutputCaptureExtension.class)
 class RpcIdentityTest {
 
     private static RpcException refusedBy(ApplicationContext provider, String... properties) {
@@ -215,6 +222,80 @@ class RpcIdentityTest {
             assertThat(refusedBy(there, url, "rpc.client.token=down"))
                     .hasMessageContaining("INTERNAL")
                     .hasMessageNotContaining("10.1.2.3");
+        });
+    }
+
+    // ---- @PreAuthorize
+
+    @Configuration(proxyBeanMethods = false)
+    static class MethodSecurity {
+
+        @Bean
+        static AuthorizationManagerBeforeMethodInterceptor preAuthorize() {
+            return AuthorizationManagerBeforeMethodInterceptor.preAuthorize();
+        }
+
+        @Bean
+        static DefaultAdvisorAutoProxyCreator proxies() {
+            return new DefaultAdvisorAutoProxyCreator();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Users {
+
+        /** Accepts every token. Clients send it as a header or, over dubbo, as an attachment. */
+        @Bean
+        RpcAuthorizer users() {
+            return new AuthenticationAuthorizer(
+                    shown -> UsernamePasswordAuthenticationToken.authenticated(
+                            shown.getCredentials(), null, AuthorityUtils.createAuthorityList("ROLE_USER")),
+                    call -> {
+                        String token = call.bearerToken();
+                        return UsernamePasswordAuthenticationToken.unauthenticated(
+                                "",
+                                token != null
+                                        ? token
+                                        : Objects.requireNonNull(call.metadata().get("token")));
+                    });
+        }
+    }
+
+    @RpcService
+    static class ForAdmins implements GreetingService {
+
+        @Override
+        @PreAuthorize("hasRole('ADMIN')")
+        public String greet(String name) {
+            return "Hello admin " + name;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"dubbo", "tri", "http"})
+    void callerWithoutTheRoleIsDenied(String protocol, CapturedOutput output) {
+        provider(ForAdmins.class, MethodSecurity.class, Users.class).run(there -> {
+            String url = "rpc.client.url=" + protocol + "://" + Applications.addressOf(there);
+
+            RpcException refused = refusedBy(there, url, "rpc.client.token=ada-token");
+
+            assertThat(refused.code()).isEqualTo(StatusCode.PERMISSION_DENIED);
+            assertThat(refused).hasMessageContaining("GreetingService/greet is not allowed for this caller");
+            assertThat(output.getAll())
+                    .contains("is not allowed for this caller: org.springframework.security.authorization")
+                    .doesNotContain("\tat ");
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"dubbo", "tri", "http"})
+    void callerWithoutAuthenticationIsUnauthenticated(String protocol) {
+        provider(ForAdmins.class, MethodSecurity.class).run(there -> {
+            RpcException refused =
+                    refusedBy(there, "rpc.client.url=" + protocol + "://" + Applications.addressOf(there));
+
+            assertThat(refused.code()).isEqualTo(StatusCode.UNAUTHENTICATED);
+            assertThat(refused).hasMessageContaining("GreetingService/greet needs an authenticated caller");
         });
     }
 
