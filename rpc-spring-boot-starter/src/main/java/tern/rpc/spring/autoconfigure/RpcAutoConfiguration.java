@@ -3,6 +3,7 @@ package tern.rpc.spring.autoconfigure;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -57,6 +58,11 @@ public final class RpcAutoConfiguration {
     @Bean
     MissingServices rpcMissingServices(Environment environment, ListableBeanFactory beans) {
         return new MissingServices(environment, beans);
+    }
+
+    @Bean
+    UnusedGrpcBeans rpcUnusedGrpcBeans(ConfigurableListableBeanFactory beans) {
+        return new UnusedGrpcBeans(beans);
     }
 
     @Bean
