@@ -3,6 +3,7 @@ package tern.rpc.serialization.hessian;
 import java.lang.invoke.MethodHandle;
 import java.lang.reflect.RecordComponent;
 import java.util.Arrays;
+import tern.rpc.serialization.RefusedValues;
 import tern.rpc.serialization.SerializationException;
 
 /** Reads a record and creates it through its canonical constructor, which may reject the values. Thread-safe. */
@@ -51,7 +52,9 @@ final class RecordShape extends Shape {
             reader.references().finish(number, made);
             return made;
         } catch (Throwable failure) {
-            throw new SerializationException("record " + type.getName() + " refuses its values", failure);
+            String record = "record " + type.getName();
+            throw new SerializationException(
+                    record + " refuses its values: " + RefusedValues.described(record, failure), failure);
         }
     }
 }

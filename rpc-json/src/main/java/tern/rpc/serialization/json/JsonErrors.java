@@ -17,6 +17,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Thrown;
 import tern.rpc.serialization.MessageTooLargeException;
+import tern.rpc.serialization.RefusedValues;
 import tern.rpc.serialization.SerializationException;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.TokenStreamLocation;
@@ -154,14 +155,14 @@ final class JsonErrors {
         if (root instanceof SerializationException told) {
             return new SerializationException(where + ": " + told.getMessage());
         }
-        String message = where + ' ' + what + ": " + root.getClass().getName();
+        String message = where + ' ' + what + ": ";
         if (root instanceof JacksonException) {
-            return new SerializationException(message);
+            return new SerializationException(message + root.getClass().getName());
         }
         SerializationException withoutText =
                 new SerializationException(root.getClass().getName());
         withoutText.setStackTrace(root.getStackTrace());
-        return new SerializationException(message, withoutText);
+        return new SerializationException(message + RefusedValues.described(where, root), withoutText);
     }
 
     /**

@@ -1,0 +1,53 @@
+package tern.rpc.serialization;
+
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.PeerText;
+import tern.rpc.Thrown;
+
+/**
+ * Describes an exception with which the constructor of an application's class refuses the values of a message. The
+ * description omits the exception's message, because it may contain the values. The message is logged under an id that
+ * the description contains.
+ */
+public final class RefusedValues {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RefusedValues.class);
+
+    /** The packages of code that calls constructors. Exceptions from this code may contain values of the message. */
+    private static final List<String> CALLERS =
+            List.of("tools.jackson.", "tern.rpc.serialization.", "java.lang.reflect.", "java.lang.invoke.", "jdk.");
+
+    private RefusedValues() {}
+
+    /**
+     * Returns the class name of the exception, with the id of the logged message if a constructor threw the exception.
+     *
+     * @param where the value that cannot be read
+     */
+    public static String described(String where, Throwable thrown) {
+        String name = thrown.getClass().getName();
+        String message = Thrown.message(thrown);
+        if (message == null || !isFromConstructor(thrown)) {
+            return name;
+        }
+        String id = String.format("%08x", ThreadLocalRandom.current().nextInt());
+        LOG.warn("{} could not be read ({}): {}: {}", where, id, name, PeerText.text(message));
+        return name + " (its message is logged as " + id + ")";
+    }
+
+    private static boolean isFromConstructor(Throwable thrown) {
+        for (StackTraceElement frame : Thrown.trace(thrown)) {
+            String owner = frame.getClassName();
+            if (CALLERS.stream().anyMatch(owner::startsWith)) {
+                return false;
+            }
+            if (frame.getMethodName().equals("<init>") && !owner.startsWith("java")) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,80 @@
+package tern.rpc.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static tern.rpc.spring.autoconfigure.Applications.consumerOf;
+import static tern.rpc.spring.autoconfigure.Applications.provider;
+
+import java.io.Serializable;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import tern.rpc.RpcException;
+import tern.rpc.StatusCode;
+import tern.rpc.spring.RpcReference;
+import tern.rpc.spring.RpcService;
+
+/** Tests calls whose arguments a constructor refuses when the server reads them. */
+@ExtendWith(OutputCaptureExtension.class)
+class RefusedValuesTest {
+
+    /** Whether the constructor refuses negative amounts. The caller must be able to create such a value. */
+    private static final AtomicBoolean REFUSES = new AtomicBoolean();
+
+    public record Amount(int amount) implements Serializable {
+        public Amount {
+            if (REFUSES.get() && amount < 0) {
+                throw new IllegalArgumentException("amount must not be negative: " + amount);
+            }
+        }
+    }
+
+    public interface Shop {
+        void put(String name, Amount value);
+    }
+
+    @RpcService
+    static class Shelf implements Shop {
+        @Override
+        public void put(String name, Amount value) {}
+    }
+
+    static class User {
+        @RpcReference
+        Shop shop;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"dubbo", "http"})
+    void messageOfTheConstructorIsLoggedUnderTheIdThatTheCallerGets(String protocol, CapturedOutput output) {
+        REFUSES.set(false);
+        Amount negative = new Amount(-1);
+
+        provider(Shelf.class)
+                .run(there -> consumerOf(there, User.class)
+                        .withPropertyValues("rpc.client.url=" + protocol + "://" + Applications.addressOf(there))
+                        .run(here -> {
+                            Shop shop = here.getBean(User.class).shop;
+                            REFUSES.set(true);
+
+                            assertThatExceptionOfType(RpcException.class)
+                                    .isThrownBy(() -> shop.put("tea", negative))
+                                    .satisfies(failure -> {
+                                        String text = failure.getMessage();
+                                        assertThat(failure.code()).isEqualTo(StatusCode.INVALID_ARGUMENT);
+                                        assertThat(text)
+                                                .matches("(?s).*java.lang.IllegalArgumentException"
+                                                        + " \\(its message is logged as [0-9a-f]{8}\\).*")
+                                                .doesNotContain("negative");
+                                        String id = text.replaceAll("(?s).*is logged as ([0-9a-f]{8}).*", "$1");
+                                        assertThat(output)
+                                                .contains("could not be read (" + id
+                                                        + "): java.lang.IllegalArgumentException:"
+                                                        + " amount must not be negative: -1");
+                                    });
+                        }));
+    }
+}
