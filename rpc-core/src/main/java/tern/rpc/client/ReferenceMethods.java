@@ -71,7 +71,12 @@ final class ReferenceMethods {
         String key = reference.defaults().hashKey();
         if (key != null && methods.stream().allMatch(method -> method.keyArgument() == ClientMethod.NO_KEY)) {
             throw new IllegalArgumentException("no method of " + reference.key() + " has a parameter '" + key
-                    + "', which its hash key names; compile the interface with -parameters");
+                    + "', which its hash key names; its methods have "
+                    + methods.stream()
+                            .flatMap(method -> method.descriptor().parameterNames().stream())
+                            .distinct()
+                            .toList()
+                    + ", where names such as arg0 mean that the interface was compiled without -parameters");
         }
     }
 

@@ -1,5 +1,7 @@
 package tern.rpc.settings;
 
+import org.jspecify.annotations.Nullable;
+
 /** Thrown if the value of a property cannot be used. */
 public final class InvalidPropertyException extends RpcStartException {
 
@@ -12,6 +14,17 @@ public final class InvalidPropertyException extends RpcStartException {
                 property + " is " + value + "; expected " + expected,
                 "Give " + property + " a value of " + expected + ", or leave it out.",
                 null);
+        this.property = property;
+    }
+
+    /**
+     * Creates an exception with its own sentences.
+     *
+     * @param description what is wrong; begins with the name of the property
+     * @param action the change that the developer must make
+     */
+    public InvalidPropertyException(String property, String description, String action, @Nullable Throwable cause) {
+        super(description, action, cause);
         this.property = property;
     }
 

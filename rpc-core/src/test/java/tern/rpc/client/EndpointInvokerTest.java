@@ -461,6 +461,6 @@ class EndpointInvokerTest {
                         .defaults(MethodSettings.NONE.withHashKey("user"))
                         .build()))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("has a parameter 'user', which its hash key names");
+                .hasMessageContaining("has a parameter 'user', which its hash key names; its methods have [");
     }
 }

@@ -62,7 +62,7 @@ record ClientSettings(
         Map<String, Supplier<Tls>> tls,
         Supplier<Stream<RpcConnectionDetails>> details) {
 
-    private static final String PREFIX = "rpc.client.services.";
+    static final String PREFIX = "rpc.client.services.";
     private static final String DEFAULT_PROTOCOL = "dubbo";
 
     static ClientSettings of(

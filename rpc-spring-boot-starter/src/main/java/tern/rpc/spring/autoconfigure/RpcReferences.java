@@ -107,7 +107,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
             names.add(settings.configured(name).getKey());
             Object proxy = proxies.get(wanted);
             if (proxy == null) {
-                proxy = refer(made, wanted, registries, where);
+                proxy = refer(made, wanted, settings.configured(name), registries, where);
                 proxies.put(wanted, proxy);
                 origins.put(wanted, new Origin(type, annotation, where));
             }
@@ -181,8 +181,14 @@ public final class RpcReferences implements SmartInitializingSingleton {
                 : null;
     }
 
-    private Object refer(RpcClient made, ReferenceSettings wanted, Registries registries, String where) {
+    private Object refer(
+            RpcClient made,
+            ReferenceSettings wanted,
+            Map.Entry<String, RpcClientProperties.Service> configured,
+            Registries registries,
+            String where) {
         try {
+            MethodProperties.check(wanted.type(), ClientSettings.PREFIX + configured.getKey(), configured.getValue());
             EndpointSource source =
                     new OwnServerSource(wanted.source(made, registries), () -> ownServer.advice(wanted));
             return made.refer(wanted.referenceFor(source, this::balancer, FallbackBeans.of(beans, wanted.key())));

@@ -1,0 +1,138 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Parameter;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.MethodType;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.settings.InvalidPropertyException;
+
+/** Checks the properties of methods and parameters of a reference, so that a message names the property. */
+final class MethodProperties {
+
+    private final ServiceDescriptor service;
+    private final String prefix;
+
+    private MethodProperties(ServiceDescriptor service, String prefix) {
+        this.service = service;
+        this.prefix = prefix;
+    }
+
+    /**
+     * Checks the properties of a reference.
+     *
+     * @param prefix the beginning of the names of the properties, without a dot at the end
+     * @throws InvalidPropertyException if a property names a method or a parameter that the interface does not have, or
+     *     sets a method to be one-way that cannot be
+     * @throws IllegalArgumentException if the interface cannot be called
+     */
+    static void check(Class<?> type, String prefix, RpcClientProperties.Service properties) {
+        if (properties.methods().isEmpty() && properties.hashKey() == null) {
+            return;
+        }
+        MethodProperties checked = new MethodProperties(ServiceDescriptor.of(type), prefix);
+        List<String> declared =
+                Arrays.stream(type.getMethods()).map(Method::getName).toList();
+        properties
+                .methods()
+                .forEach((name, method) -> checked.method(name, ClientSettings.methodNamed(name, declared), method));
+        boolean isForAll = properties.methods().values().stream().allMatch(method -> method.hashKey() == null);
+        if (properties.hashKey() != null && isForAll) {
+            checked.hashKey(properties.hashKey());
+        }
+    }
+
+    private void hashKey(String name) {
+        if (service.methods().stream()
+                .noneMatch(method -> method.parameterNames().contains(name))) {
+            throw noParameter(prefix + ".hash-key", name, service.simpleName(), service.methods());
+        }
+    }
+
+    private void method(String written, String name, RpcClientProperties.Method properties) {
+        String own = prefix + ".methods." + written;
+        List<MethodDescriptor> overloads = service.overloads(name);
+        if (overloads.isEmpty()) {
+            throw noMethod(own + "." + firstSet(properties), name);
+        }
+        for (MethodDescriptor method : overloads) {
+            String key = properties.hashKey();
+            if (key != null && !method.parameterNames().contains(key)) {
+                throw noParameter(own + ".hash-key", key, method.toString(), List.of(method));
+            }
+            if (Boolean.TRUE.equals(properties.oneWay()) && !mayBeOneWay(method)) {
+                throw new InvalidPropertyException(
+                        own + ".one-way",
+                        own + ".one-way is true, but " + method + " "
+                                + (method.type() == MethodType.UNARY ? "returns " + method.result() : "is a stream"),
+                        "Take the property out, because only void methods can be one-way.",
+                        null);
+            }
+        }
+    }
+
+    private static boolean mayBeOneWay(MethodDescriptor method) {
+        return method.type() == MethodType.UNARY && method.result().raw() == void.class;
+    }
+
+    private InvalidPropertyException noMethod(String property, String name) {
+        List<String> names = service.methods().stream()
+                .map(MethodDescriptor::name)
+                .distinct()
+                .toList();
+        String closest = names.stream()
+                .filter(known -> KnownProperties.distance(known, name) <= Math.max(1, name.length() / 3))
+                .min(Comparator.comparingInt(known -> KnownProperties.distance(known, name)))
+                .orElse(null);
+        return new InvalidPropertyException(
+                property,
+                property + " is set, but " + service.simpleName() + " has no method '" + name + "'; it has "
+                        + String.join(", ", names),
+                (closest == null ? "" : "Did you mean " + closest + "? ")
+                        + "Correct the name, or take the property out.",
+                null);
+    }
+
+    private static String firstSet(RpcClientProperties.Method method) {
+        return method.timeout() != null
+                ? "timeout"
+                : method.idempotent() != null
+                        ? "idempotent"
+                        : method.oneWay() != null
+                                ? "one-way"
+                                : method.waitForReady() != null
+                                        ? "wait-for-ready"
+                                        : method.hashKey() != null ? "hash-key" : "hedging";
+    }
+
+    /** @param methods the methods of which none has the parameter */
+    private static InvalidPropertyException noParameter(
+            String property, String name, String where, List<MethodDescriptor> methods) {
+        String problem = property + " is '" + name + "', but " + where + " has no parameter with this name";
+        boolean isNamed = methods.stream()
+                .map(MethodDescriptor::javaMethod)
+                .filter(Objects::nonNull)
+                .flatMap(method -> Arrays.stream(method.getParameters()))
+                .allMatch(Parameter::isNamePresent);
+        if (!isNamed) {
+            return new InvalidPropertyException(
+                    property,
+                    problem + ", because its class file has no names of parameters",
+                    "Compile the interface with -parameters.",
+                    null);
+        }
+        List<String> names = methods.stream()
+                .flatMap(method -> method.parameterNames().stream())
+                .distinct()
+                .toList();
+        return new InvalidPropertyException(
+                property,
+                problem + "; it has " + (names.isEmpty() ? "none" : String.join(", ", names)),
+                "Correct the name, or take the property out.",
+                null);
+    }
+}
