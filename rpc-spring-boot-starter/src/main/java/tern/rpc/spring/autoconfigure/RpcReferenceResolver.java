@@ -69,7 +69,7 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
                 ? new OverridingBeans(factory).find(dependency, annotation, requestedBy, place(dependency))
                 : null;
         if (override != null) {
-            references.overridden(type, annotation);
+            references.overridden(type, annotation, place(dependency));
             return beans.getBean(override);
         }
         return references.proxy(type, annotation, place(dependency));

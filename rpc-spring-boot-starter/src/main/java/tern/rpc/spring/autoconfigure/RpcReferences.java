@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -95,12 +96,12 @@ public final class RpcReferences implements SmartInitializingSingleton {
                             + " it.",
                     null);
         }
-        ReferenceSettings wanted = settings.reference(type, annotation, this::withoutPlaceholders, where);
+        ReferenceSettings wanted = settings.reference(type, annotation, placeholders(annotation, where), where);
         if (wanted.isLocal()) {
             LocalCalls.checkServer(beans, where);
         }
         OptionalModules.checkProtocol(wanted.protocol(), where);
-        String name = ClientSettings.nameOf(type, annotation, this::withoutPlaceholders);
+        String name = ClientSettings.nameOf(type, annotation, placeholders(annotation, where));
         // The client is created outside this lock, because the bean factory acquires its own locks.
         RpcClient made = client.getObject();
         synchronized (this) {
@@ -130,7 +131,10 @@ public final class RpcReferences implements SmartInitializingSingleton {
             synchronized (this) {
                 origins.forEach((before, origin) -> {
                     ReferenceSettings now = changed.reference(
-                            origin.type(), origin.annotation(), this::withoutPlaceholders, origin.where());
+                            origin.type(),
+                            origin.annotation(),
+                            placeholders(origin.annotation(), origin.where()),
+                            origin.where());
                     rules.put(
                             Objects.requireNonNull(proxies.get(before)),
                             ChangedSettings.of(before, settings.timeout(), now, changed.timeout()));
@@ -162,17 +166,33 @@ public final class RpcReferences implements SmartInitializingSingleton {
     /**
      * Records that a local bean was injected in place of a reference. The reference's settings then count as used.
      */
-    synchronized void overridden(Class<?> type, RpcReference annotation) {
-        String name = ClientSettings.nameOf(type, annotation, this::withoutPlaceholders);
+    synchronized void overridden(Class<?> type, RpcReference annotation, String where) {
+        String name = ClientSettings.nameOf(type, annotation, placeholders(annotation, where));
         names.add(settings.configured(name).getKey());
     }
 
-    private String withoutPlaceholders(String text) {
-        if (Addresses.namesOwnPort(text) && !LocalCalls.portIsKnown(beans)) {
-            throw Addresses.ownPortIsNotKnown("@RpcReference(url)");
-        }
-        String resolved = beans.resolveEmbeddedValue(text);
-        return resolved == null ? "" : resolved.trim();
+    /** Replaces placeholders in the attributes of an annotation. */
+    private UnaryOperator<String> placeholders(RpcReference annotation, String where) {
+        return text -> {
+            if (Addresses.namesOwnPort(text) && !LocalCalls.portIsKnown(beans)) {
+                throw Addresses.ownPortIsNotKnown("@RpcReference(url)");
+            }
+            return Placeholders.resolve(beans, text, "@RpcReference(" + attribute(annotation, text) + ") at " + where)
+                    .trim();
+        };
+    }
+
+    /** Returns the name of the first attribute that has this text. */
+    private static String attribute(RpcReference annotation, String text) {
+        return text.equals(annotation.url())
+                ? "url"
+                : text.equals(annotation.group())
+                        ? "group"
+                        : text.equals(annotation.version())
+                                ? "version"
+                                : text.equals(annotation.timeout())
+                                        ? "timeout"
+                                        : text.equals(annotation.protocol()) ? "protocol" : "name";
     }
 
     private Balancer.@Nullable Factory balancer(String name) {

@@ -1,0 +1,84 @@
+package tern.rpc.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static tern.rpc.spring.autoconfigure.Applications.application;
+import static tern.rpc.spring.autoconfigure.Applications.provider;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
+import tern.rpc.settings.RpcStartException;
+import tern.rpc.spring.RpcReference;
+import tern.rpc.spring.RpcService;
+
+/** Tests the start errors for placeholders in annotations that no property resolves. */
+class PlaceholdersTest {
+
+    /** Spring Boot's configuration, with which an unknown placeholder is an error. */
+    private static final AutoConfigurations STRICT = AutoConfigurations.of(PropertyPlaceholderAutoConfiguration.class);
+
+    static class Url {
+        @RpcReference(url = "${addrr}")
+        GreetingService greetings;
+    }
+
+    static class Group {
+        @RpcReference(group = "g-${gruop}")
+        GreetingService greetings;
+    }
+
+    static class Version {
+        @RpcReference(version = "${versoin}")
+        GreetingService greetings;
+    }
+
+    static class Timeout {
+        @RpcReference(timeout = "${tiemout}")
+        GreetingService greetings;
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "Url, url, ${addrr}, addrr",
+        "Group, group, g-${gruop}, gruop",
+        "Version, version, ${versoin}, versoin",
+        "Timeout, timeout, ${tiemout}, tiemout"
+    })
+    void fieldAttributeAndPlaceholderAreNamed(String user, String attribute, String text, String placeholder)
+            throws ClassNotFoundException {
+        Class<?> type = Class.forName(PlaceholdersTest.class.getName() + "$" + user);
+
+        application(type)
+                .withConfiguration(STRICT)
+                .withPropertyValues("rpc.client.url=127.0.0.1:1")
+                .run(here -> {
+                    RpcStartException failure = StartFailures.causeOf(here.getStartupFailure());
+                    assertThat(failure)
+                            .hasMessage("@RpcReference(" + attribute + ") at " + type.getName() + ".greetings is '"
+                                    + text + "', but there is no property " + placeholder);
+                    assertThat(failure.action())
+                            .isEqualTo("Set the property " + placeholder
+                                    + ", or give the placeholder a default value: ${" + placeholder + ":…}.");
+                });
+    }
+
+    @RpcService(version = "${nover}")
+    static class Versioned implements GreetingService {
+        @Override
+        public String greet(String name) {
+            return name;
+        }
+    }
+
+    @Test
+    void classAttributeAndPlaceholderAreNamed() {
+        provider(Versioned.class)
+                .withConfiguration(STRICT)
+                .run(there -> assertThat(StartFailures.causeOf(there.getStartupFailure()))
+                        .hasMessageStartingWith("@RpcService(version) of bean '")
+                        .hasMessageEndingWith(
+                                " of " + Versioned.class.getName() + " is '${nover}', but there is no property nover"));
+    }
+}
