@@ -376,6 +376,18 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
 
         @Override
         public Response decode(Invocation call) throws Throwable {
+            try {
+                return read(call);
+            } catch (SerializationException e) {
+                throw new RpcException(
+                        StatusCode.INTERNAL,
+                        call + ": the answer of " + HERE + " cannot be read: " + e.getMessage(),
+                        Executed.YES,
+                        e);
+            }
+        }
+
+        private Response read(Invocation call) throws Throwable {
             if (failure != null) {
                 throw bytes.length != 0
                         ? RemoteFailures.thrown(call, HERE, codec.decodeThrowable(bytes, call.method()))

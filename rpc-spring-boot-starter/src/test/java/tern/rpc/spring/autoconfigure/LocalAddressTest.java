@@ -7,6 +7,7 @@ import static tern.rpc.spring.autoconfigure.Applications.provider;
 
 import jakarta.annotation.PostConstruct;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -114,6 +115,17 @@ class LocalAddressTest {
                 .run(here -> assertThatExceptionOfType(RpcException.class)
                         .isThrownBy(() -> here.getBean(Desk.class).clerk.greet("x".repeat(4_096)))
                         .withMessageContaining("rpc.limits.max-request"));
+    }
+
+    @Test
+    void answerWithTooManyValuesIsNamedWithItsMethod() {
+        local(Desk.class, Clerk.class)
+                .withPropertyValues("rpc.limits.max-values=1000")
+                .run(here -> assertThatExceptionOfType(RpcException.class)
+                        .isThrownBy(() -> here.getBean(Desk.class).clerk.many(2_000))
+                        .satisfies(e -> assertThat(e.wasExecuted()).isEqualTo(Executed.YES))
+                        .withMessageContaining("FrontDesk/many: the answer of local")
+                        .withMessageContaining("rpc.limits.max-values"));
     }
 
     @Test
@@ -282,6 +294,8 @@ class LocalAddressTest {
 
         List<String> append(List<String> words);
 
+        List<String> many(int count);
+
         void take(Object anything);
 
         void waitForInterrupt();
@@ -307,6 +321,11 @@ class LocalAddressTest {
         public List<String> append(List<String> words) {
             words.add("b");
             return words;
+        }
+
+        @Override
+        public List<String> many(int count) {
+            return new ArrayList<>(Collections.nCopies(count, "x"));
         }
 
         @Override
