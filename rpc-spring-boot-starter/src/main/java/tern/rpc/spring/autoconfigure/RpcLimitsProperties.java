@@ -24,7 +24,7 @@ import org.springframework.util.unit.DataSize;
  * @param firstBytesTimeout Timeout from the first byte of a connection until its protocol is known, and for the headers
  *     of an HTTP/1.1 request. After this time, the body of a request must arrive at 1 KiB per second.
  * @param maxDepth Maximum nesting depth of values in one message.
- * @param maxValues Maximum number of values in one message.
+ * @param maxValues Maximum number of values in one message in hessian2. Other formats have no such limit.
  * @param maxCompositeKeys Maximum number of keys of one map, or elements of one set, that are neither strings nor numbers nor similar simple values.
  * @param maxEqualKeys Maximum number of keys of one map, or elements of one set, that have equal hash codes and cannot
  *     be ordered.

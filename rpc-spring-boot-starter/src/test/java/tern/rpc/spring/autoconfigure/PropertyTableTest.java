@@ -32,7 +32,8 @@ class PropertyTableTest {
             This table lists all properties of the starter. It is generated from the metadata in the starter's jar; `PropertyTableTest`
             explains how to generate it again.
 
-            - Times are written with a unit (`500ms`, `3s`), and so are sizes (`8MB`; 1 MB is 1,048,576 bytes).
+            - Times are written with a unit (`500ms`, `3s`), and so are sizes (`8MB`; 1 MB is 1,048,576 bytes). A time without a unit is
+              in milliseconds.
             - `<name>` is the `name` of an `@RpcReference`, or the simple name of its interface in any form (`user-service`,
               `UserService`). These properties take precedence over the annotation.
             - `<method>` is the name of a method in any form (`getAll`, `get-all`). If several methods fit, only the exact name is accepted.
