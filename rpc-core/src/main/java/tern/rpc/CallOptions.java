@@ -3,6 +3,7 @@ package tern.rpc;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -81,6 +82,7 @@ public final class CallOptions {
      * @param timeout a positive duration
      */
     public CallOptions timeout(Duration timeout) {
+        Objects.requireNonNull(timeout, "timeout");
         if (timeout.isNegative() || timeout.isZero()) {
             throw new IllegalArgumentException("the timeout of a call is " + timeout + "; expected more than 0");
         }

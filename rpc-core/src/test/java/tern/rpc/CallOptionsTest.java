@@ -1,6 +1,7 @@
 package tern.rpc;
 
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import org.junit.jupiter.api.Test;
 
@@ -18,5 +19,13 @@ class CallOptionsTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> CallOptions.none().header("", "blue"))
                 .withMessage("a header needs a name");
+    }
+
+    @Test
+    @SuppressWarnings("NullAway") // the test passes null, which callers without null checks can do
+    void missingTimeoutIsNamed() {
+        assertThatNullPointerException()
+                .isThrownBy(() -> CallOptions.none().timeout(null))
+                .withMessage("timeout");
     }
 }

@@ -4,6 +4,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.ObjectProvider;
@@ -20,6 +22,7 @@ final class Registries implements DisposableBean {
 
     private static final String ZOOKEEPER = "zookeeper";
     private static final Set<String> SCHEMES = Set.of(ZOOKEEPER, "file");
+    private static final Pattern SCHEME = Pattern.compile("^([a-z][a-z0-9+-]{0,31})://");
     private static final String EXPECTED =
             "the address of a registry, such as zookeeper://host:2181 or file:///path.json";
 
@@ -66,6 +69,15 @@ final class Registries implements DisposableBean {
      *     password
      */
     static RegistryUrl parse(String property, String text) {
+        Matcher scheme = SCHEME.matcher(text.trim());
+        if (scheme.find() && !SCHEMES.contains(scheme.group(1))) {
+            throw new InvalidPropertyException(
+                    property,
+                    property + " has the scheme " + scheme.group(1) + ", which is not supported; supported are "
+                            + "zookeeper and file",
+                    "Set it to " + EXPECTED + ", or leave it out.",
+                    null);
+        }
         if (!isRegistry(text)) {
             throw new InvalidPropertyException(property, "of another form", EXPECTED);
         }

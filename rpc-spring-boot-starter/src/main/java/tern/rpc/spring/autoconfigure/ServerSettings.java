@@ -89,7 +89,10 @@ record ServerSettings(
         if (set.isEmpty()) {
             throw new InvalidPropertyException("rpc.server.token", "empty", "one token or more");
         }
-        set.forEach(token -> SettingCheck.usable("rpc.server.token", token));
+        for (int i = 0; i < set.size(); i++) {
+            String place = set.size() == 1 ? "" : " at entry " + (i + 1) + " of " + set.size();
+            SettingCheck.usable("rpc.server.token", place, set.get(i));
+        }
         return List.copyOf(set);
     }
 

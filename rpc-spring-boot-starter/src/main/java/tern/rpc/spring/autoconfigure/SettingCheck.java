@@ -22,10 +22,15 @@ final class SettingCheck {
 
     /** Checks a token. The error message does not contain the token. */
     static Token usable(String property, Token token) {
+        return usable(property, "", token);
+    }
+
+    /** @param place the position of the token in a list, for the error message; may be empty */
+    static Token usable(String property, String place, Token token) {
         if (!token.isUsable()) {
             throw new InvalidPropertyException(
                     property,
-                    token.reveal().isEmpty() ? "empty" : "a text with spaces or characters beyond ASCII",
+                    (token.reveal().isEmpty() ? "empty" : "a text with spaces or characters beyond ASCII") + place,
                     "visible characters of ASCII");
         }
         return token;

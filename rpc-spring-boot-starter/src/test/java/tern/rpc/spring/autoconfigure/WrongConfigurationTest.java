@@ -59,10 +59,11 @@ class WrongConfigurationTest {
     private static final List<String> OUT_OF_RANGE = List.of(
             "rpc.server.port=-1 | rpc.server.port is -1; expected 0 to 65535",
             "rpc.client.registry=10.0.0.9:2181 | rpc.client.registry is of another form | zookeeper://host:2181",
-            "rpc.client.registries.x=zookeper://a | rpc.client.registries.x is of another form | zookeeper://host:2181",
+            "rpc.client.registries.x=zookeper://a | rpc.client.registries.x has the scheme zookeper | zookeeper://host:2181",
             "rpc.client.registry=file:///none.json,rpc.client.registry-cache=pom.xml/lists |"
                     + " rpc.client.registry-cache is | a directory",
             "rpc.client.services.x.level=sometimes | rpc.client.services.x.level | sometimes | APPLICATION",
+            "rpc.client.registry=nacos://h:1 | rpc.client.registry has the scheme nacos | zookeeper and file",
             "rpc.server.registry=nacos | rpc.server.registry is of another form | file:///path.json",
             "rpc.server.registry=file:///none.json,rpc.server.registry.level=sometimes | rpc.server.registry.level |"
                     + " sometimes | APPLICATION",
@@ -98,7 +99,8 @@ class WrongConfigurationTest {
             "rpc.server.shutdown-timeout=-1s | rpc.server.shutdown-timeout is -1s; expected 0 or more",
             "rpc.server.address=no.such.host.invalid | rpc.server.address | no.such.host.invalid",
             "rpc.server.token= | rpc.server.token is empty; expected one token or more",
-            "rpc.server.token=ok,with space | rpc.server.token is a text with spaces | visible characters of ASCII",
+            "rpc.server.token=ok,with space | rpc.server.token is a text with spaces | at entry 2 of 2",
+            "rpc.server.token=a,,b | rpc.server.token is empty at entry 2 of 3; expected visible",
             "rpc.server.accepted-weaknesses=rpc.server.port | rpc.server.accepted-weaknesses is rpc.server.port |"
                     + " one or more of rpc.limits.audit-classes",
             "rpc.server.cors.max-age=-1s | rpc.server.cors.max-age is -1s; expected 0 or more",
