@@ -32,6 +32,11 @@ final class PoolText {
 
     private static final String COMMON_THREADS = "ForkJoinPool.commonPool";
 
+    /** The executor that Spring Boot creates, and the name of its threads. */
+    private static final String BOOT_POOL = "applicationTaskExecutor";
+
+    private static final String BOOT_THREADS = "task";
+
     private final Evidence evidence;
     private final Excess excess;
     private final Remedy remedy;
@@ -116,9 +121,21 @@ final class PoolText {
                 + (user.operation() == null ? "" : ": " + user.operation());
     }
 
-    /** Returns the name of an executor's pool. This is the prefix of its threads' names, except for the common pool. */
+    /** Returns the name of an executor's pool. Most pools have the name of their threads. */
     static String poolOf(String threads) {
-        return threads.equals(COMMON_THREADS) ? COMMON_POOL : threads;
+        return switch (threads) {
+            case COMMON_THREADS -> COMMON_POOL;
+            case BOOT_THREADS -> BOOT_POOL;
+            default -> threads;
+        };
+    }
+
+    private static String threadsOf(String pool) {
+        return switch (pool) {
+            case COMMON_POOL -> COMMON_THREADS;
+            case BOOT_POOL -> BOOT_THREADS;
+            default -> pool;
+        };
     }
 
     /** Returns the code that takes connections from the pool, if samples contain this code. */
@@ -301,7 +318,7 @@ final class PoolText {
      * Orders.export}; an empty string if there are no samples.
      */
     private String mostly(String pool) {
-        TaskWatch.Executor tasks = evidence.tasks().executor(pool.equals(COMMON_POOL) ? COMMON_THREADS : pool);
+        TaskWatch.Executor tasks = evidence.tasks().executor(threadsOf(pool));
         return tasks == null || tasks.parts.isEmpty()
                 ? ""
                 : ", mostly " + activity(tasks.parts.longestFirst().get(0));
@@ -383,7 +400,10 @@ final class PoolText {
         }
         String tasks = "the tasks of " + name + " take " + Times.millis(hold) + " ms each" + mostly(pool.name());
         if (hold > evidence.targetNanos()) {
-            return Change.of(Where.CODE, tasks + "; no number of threads meets the target");
+            return Change.of(
+                    Where.CODE,
+                    (slower ? "an executor of its own for the long tasks: " : "") + tasks
+                            + "; no number of threads meets the target");
         }
         int wanted = QueueModel.placesFor(takings * hold / 1e9, hold, evidence.targetNanos() / 4.0, 2_000);
         if (slower) {

@@ -100,6 +100,11 @@ final class SymptomRules {
             if (executor == null || name == null) {
                 continue;
             }
+            PoolVerdict pool = poolOf(name);
+            if (pool != null && isOccupiedByOthers(pool, executor, part)) {
+                leaves.move(part, new Part(Kind.POOL, pool.name()));
+                continue;
+            }
             Part waiting = executor.waiting();
             if (waiting != null && mayWaitForTasks(name, executor, waiting)) {
                 leaves.move(part, new Part(Kind.RESULT, CodeText.TASKS + name + " in " + waiting.name()));
@@ -119,6 +124,17 @@ final class SymptomRules {
                                 100.0 * executor.busy / Math.max(1, executor.looks)));
             }
         }
+    }
+
+    /**
+     * Returns whether other tasks than the ones that the calls wait for occupy the executor: the calls' tasks wait for a
+     * thread, and no running task has code of the waiting class.
+     */
+    private boolean isOccupiedByOthers(PoolVerdict pool, TaskWatch.Executor executor, Part wait) {
+        double queued = leaves.of(new Part(Kind.POOL, pool.name()));
+        return queued >= NOTABLE * leaves.of(wait)
+                && pool.pool().now().waiting() > 0
+                && !executor.runs(excess.samples.lineOf(wait));
     }
 
     /**
