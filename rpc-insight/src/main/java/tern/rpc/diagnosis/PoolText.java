@@ -28,7 +28,7 @@ final class PoolText {
      * The name of {@code ForkJoinPool.commonPool()} in pool snapshots. The pool's threads have names with a different
      * prefix.
      */
-    private static final String COMMON_POOL = "common-pool";
+    static final String COMMON_POOL = "common-pool";
 
     private static final String COMMON_THREADS = "ForkJoinPool.commonPool";
 

@@ -128,11 +128,12 @@ final class SymptomRules {
 
     /**
      * Returns whether other tasks than the ones that the calls wait for occupy the executor: the calls' tasks wait for a
-     * thread, and no running task has code of the waiting class.
+     * thread, and no running task has code of the waiting class. The ledgers do not contain the waits for the common
+     * pool, so its queue suffices.
      */
     private boolean isOccupiedByOthers(PoolVerdict pool, TaskWatch.Executor executor, Part wait) {
         double queued = leaves.of(new Part(Kind.POOL, pool.name()));
-        return queued >= NOTABLE * leaves.of(wait)
+        return (queued >= NOTABLE * leaves.of(wait) || pool.name().equals(PoolText.COMMON_POOL))
                 && pool.pool().now().waiting() > 0
                 && !executor.runs(excess.samples.lineOf(wait));
     }

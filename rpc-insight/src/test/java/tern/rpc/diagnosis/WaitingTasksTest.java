@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import shop.Newsletter;
 import shop.Packages;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
@@ -104,6 +105,14 @@ class WaitingTasksTest {
 
         assertThat(first.kind()).isEqualTo("TASKS WAIT FOR TASKS");
         assertThat(first.name()).contains("packager").contains("Packages.whole");
+    }
+
+    @Test
+    void otherTasksThatOccupyTheExecutorAreTheCause() throws Exception {
+        Cause first = firstCause(Newsletter::send, 3, call -> call.own(1).in(Phase.EXECUTOR, "packager", 150));
+
+        assertThat(first.name()).as(shop.diagnosis().text()).isEqualTo("packager");
+        assertThat(first.change().text()).contains("mostly in Newsletter.send").contains("an executor of their own");
     }
 
     @Test

@@ -1,0 +1,14 @@
+package shop;
+
+import java.util.concurrent.CompletableFuture;
+
+/** Work that has nothing to do with packages. */
+public final class Newsletter {
+
+    private Newsletter() {}
+
+    /** Waits for a server that answers at the end of the test. */
+    public static void send(CompletableFuture<String> end) {
+        end.join();
+    }
+}
