@@ -15,6 +15,7 @@ import java.util.concurrent.ForkJoinPool;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.RpcException;
 import tern.rpc.ServerContext;
 import tern.rpc.Thrown;
 
@@ -162,7 +163,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
 
     /** Called when the service, an interceptor or a marshaller throws an exception. */
     private void failed(Throwable thrown) {
-        if (cancelled && Status.fromThrowable(thrown).getCode() == Status.Code.CANCELLED) {
+        if (cancelled && isCancellation(thrown)) {
             LOG.debug("{} ended because its caller no longer waits", method.getFullMethodName(), thrown);
             return;
         }
@@ -173,6 +174,15 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
         }
         answers.fail(GrpcStatus.exception(thrown));
         cancelled(Thrown.text(thrown));
+    }
+
+    /**
+     * Returns whether an exception that was thrown after the cancellation is a consequence of it: the service could not
+     * send its next message, or its own call to another service was cancelled as well.
+     */
+    private static boolean isCancellation(Throwable thrown) {
+        return Thrown.find(thrown, RpcException.class) != null
+                || Status.fromThrowable(thrown).getCode() == Status.Code.CANCELLED;
     }
 
     // ---- The service calls the following methods.
