@@ -28,7 +28,7 @@ record ProviderFailures(Cluster cluster, NanoClock clock) {
                 cluster.targets().stream().filter(target -> target != used).toList();
         String why = cluster.whyAvoided(clock.nanoTime());
         if (others.isEmpty() || used.isUsable() || others.stream().anyMatch(Target::isUsable)) {
-            String reasons = why + (used.isUsable() ? "" : cluster.advice());
+            String reasons = why + cluster.advice();
             return reasons.isEmpty() ? failure : refusal(failure.status().description() + reasons);
         }
         int more = others.size() - MAX_ADDRESSES_NAMED;

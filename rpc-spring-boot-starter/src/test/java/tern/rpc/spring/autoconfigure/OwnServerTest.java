@@ -112,7 +112,7 @@ class OwnServerTest {
         assertThat(heard)
                 .hasSize(BEFORE.size() + AFTER.size())
                 .allSatisfy((moment, said) ->
-                        assertThat(said).contains("is not connected").doesNotContain("this application"));
+                        assertThat(said).contains("Connection refused").doesNotContain("this application"));
     }
 
     /** A service that the application calls itself. */
