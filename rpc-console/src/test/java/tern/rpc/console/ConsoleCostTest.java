@@ -181,8 +181,8 @@ class ConsoleCostTest {
     }
 
     /**
-     * Measures the CPU time of all threads except the one that sends the requests. The requests are those of a page
-     * that already has the points of the last 15 minutes.
+     * Measures the CPU time of all threads except the requesting thread. The requests come from a page that already
+     * has the points of the last 15 minutes.
      */
     @Test
     @Tag("figures")

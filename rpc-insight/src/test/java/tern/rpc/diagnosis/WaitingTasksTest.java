@@ -2,7 +2,6 @@ package tern.rpc.diagnosis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -37,15 +36,13 @@ class WaitingTasksTest {
             TimeUnit.SECONDS,
             new LinkedBlockingQueue<>(),
             task -> new Thread(task, "packager-" + number.incrementAndGet()));
-    private final List<Thread> callers = new ArrayList<>();
+    private final WaitingCalls calls = new WaitingCalls(shop);
 
     @AfterEach
     void endThreads() throws InterruptedException {
         end.complete("");
         packager.shutdown();
-        for (Thread caller : callers) {
-            caller.join();
-        }
+        calls.join();
     }
 
     /** Simulates calls that wait for tasks with this code, and returns the first cause. */
@@ -64,39 +61,7 @@ class WaitingTasksTest {
         for (int i = 0; i < THREADS; i++) {
             packager.execute(() -> task.accept(end));
         }
-        List<RunningCall> calls = new ArrayList<>();
-        for (int i = 0; i < 4; i++) {
-            calls.add(waitingCall());
-        }
-        long started = shop.now();
-        for (int second = 0; second < 6; second++) {
-            for (int look = 0; look < 8; look++) {
-                shop.running.clear();
-                long ran = shop.now() - started;
-                calls.forEach(call -> shop.running.add(
-                        new RunningCall(Shop.PLACE, call.threadId(), Phase.OWN, ran, ran, call.ledger())));
-                shop.diagnostician.look();
-                shop.pass(100);
-            }
-            shop.second(100, later);
-        }
-        assertThat(shop.diagnosis().state()).isEqualTo(Diagnosis.State.MISS);
-        return shop.diagnosis().causes().get(0);
-    }
-
-    private RunningCall waitingCall() throws Exception {
-        CompletableFuture<CallLedger> ledger = new CompletableFuture<>();
-        Thread caller = new Thread(() -> {
-            ledger.complete(new CallLedger(shop::now));
-            Packages.of(end);
-        });
-        callers.add(caller);
-        caller.start();
-        CallLedger known = ledger.get();
-        while (caller.getState() != Thread.State.WAITING) {
-            Thread.onSpinWait();
-        }
-        return new RunningCall(Shop.PLACE, caller.getId(), Phase.OWN, 0, 0, known);
+        return calls.firstCause(() -> Packages.of(end), later);
     }
 
     @Test

@@ -18,7 +18,6 @@ import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.endpoint.DnsEndpoints;
@@ -163,11 +162,7 @@ final class NamedHost {
         }
         tryAfter(index);
         if (running.isEmpty()) {
-            opened.tryFailure(failure(attempt.cause()));
+            opened.tryFailure(attempt.cause());
         }
-    }
-
-    private Throwable failure(@Nullable Throwable last) {
-        return last == null ? new ConnectException("no address of host " + host + " was tried") : last;
     }
 }

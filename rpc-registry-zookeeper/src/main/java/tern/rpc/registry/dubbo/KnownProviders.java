@@ -42,7 +42,7 @@ public final class KnownProviders {
      *
      * @param names the names of all nodes
      * @param leftOut gets each new name that is not a valid entry, with the reason
-     * @return whether the names differ from those of the previous list
+     * @return whether the list has changed
      */
     public boolean replace(List<String> names, BiConsumer<String, IllegalArgumentException> leftOut) {
         long[] unsorted = hashes(names);

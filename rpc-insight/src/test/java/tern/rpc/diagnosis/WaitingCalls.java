@@ -1,0 +1,73 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+import tern.rpc.RunningCall;
+
+/** Calls of a shop whose real threads wait until the end of the test. */
+final class WaitingCalls {
+
+    private static final int CALLS = 4;
+
+    private final Shop shop;
+    private final List<Thread> threads = new ArrayList<>();
+
+    WaitingCalls(Shop shop) {
+        this.shop = shop;
+    }
+
+    /**
+     * Starts calls that wait, and returns the first cause of the miss.
+     *
+     * @param wait the code of the calls, which must wait
+     * @param others the steps of the calls that end meanwhile
+     */
+    Cause firstCause(Runnable wait, Consumer<Shop.Steps> others) throws Exception {
+        List<RunningCall> calls = new ArrayList<>();
+        for (int i = 0; i < CALLS; i++) {
+            calls.add(start(wait));
+        }
+        long started = shop.now();
+        for (int second = 0; second < 6; second++) {
+            for (int look = 0; look < 8; look++) {
+                shop.running.clear();
+                long ran = shop.now() - started;
+                calls.forEach(call -> shop.running.add(
+                        new RunningCall(Shop.PLACE, call.threadId(), Phase.OWN, ran, ran, call.ledger())));
+                shop.diagnostician.look();
+                shop.pass(100);
+            }
+            shop.second(100, others);
+        }
+        assertThat(shop.diagnosis().state()).isEqualTo(Diagnosis.State.MISS);
+        return shop.diagnosis().causes().get(0);
+    }
+
+    private RunningCall start(Runnable wait) throws Exception {
+        CompletableFuture<CallLedger> ledger = new CompletableFuture<>();
+        Thread thread = new Thread(() -> {
+            ledger.complete(new CallLedger(shop::now));
+            wait.run();
+        });
+        threads.add(thread);
+        thread.start();
+        CallLedger known = ledger.get();
+        while (thread.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+        return new RunningCall(Shop.PLACE, thread.getId(), Phase.OWN, 0, 0, known);
+    }
+
+    /** Waits until the threads of the calls have ended. */
+    void join() throws InterruptedException {
+        for (Thread thread : threads) {
+            thread.join();
+        }
+    }
+}
