@@ -57,7 +57,7 @@ public final class AsyncOperation {
         return Math.max(0, now - begun);
     }
 
-    /** Returns this operation with its time until now; null if it has no name. */
+    /** Returns this operation with its duration so far; null if it has no name. */
     NamedTimes.@Nullable Entry until(long now) {
         String known = name.get();
         return known == null ? null : new NamedTimes.Entry(kind, known, 1, nanos(now));

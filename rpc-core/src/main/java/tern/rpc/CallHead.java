@@ -29,8 +29,8 @@ public final class CallHead {
     /**
      * @param method the method name; for a generic call, the method that an argument names
      * @param generic whether an argument of the call names the method
-     * @param written the service and method as the caller wrote them, for error messages to the caller. The name of the
-     *     export would reveal that the service exists
+     * @param written the service and method as the caller wrote them, for error messages to the caller. These messages
+     *     omit the export's name, because it would reveal that the service exists
      */
     public CallHead(
             ServiceKey service,

@@ -30,7 +30,7 @@ public final class CallLedger {
     private static final ThreadLocal<@Nullable CallLedger> OTHER_CALL = new ThreadLocal<>();
 
     private final PhaseClock phases; // Only the call's thread writes to this clock.
-    private final @Nullable CallLedger parent; // The ledger of the whole call; null in that ledger itself.
+    private final @Nullable CallLedger parent; // The whole call's ledger; null if this is the whole call's ledger.
     private final boolean open;
     private final Thread thread = Thread.currentThread();
 
@@ -38,7 +38,7 @@ public final class CallLedger {
     private volatile @Nullable OtherThreads others;
     // Created under the lock on this ledger; null until the first operation is recorded with its name.
     private volatile @Nullable NamedTimes named;
-    private long idleBefore; // The idle time of the call at the time when this part was created or last joined.
+    private long idleBefore; // The call's idle time when this part was created or last joined.
     private volatile boolean ended;
     private long endedNanos; // the time on the call's clock; written before ended is set
 
@@ -60,8 +60,8 @@ public final class CallLedger {
      * Creates the ledger of a call that waited for a worker. The ledger starts in phase {@link Phase#DECODE}, because
      * the calling thread decodes the call next.
      *
-     * @param started the time at which the calling thread took the call from the queue, on the given clock @param
-     *     queuedNanos the time that the call spent in the queue, in nanoseconds
+     * @param started the time at which the calling thread took the call from the queue, on the given clock
+     * @param queuedNanos the time that the call spent in the queue, in nanoseconds
      */
     public static CallLedger ofReceived(NanoClock clock, long started, long queuedNanos) {
         CallLedger ledger = new CallLedger(clock, started, Phase.DECODE, null, true);
@@ -152,7 +152,7 @@ public final class CallLedger {
 
     /**
      * Ends the phase that {@link #turnTo} began, and adds its duration to the operation with this name. For example,
-     * this adds the time for reading a query's result to the query. The operation count does not increase.
+     * the time for reading a query's result is added to the query. The operation count does not increase.
      */
     public void returnTo(Phase outer, @Nullable String name) {
         leave(outer, name, 0);
@@ -226,7 +226,7 @@ public final class CallLedger {
     }
 
     /**
-     * Returns whether the call has ended. A resource that the call borrowed and did not return before its end is
+     * Returns whether the call has ended. A resource that the call borrowed and did not return before its end has
      * leaked.
      */
     public boolean isEnded() {
@@ -325,8 +325,8 @@ public final class CallLedger {
     }
 
     /**
-     * The total time during which the call's thread ran no operation, in nanoseconds. During this time, the thread may
-     * have waited for other threads.
+     * Returns the total time during which the call's thread ran no operation, in nanoseconds. During this time, the
+     * thread may have waited for other threads.
      */
     long idleNanos() {
         if (!open) {
@@ -352,8 +352,8 @@ public final class CallLedger {
     }
 
     /**
-     * Adds the times and counts of this part to the ledger of the whole call. The thread that writes the part calls
-     * this when the part or the call ends; repeated calls are allowed. Does nothing in the ledger of a whole call.
+     * Adds the times and counts of this part to the ledger of the whole call. The part's thread calls this when the
+     * part or the call ends; repeated calls are allowed. Does nothing in the ledger of a whole call.
      *
      * <p>While the call's thread runs an operation, the call does not wait for its parts. Therefore a part adds no more
      * time than the call's thread was idle, and it adds nothing after the call has been answered.

@@ -49,8 +49,8 @@ public final class CallOptions {
     }
 
     /**
-     * Adds a header. Headers that were added earlier are kept, including headers with the same name. A protocol cannot
-     * send every name and every value (docs/http.md, "Time and headers").
+     * Adds a header. Headers that were added earlier are kept, including headers with the same name. Some protocols
+     * cannot send every name and value (docs/http.md, "Time and headers").
      */
     public CallOptions header(String name, String value) {
         checkHeader(name, value);
@@ -66,7 +66,7 @@ public final class CallOptions {
         return withHeaders(headers.copy().add(name, value));
     }
 
-    /** Reports a missing name or value here, because the transports would report it late or drop the header. */
+    /** Reports a missing name or value immediately, because the transports would report it late or drop the header. */
     private static void checkHeader(@Nullable String name, @Nullable Object value) {
         if (name == null || name.isEmpty()) {
             throw new IllegalArgumentException("a header needs a name");

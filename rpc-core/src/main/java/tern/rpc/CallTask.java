@@ -5,10 +5,10 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
 /**
- * A task that another thread runs for the call that the creating thread works on. The time until a
- * thread starts the task counts towards {@link Phase#EXECUTOR}, and the task's operations count towards the call.
- * Unlike {@link ServerContext#wrap}, this class propagates only the ledger. Therefore a task may outlive its call:
- * neither the call's deadline nor its cancellation affects the task.
+ * A task that another thread runs for the call of the creating thread. The time until a thread starts the task is
+ * recorded as {@link Phase#EXECUTOR}, and the task's operations are recorded for the call. Unlike
+ * {@link ServerContext#wrap}, this class propagates only the ledger. Therefore a task may outlive its call: neither the
+ * call's deadline nor its cancellation affects the task.
  */
 public final class CallTask implements Runnable {
 
@@ -37,7 +37,7 @@ public final class CallTask implements Runnable {
         return call.isOpen() && !(task instanceof CallTask) ? new CallTask(task, call, executor) : task;
     }
 
-    /** Wraps a task that returns a result, as {@link #of} does. */
+    /** Wraps a task that returns a result. See {@link #of}. */
     public static <T> Callable<T> ofResult(Callable<T> task, String executor) {
         CallLedger call = CallLedger.current();
         if (!call.isOpen()) {

@@ -40,7 +40,7 @@ public final class Deadline {
         return new Deadline(now + limit.value().toNanos(), limit);
     }
 
-    /** Returns this deadline in the form that is propagated to calls made while the given method is served. */
+    /** Returns the deadline to propagate to calls made while the given method is served. */
     public Deadline handedOnBy(MethodDescriptor served) {
         return this == NONE ? this : new Deadline(nanoTime, served);
     }

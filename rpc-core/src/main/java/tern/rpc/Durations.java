@@ -11,7 +11,9 @@ final class Durations {
 
     private Durations() {}
 
-    /** @param where the text at the beginning of the exception's message */
+    /**
+     * @param where the beginning of the exception's message
+     */
     static Duration parsePositive(String where, String text) {
         Matcher form = FORM.matcher(text.trim());
         if (!form.matches() || Long.parseLong(form.group(1)) == 0) {

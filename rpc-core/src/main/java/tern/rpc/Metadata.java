@@ -20,7 +20,7 @@ public final class Metadata {
     private static final Object[] NOTHING = {};
     private static final String BINARY = "-bin";
 
-    /** The array contains names and values in turn. A value is a String or a byte[]. */
+    /** The array alternates between names and values. A value is a String or a byte[]. */
     private Object[] pairs = NOTHING;
 
     private int used;

@@ -79,7 +79,7 @@ final class OtherThreads {
         }
     }
 
-    /** Returns the running operations that have a name, with their times until now. */
+    /** Returns the running operations that have a name, with their durations so far. */
     List<NamedTimes.Entry> unfinished(long now) {
         List<AsyncOperation> all;
         synchronized (this) {

@@ -6,8 +6,8 @@ import org.slf4j.LoggerFactory;
 /**
  * A task that a timer repeats. A {@link java.util.concurrent.ScheduledExecutorService} silently stops repeating a task
  * as soon as the task throws an exception. A heartbeat or a lookup would then never run again, even if the cause is
- * temporary, such as a brief lack of memory. This class logs the exception instead. After a failure, it logs nothing
- * more until a run has succeeded.
+ * temporary, such as a brief shortage of memory. This class logs the exception instead. After a failure, it logs
+ * nothing more until a run has succeeded.
  */
 public final class PeriodicTask implements Runnable {
 

@@ -3,8 +3,8 @@ package tern.rpc;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The failure of a call for which the method declares no exception. Services may throw it to answer with a code of
- * their choice. Callers get it for every failure of the framework, the network or the peer.
+ * Reports that a call failed, unless the method threw an exception that it declares. Services may throw it to answer
+ * with a status code of their choice. Callers get it for every failure of the framework, the network or the peer.
  *
  * <p>{@link #wasExecuted()} returns whether the method may have run. This value and the method's idempotence
  * decide whether the call may be repeated.
@@ -130,8 +130,8 @@ public class RpcException extends RuntimeException {
     }
 
     /**
-     * Returns the outcome of a call of which this exception is the last attempt's failure. Returns this exception if
-     * no earlier attempt was more likely to have run.
+     * Returns the exception to report for a call whose last attempt failed with this exception. This is the exception
+     * itself unless an earlier attempt was more likely to have run.
      *
      * @param earlier whether an earlier attempt of the call ran
      */

@@ -21,13 +21,13 @@ public @interface RpcMethod {
      */
     boolean idempotent() default false;
 
-    /** Whether the method changes nothing. A method that changes nothing is also idempotent. */
+    /** Whether the method has no side effects. A method without side effects is also idempotent. */
     boolean readOnly() default false;
 
     /**
-     * Whether a {@code default} method is a local helper, which runs at the caller. The provider does not serve it, so
-     * its parameters need not be serializable. A default method that is not local is called at the provider, as in
-     * Dubbo. Its body runs at the caller only if an older provider does not have the method.
+     * Whether a {@code default} method is a local helper that runs on the client. The provider does not serve it, so
+     * its parameters need not be serializable. A default method that is not local runs on the provider, as in Dubbo.
+     * Its body runs on the client only if an older provider lacks the method.
      */
     boolean local() default false;
 

@@ -63,7 +63,7 @@ public final class ServerContext {
         this.whole = whole.whole;
     }
 
-    /** The part of a call that depends on the protocol. Transports implement it. */
+    /** The protocol-specific part of a call. Each transport implements it. */
     public interface Exchange {
 
         /** Returns the protocol name as it appears in meters, for example {@code dubbo}. */
@@ -132,7 +132,7 @@ public final class ServerContext {
     }
 
     /**
-     * Wraps a task for an executor. The time until a thread starts the task counts towards {@link Phase#EXECUTOR}.
+     * Wraps a task for an executor. The time until a thread starts the task is recorded as {@link Phase#EXECUTOR}.
      *
      * @param executor the executor name, for diagnoses
      */

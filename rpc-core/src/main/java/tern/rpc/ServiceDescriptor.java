@@ -94,8 +94,8 @@ public final class ServiceDescriptor {
      *     messages itself
      * @param response the class of the response message, or {@code byte[]} for a service that encodes and decodes
      *     messages itself
-     * @param answers how the Java method returns a stream of answers: as a PUBLISHER that it returns, or through an
-     *     OBSERVER passed to it
+     * @param answers how the Java method delivers a stream of answers: PUBLISHER if it returns a publisher, OBSERVER if
+     *     it gets an observer as an argument
      * @param effects the side effects of a call
      */
     public record Operation(

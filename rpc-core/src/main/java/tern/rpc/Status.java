@@ -5,8 +5,8 @@ import java.util.List;
 /**
  * A status code with a description.
  *
- * @param description the text that describes the event, the call and the peer, the measured value and the limit, and
- *     the advised change; may be empty
+ * @param description describes the event, the call and the peer, the measured value and the limit, and the recommended
+ *     change; may be empty
  * @param details machine-readable details; sent only on Triple, gRPC, gRPC-Web and Connect
  */
 public record Status(StatusCode code, String description, List<StatusDetail> details) {

@@ -5,12 +5,12 @@ package tern.rpc;
  * values, followed by exactly one call of {@link #onCompleted} or {@link #onError}. An observer is not thread-safe: its
  * methods must not be called concurrently.
  *
- * <p>An observer that Tern provides sends values. Its {@code onNext} encodes the value on the calling thread and
- * blocks while the peer is slow, so that a fast writer cannot fill the memory. After the end of the call,
- * {@code onNext} throws an {@link RpcException}. On the server, {@code onNext} blocks for at most one second
+ * <p>An observer that Tern provides sends values. Its {@code onNext} encodes the value on the calling thread and blocks
+ * while the peer is slow, so that a fast writer cannot exhaust the memory. After the end of the call, {@code onNext}
+ * throws an {@link RpcException}. On the server, {@code onNext} blocks for at most one second
  * ({@code rpc.limits.max-stream-wait}), and for one more second each time the caller has read another 32 KiB. After
- * that, a limited number of bytes is buffered ({@code rpc.limits.max-unsent-per-stream}), and then the stream ends
- * with RESOURCE_EXHAUSTED. To serve slow readers, check {@link #isReady} or return a publisher.
+ * that, a limited number of bytes is buffered ({@code rpc.limits.max-unsent-per-stream}), and then the stream ends with
+ * RESOURCE_EXHAUSTED. To serve slow readers, check {@link #isReady} or return a publisher.
  *
  * <p>An observer that the application passes to Tern receives values. Tern calls it on a worker thread, with one value
  * at a time. Tern requests a limited number of values in advance (at most 256 messages and about 512 KiB), so a slow

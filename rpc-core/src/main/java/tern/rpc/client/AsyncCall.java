@@ -28,7 +28,8 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
     private volatile boolean last;
     // The previous attempt's failure. Only the thread of the current attempt uses this field.
     private @Nullable RpcException before;
-    // The strongest value of all failed attempts. Only the thread of the current attempt uses this field.
+    // The highest value, in the order NO, MAYBE, YES, of all failed attempts. Only the thread of the current attempt
+    // uses this field.
     private Executed executed = Executed.NO;
 
     AsyncCall(EndpointInvoker endpoints, ClientMethod method, Invocation call, PendingCall.Completion done) {

@@ -12,7 +12,7 @@ import tern.rpc.endpoint.Endpoint;
 
 /**
  * The future that an asynchronous method returns to its caller. Cancelling it cancels the call. If a thread that serves
- * a call waits for this future, the wait counts as {@link Phase#UNATTRIBUTED} in the ledger of the served call.
+ * a call waits for this future, the wait is recorded as {@link Phase#UNATTRIBUTED} in the ledger of the served call.
  */
 final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> implements CallScope {
 

@@ -18,8 +18,8 @@ import tern.rpc.metrics.CallMeters;
  * @param waitForReady whether calls that find no provider wait for one
  * @param keyArgument the index of the argument that is the key for consistent hashing; {@link #NO_KEY} for none
  * @param filters the application's filters
- * @param filtered the chain of these filters and the last step of a call; null for streams and for calls that need no
- *     stage
+ * @param filtered the chain of these filters and the last step of a call; null for streams and if no call needs a
+ *     completion stage
  * @param hedging null if calls of the method are not hedged
  */
 record ClientMethod(

@@ -64,7 +64,7 @@ final class EndpointInvoker implements AutoCloseable {
         return failures;
     }
 
-    /** Returns the object that lets calls wait for a provider. */
+    /** Returns the object that makes calls wait for a provider. */
     ProviderWait providerWait() {
         return wait;
     }
@@ -89,7 +89,7 @@ final class EndpointInvoker implements AutoCloseable {
         retries.called();
         Target used = null;
         RpcException before = null;
-        Executed executed = Executed.NO; // The strongest value of all failed attempts.
+        Executed executed = Executed.NO; // The highest value, in the order NO, MAYBE, YES, of all failed attempts.
         for (int attempt = 1; ; attempt++) {
             Target target;
             try {
@@ -167,7 +167,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Tells a provider's node that the provider's attempt will be cancelled, because another provider answered first.
+     * Informs a provider's node that the attempt at this provider will be cancelled, because another provider answered
+     * first.
      */
     void outlasted(Target target, ClientMethod method, long startedNanos) {
         long now = clock.nanoTime();
@@ -277,7 +278,7 @@ final class EndpointInvoker implements AutoCloseable {
     /**
      * Returns whether another connection can accept the call. This is the case if another provider is available. After
      * UNAVAILABLE, a provider to which the client is still connecting is sufficient. If the attempt's connection was
-     * lost, a new connection to the same provider also counts, because it may be open before the caller sees the
+     * lost, a new connection to the same provider is also sufficient, because it may be open before the caller sees the
      * failure.
      */
     private boolean canGoElsewhere(RpcException failure, Target used, PendingCall attempt) {

@@ -29,8 +29,8 @@ final class Fallback {
     private final SeldomWarning warning;
 
     /**
-     * @param targets supplies implementations of the service interface @param answered counts the calls that the
-     *     fallback answers
+     * @param targets supplies implementations of the service interface
+     * @param answered counts the calls that the fallback answers
      */
     Fallback(Supplier<?> targets, LongAdder answered, NanoClock clock) {
         this.targets = targets;

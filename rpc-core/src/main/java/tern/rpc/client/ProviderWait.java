@@ -94,7 +94,7 @@ record ProviderWait(
 
     /** Runs the task after the delay, or when this object is closed. */
     void later(Runnable task, long nanos) {
-        Runnable once = new Runnable() { // Each task has an identity of its own in the set.
+        Runnable once = new Runnable() { // A new object, so that equal tasks are separate entries.
                     @Override
                     public void run() {
                         if (waiting.remove(this)) {

@@ -298,7 +298,7 @@ public final class RpcClient implements AutoCloseable {
         return wire;
     }
 
-    /** Returns what to write in place of a protocol that other frameworks know; empty if there is no advice. */
+    /** Returns the advice for a protocol name that only other frameworks use; empty if there is no advice. */
     private static String instead(String protocol) {
         return switch (protocol) {
             case "grpc", "h2c", "h2", "http2", "triple" -> "; tri is the protocol for gRPC, which uses HTTP/2";
@@ -340,7 +340,7 @@ public final class RpcClient implements AutoCloseable {
     }
 
     /**
-     * Connects to a provider of a reference without waiting for the pause that follows a failed attempt. Use it when the
+     * Connects to a provider of a reference immediately, even during the pause after a failed attempt. Use it when the
      * application knows that a provider has just started.
      *
      * @param proxy a proxy that {@link #refer} returned

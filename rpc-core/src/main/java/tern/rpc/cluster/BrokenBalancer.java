@@ -14,13 +14,13 @@ import tern.rpc.endpoint.Candidate;
 /**
  * Takes the place of a balancer that could not be created. Each call fails with the reason.
  *
- * @param why names the load balancing and the reason
+ * @param why names the load balancing policy and the reason
  */
 record BrokenBalancer(String why) implements Balancer {
 
     private static final Logger LOG = LoggerFactory.getLogger(BrokenBalancer.class);
 
-    /** Creates the balancer of the settings. */
+    /** Creates the balancer that the settings specify. */
     static Balancer made(ClusterSettings settings, List<Candidate> candidates) {
         String why = "the load balancing " + settings.policyName() + " cannot be used: its factory ";
         try {

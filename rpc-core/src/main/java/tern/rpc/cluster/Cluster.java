@@ -104,7 +104,7 @@ public final class Cluster implements AutoCloseable {
     /**
      * Starts looking for providers.
      *
-     * @param atMost the maximum time to wait for the first list, so that the first call finds a provider
+     * @param atMost the maximum time to wait for the first list. The wait ensures that the first call finds a provider
      */
     public void start(Duration atMost) {
         subscription = sources.subscribe(source, service, this::changed);
@@ -287,10 +287,7 @@ public final class Cluster implements AutoCloseable {
         return spoken.isEmpty() || spoken.equals(protocol);
     }
 
-    /**
-     * Returns the providers in the client's zone if there are enough of them for a subset. Otherwise returns all
-     * providers.
-     */
+    /** Returns the providers in the client's zone if there are enough for a subset. Otherwise returns all providers. */
     private List<Instance> nearest(List<Instance> instances) {
         if (settings.zone().isEmpty() || settings.subset() == 0 || instances.size() <= settings.subset()) {
             return instances;
@@ -302,7 +299,7 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Returns a copy of an unlisted provider. The copy has weight 0, so that it gets calls only if no listed
+     * Returns a copy of an unlisted provider. The copy has weight 0, so that it gets calls only while no listed
      * provider is available.
      */
     private static Instance lastResort(Instance held) {
@@ -327,8 +324,8 @@ public final class Cluster implements AutoCloseable {
 
     /**
      * Picks the provider of the next attempt. Prefers a good provider, then an avoided provider, then a provider that
-     * is being connected. If none of these is available, picks any provider, and the call fails with the reason why
-     * this provider cannot be reached.
+     * is being connected. If none of these is available, picks any provider, and the call then fails with the reason
+     * why this provider cannot be reached.
      *
      * @param method the method name
      * @param key the hash of the call's key, or 0 if the call has no key

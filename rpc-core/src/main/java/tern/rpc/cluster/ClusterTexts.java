@@ -8,8 +8,8 @@ import tern.rpc.StatusCode;
 import tern.rpc.endpoint.EndpointSnapshot;
 
 /**
- * Error messages for calls that find no provider. Each message says why no provider is available, since when, and where
- * to look.
+ * Error messages for calls that find no provider. Each message states the reason, since when no provider has been
+ * available, and where to look for the cause.
  */
 final class ClusterTexts {
 
@@ -17,14 +17,14 @@ final class ClusterTexts {
 
     private ClusterTexts() {}
 
-    /** Returns the failure for a call for which no provider is known. The message ends with the advice. */
+    /** Returns the failure of a call whose service has no known provider. The message ends with the advice. */
     static RpcException nobody(
             String service, String source, String tag, Routes routes, LastGood list, long now, String advice) {
         return RpcException.refusal(
                 StatusCode.UNAVAILABLE, whyNobody(service, source, tag, routes, list, now) + advice, Executed.NO);
     }
 
-    /** Returns the failure for a call of a closed client. */
+    /** Returns the failure of a call made through a closed client. */
     static RpcException closed(String service) {
         return RpcException.refusal(
                 StatusCode.UNAVAILABLE,

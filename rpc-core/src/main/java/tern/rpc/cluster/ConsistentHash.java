@@ -17,8 +17,8 @@ final class ConsistentHash implements Balancer {
     private static final double LOAD_BOUND = 1.25;
 
     /**
-     * The number of calls in flight that a provider may have in addition to 1.25 times the mean. It is needed because
-     * the mean of a few calls is not meaningful.
+     * The number of calls in flight that a provider may have in addition to 1.25 times the mean. Without it, a mean of
+     * very few calls would restrict the choice too much.
      */
     private static final int FEW = 2;
 

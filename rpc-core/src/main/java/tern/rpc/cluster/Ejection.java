@@ -6,7 +6,7 @@ import java.util.function.Supplier;
 import org.slf4j.event.Level;
 
 /**
- * Counts the failures of a provider and ejects it for a while if there are too many: five in a row, or half of at
+ * Counts the failures of a provider and ejects it for a while after too many failures: five in a row, or half of at
  * least twenty calls within ten seconds. An ejected provider gets no calls while another provider is available.
  * Thread-safe.
  */

@@ -19,7 +19,10 @@ public final class Hashes {
     private static final Logger LOG = LoggerFactory.getLogger(Hashes.class);
     private static final long STEP = 0x100000001B3L;
 
-    /** Whether the hash code of a class is based on its content. The warning is logged once for each class. */
+    /**
+     * Whether the hash code of a class depends on the content of its instances. The warning is logged once for each
+     * class.
+     */
     private static final ClassValue<Boolean> HASHES_CONTENT = new ClassValue<>() {
         @Override
         protected Boolean computeValue(Class<?> type) {

@@ -18,7 +18,7 @@ import tern.rpc.endpoint.Instance;
  * than 30 s. Immutable.
  *
  * @param snapshot the last snapshot of the source
- * @param listed the providers that the source lists, or listed last if it is unreachable
+ * @param listed the providers that the source lists, or listed last before it became unreachable
  * @param held the providers that the source no longer lists but that stay in use
  * @param heldSinceNanos the time at which the current period with held providers began
  * @param emptied whether the source reports an empty list after it had reported a list with entries

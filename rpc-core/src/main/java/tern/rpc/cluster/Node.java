@@ -23,7 +23,7 @@ public final class Node {
 
     /**
      * The time added to both the measured and the usual response time before they are compared, so that short pauses of
-     * fast methods make no difference.
+     * fast methods have little effect.
      */
     private static final double NOISE_NANOS = TimeUnit.MICROSECONDS.toNanos(250);
 
@@ -57,14 +57,15 @@ public final class Node {
     /** The maximum mean response time of a healthy node, as a multiple of the usual time. */
     private static final double GOOD_MEAN = 2.5;
 
-    /** The response time that balancing counts even if the mean is good, as a multiple of the usual time. */
+    /** The response time that affects load balancing even if the mean is good, as a multiple of the usual time. */
     private static final double VERY_SLOW = 4;
 
     /** The share of one response time in the mean response time. */
     private static final double IN_MEAN = 0.0625;
 
     /**
-     * The minimum wait for a sign of life that balancing counts as a response time, as a multiple of the usual time.
+     * The minimum wait for a sign of life that load balancing treats as a response time, as a multiple of the usual
+     * time.
      */
     private static final double LONG_WAIT = 3;
 
@@ -206,8 +207,8 @@ public final class Node {
     }
 
     /**
-     * Records that a stream is about to be opened. Streams do not count for {@link #isStalled}, because they may be
-     * silent for any length of time.
+     * Records that a stream is about to be opened. {@link #isStalled} ignores streams, because they may be silent for
+     * any length of time.
      */
     public void beginStream() {
         calls.increment();
@@ -382,8 +383,8 @@ public final class Node {
 
     /**
      * Returns the cost for a comparison with other nodes. It is 1 for a healthy node, because the response times of
-     * healthy nodes vary by chance. A node with more calls would otherwise look slower, because its slowest answer
-     * counts.
+     * healthy nodes vary by chance. A node with more calls would otherwise look slower, because only its slowest answer
+     * would be compared.
      */
     double judgedCost(long now) {
         double last = cost(now);

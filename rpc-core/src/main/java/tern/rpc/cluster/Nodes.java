@@ -136,7 +136,7 @@ public final class Nodes {
         return shared != null && shared.node == node && !shared.services.isEmpty();
     }
 
-    /** Returns whether an additional connection attempt may start now. Connections also make attempts on their own. */
+    /** Returns whether an additional connection attempt may start now. Connections also retry on their own schedule. */
     boolean mayAttempt() {
         return pace.take(clock.nanoTime());
     }

@@ -20,7 +20,7 @@ final class PowerOfTwoChoices implements Balancer {
 
     /**
      * The first provider of a pair is kept if the second one is not better. It is replaced if the second one is better
-     * by half. Between these limits, chance decides.
+     * by half. Between these limits, the choice is random.
      */
     private static final double CLEARLY = 0.5;
 
@@ -79,8 +79,8 @@ final class PowerOfTwoChoices implements Balancer {
     }
 
     /**
-     * Returns the calls in flight of a provider relative to its part of the calls of a pair. Without calls in flight,
-     * the weight makes no difference, because the draw has already taken it into account.
+     * Returns the calls in flight of a provider relative to its share of the pair's calls. Without calls in flight, the
+     * weight makes no difference, because the draw has already taken it into account.
      */
     private static double load(Target target, Target partner) {
         int own = target.inFlight();

@@ -23,8 +23,8 @@ final class Survey {
     private static final long PROBE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * The time after a probe with a copied idempotent call during which no original call is sent to a slow provider as
-     * a trial.
+     * The time after a probe during which no trial takes place. A probe is a copy of an idempotent call; a trial is an
+     * original call that is sent to a slow provider.
      */
     private static final long COPIES_NANOS = TimeUnit.SECONDS.toNanos(5);
 

@@ -75,7 +75,7 @@ final class WeightedChoice {
             int rest = large[--larges];
             set(rest, 1, rest);
         }
-        while (smalls > 0) { // Rounding errors may leave some columns over. These columns need no alias.
+        while (smalls > 0) { // Rounding errors may leave some columns without an alias. These columns need none.
             int rest = small[--smalls];
             set(rest, 1, rest);
         }

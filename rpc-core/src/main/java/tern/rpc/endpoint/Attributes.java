@@ -4,7 +4,7 @@ import java.util.Map;
 
 /**
  * The properties of a provider that may change while it runs. A change does not affect the connection. Sources should
- * use one object for all equal values, because even a large cluster has few different values.
+ * use one object for all equal values, because even a large cluster has few distinct values.
  *
  * @param weight the share of calls relative to other providers; a provider with weight 0 gets no calls while another
  *     one is available

@@ -9,7 +9,7 @@ import java.util.List;
  *
  * @param since the time at which the list entered this state
  * @param why the reason for the state, such as {@code 10.0.0.9:2181 does not answer}; may be empty
- * @param rules the rules in force; kept while the source is unreachable
+ * @param rules the current rules; kept while the source is unreachable
  */
 public record EndpointSnapshot(State state, List<Instance> instances, Instant since, String why, Rules rules) {
 

@@ -5,9 +5,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rules that change, while clients run, which providers a service has and how clients choose among them. A source
- * passes them in its snapshots. Implementations must be immutable, and two objects with the same rules must be equal.
- * Several threads call the methods, which must return quickly.
+ * Rules that change a service's providers, and how clients choose among these providers, while the clients run. A
+ * source passes them in its snapshots. Implementations must be immutable, and two objects with the same rules must be
+ * equal. Several threads call the methods, which must return quickly.
  */
 public interface Rules {
 

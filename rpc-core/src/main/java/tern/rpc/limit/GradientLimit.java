@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * <li>There is a queue, and t is more than s: the limit shrinks to 0.75 n * s / t, but by no less than 30 % and no more
  * than 50 % (80 % if the previous step down was right). The next window shows whether this step was right. A gradient
  * below 0.5 means that calls became slow for another reason, such as a slow dependency or a new kind of call. The limit
- * then returns to its previous value. After three of these results, the measured t becomes the usual time.
+ * then returns to its previous value. After three such results, the measured t becomes the usual time.
  * <li>After a step down that was right, and at its minimum, the limit stays, because more calls would only wait. To
  * measure the gradient, the limit is doubled for one window in every twentieth window, and whenever t has risen or
  * fallen by half. The doubled limit is kept if the gradient is below 0.25.
@@ -56,7 +56,7 @@ public final class GradientLimit implements Limit {
     private static final double TOLERANCE = 2;
 
     /**
-     * The additional time that calls may take in any case. Hundreds of concurrent fast calls do not overload the server
+     * The time added to the acceptable duration of calls. Hundreds of concurrent fast calls do not overload the server
      * while each of them is served within milliseconds. The value is half of the longest wait in the queue.
      */
     private static final double BEARABLE_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
@@ -97,14 +97,14 @@ public final class GradientLimit implements Limit {
     private static final double FOLLOW_UP = 0.05;
 
     /**
-     * The factor by which the mean time of calls must differ to count as changed. It corresponds to four standard
+     * The factor by which the mean time of calls must differ to be considered changed. It corresponds to four standard
      * errors of the mean time in a window.
      */
     private static final double CHANGED = 1.5;
 
     /**
-     * The number by which the lowest limit is divided to get the minimum number of calls to admit while a tenant floods
-     * the server.
+     * The divisor of the lowest limit. The result is the minimum number of calls to admit while a tenant floods the
+     * server.
      */
     private static final int MIN_ENOUGH = 4;
 
@@ -112,8 +112,8 @@ public final class GradientLimit implements Limit {
     private static final double REACHED = 0.5;
 
     /**
-     * The minimum ratio, while one tenant floods the server, between the limit and the number of calls that keeps the
-     * server busy.
+     * The minimum ratio of the limit to the number of calls that keeps the server busy. Applies while one tenant floods
+     * the server.
      */
     private static final int OTHERS_TOO = 2;
 

@@ -18,7 +18,7 @@ import tern.rpc.NanoClock;
  *
  * <p>Calls are considered to queue if two conditions hold. First, the number of calls that found no free permit is at
  * least a tenth of the number of calls served. Second, it is at least ten times the number of calls that found less
- * than a quarter of the permits in use. A burst on an idle server therefore does not count as a queue. While calls
+ * than a quarter of the permits in use. A burst on an idle server therefore is not treated as a queue. While calls
  * queue, tenants that flood the server or hold the most permits make room for others ({@link FairShares}). The calls of
  * other tenants are admitted beyond the limit, up to twice the limit. A flooding tenant gets the number of permits that
  * keeps the server busy ({@link Limit#enough}), minus the permits that other tenants hold.
@@ -67,14 +67,14 @@ public final class Limiter {
     private volatile int current;
     private volatile int kept;
     private volatile int crowdedFrom;
-    // The number of admitted calls from which the admission of a new call depends on its tenant's share.
+    // The number of admitted calls above which the admission of a new call depends on its tenant's share.
     private volatile int askedFrom;
-    private volatile int beyond; // The total number of calls up to which tenants with few calls are admitted.
+    private volatile int beyond; // Calls of tenants with few calls are admitted up to this total number of calls.
     private volatile int sparseBelow;
     private volatile boolean overloaded; // This is true if calls queued in the last window.
 
-    // The current window. Because of races between its end and leaving calls, a few calls may be miscounted.
-    // This is true while a thread changes the limit or ends a phase.
+    // This field and the following ones describe the current window. A call that leaves just as the window ends may be
+    // miscounted. This flag is true while a thread changes the limit or ends a phase.
     private final AtomicBoolean turning = new AtomicBoolean();
 
     // The number of calls from earlier windows that have not left.

@@ -123,7 +123,7 @@ public final class LatencyWindow {
      * @param second the first second, on the clock that times the calls
      * @param seconds the number of seconds
      * @param failed the number of calls that failed, except with exceptions that their methods declare and answers that
-     *     blame the caller
+     *     report a mistake of the caller
      * @param late the number of calls that took longer than the latency target
      * @param p50Millis the median in milliseconds; like the other times, 0 if there were no calls
      */
@@ -141,7 +141,7 @@ public final class LatencyWindow {
      * Records a call.
      *
      * @param failed whether the call failed, except with an exception that its method declares or an answer that
-     *     blames the caller
+     *     reports a mistake of the caller
      * @return the current second on the clock that times the calls
      */
     public long record(long nanos, boolean failed) {
@@ -230,9 +230,9 @@ public final class LatencyWindow {
     }
 
     /**
-     * Returns the points of {@link #series()} that a reader needs who has the points of an earlier second: the points
-     * of later seconds, and the points of 10 s that cover what left the last minute since then. Each of them replaces
-     * all points that cover one of its seconds.
+     * Returns the points of {@link #series()} that are new to a reader who already has the points of an earlier second.
+     * These are the points of later seconds, and the 10 s points for seconds that are now older than a minute. Each
+     * returned point replaces all points that cover one of its seconds.
      *
      * @param earlier the value of {@link #second} before the reader's points were read; with a second before the start
      *     or more than 14 minutes ago, all points are returned

@@ -81,7 +81,7 @@ final class MethodMinute {
         return known;
     }
 
-    /** Returns the sums over the last 60 to 70 s, or null if there were no calls. */
+    /** Returns the totals of the last 60 to 70 s, or null if there were no calls. */
     LatencyWindow.@Nullable Point sum(long second) {
         AtomicReferenceArray<Slot> all = slots;
         if (all == null) {

@@ -55,7 +55,9 @@ public final class RpcMeters {
         this(registry, slo, NanoClock.SYSTEM);
     }
 
-    /** @param clock the clock by which the last minute and the last 15 minutes are counted */
+    /**
+     * @param clock the clock that determines the last minute and the last 15 minutes
+     */
     public RpcMeters(MeterRegistry registry, Slo slo, NanoClock clock) {
         this.registry = registry;
         this.slo = slo;
@@ -109,9 +111,9 @@ public final class RpcMeters {
     }
 
     /**
-     * Returns the number of served calls that failed since the start, by the name of their status code; {@code
-     * EXCEPTION} for exceptions without a status code. Exceptions declared by the method are not counted, nor are calls
-     * refused before their method was known.
+     * Returns the number of served calls that failed since the start, by the name of their status code;
+     * {@code EXCEPTION} for exceptions without a status code. Exceptions declared by the method are not counted. Calls
+     * refused before their method was known are not counted either.
      */
     public Map<String, Long> failures() {
         Map<String, Long> counts = new LinkedHashMap<>();

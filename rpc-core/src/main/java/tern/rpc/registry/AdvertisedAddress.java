@@ -59,7 +59,7 @@ public record AdvertisedAddress(String host, int port, String reason) {
         }
     }
 
-    /** Returns whether a text with a colon, or of digits and dots, is an IP address. A name is not looked up. */
+    /** Returns whether the host is a valid IP address or a name. Names are not looked up. */
     private static boolean isAddressOrName(String host) {
         if (host.indexOf(':') < 0) {
             return !host.matches("[\\d.]+") || IPV4.matcher(host).matches();

@@ -18,7 +18,7 @@ final class FileText {
     private FileText() {}
 
     /**
-     * Reads a file in UTF-8. A byte order mark at its start is left out.
+     * Reads a file in UTF-8. A byte order mark at its start is skipped.
      *
      * @throws IllegalArgumentException if the file is too long or is not UTF-8
      */
@@ -48,7 +48,10 @@ final class FileText {
         }
     }
 
-    /** Returns whether a text begins with a byte order mark of UTF-16, or with a zero byte of an ASCII character. */
+    /**
+     * Returns whether the text begins with a UTF-16 byte order mark, or with the zero byte of an ASCII character in
+     * UTF-16.
+     */
     private static boolean isUtf16(byte[] bytes) {
         if (bytes.length < 2) {
             return false;

@@ -22,8 +22,8 @@ import tern.rpc.endpoint.Instance;
  * "weight": 50}]}}}, or properties such as {@code com.acme.Orders=10.0.0.7:20880,10.0.0.8:20880?weight=50}. A service
  * is written as {@code group/interface:version}.
  *
- * @param services the providers by service, without the entries that cannot be used
- * @param problems what cannot be used, with its place and what is expected there; only the first of them
+ * @param services the providers by service, without unusable entries
+ * @param problems descriptions of the first unusable entries, each with its place in the file and the expected content
  */
 record ProviderFile(Map<String, List<Provider>> services, List<String> problems) {
 
@@ -70,7 +70,7 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
     }
 
     /**
-     * Parses a file. Entries that cannot be used are left out.
+     * Parses a file. Unusable entries are skipped.
      *
      * @param json whether the file is JSON; otherwise it is a properties file
      * @throws IllegalArgumentException if no part of the file can be used
@@ -285,7 +285,7 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
         }
     }
 
-    /** The place of an entry. */
+    /** The place of an entry in the file. */
     private record Place(String name, Problems problems) {
 
         void warn(String key, String what, String expected) {
@@ -303,8 +303,8 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
     }
 
     /**
-     * Returns a sentence that names the service's providers if all of them offer other protocols than the
-     * subscription's; otherwise an empty string.
+     * Returns a sentence that names the service's providers if none of them offers the subscription's protocol;
+     * otherwise an empty string.
      */
     String whyNobody(Subscription subscription) {
         List<Provider> all = services.getOrDefault(subscription.service().toString(), List.of());

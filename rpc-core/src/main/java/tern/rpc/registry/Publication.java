@@ -9,7 +9,7 @@ import java.util.concurrent.CompletableFuture;
 public interface Publication {
 
     /**
-     * What a verification wrote again.
+     * Counts the entries that a verification wrote again.
      *
      * @param missing the number of entries that were missing
      * @param conflicts the number of entries for this process's address that another process had written
@@ -37,7 +37,7 @@ public interface Publication {
     /**
      * Checks every entry, and rewrites entries that are missing or belong to an earlier session.
      *
-     * @return a future with what was repaired; the future fails if the registry cannot be reached or written
+     * @return a future of the repaired entries; it fails if the registry cannot be reached or written
      */
     CompletableFuture<Repair> verify();
 

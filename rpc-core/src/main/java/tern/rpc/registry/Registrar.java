@@ -174,7 +174,7 @@ public final class Registrar implements AutoCloseable {
     }
 
     /**
-     * Removes the registration. Blocks until the entries are removed and consumers have had one second to notice it,
+     * Removes the registration. Blocks until the entries are removed and consumers have had one second to notice this,
      * but no longer than three seconds. Does nothing if there is no registration.
      */
     public void withdraw() {

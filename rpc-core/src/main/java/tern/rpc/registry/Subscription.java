@@ -17,7 +17,7 @@ public record Subscription(ServiceKey service, String protocol, List<String> pro
         INTERFACE,
         /** Entries for processes: one for each process. */
         APPLICATION,
-        /** Both kinds of entries. Each process counts only once. */
+        /** Both kinds of entries. Each process is used only once. */
         BOTH;
 
         public boolean hasInterfaces() {

@@ -9,9 +9,10 @@ import tern.rpc.StatusCode;
 
 /**
  * Limits the threads that work on large messages at the same time. Two threads per processor may encode or decompress
- * large messages. An encoded message exists in memory up to three times, so 200 workers with answers of 8 MiB would need
- * almost 5 GB and would be no faster than four workers. Large requests are decoded at the same time only as far as their
- * objects fit into a quarter of the heap. A call fails if its thread waits for more than three seconds. Thread-safe.
+ * large messages. An encoded message exists in memory up to three times, so 200 workers with answers of 8 MiB would
+ * need almost 5 GB and would be no faster than four workers. Large requests are decoded at the same time only if their
+ * objects together fit into a quarter of the heap. A call fails if its thread waits for more than three seconds.
+ * Thread-safe.
  */
 public final class LargeMessages {
 
@@ -24,7 +25,9 @@ public final class LargeMessages {
             THREADS_PER_PROCESSOR * Runtime.getRuntime().availableProcessors();
     private static final Semaphore TURNS = new Semaphore(PLACES);
 
-    /** The memory that the objects of an honest request may take, as a multiple of its size (docs/decisions/0017). */
+    /**
+     * The memory that the objects of a legitimate request may take, as a multiple of its size (docs/decisions/0017).
+     */
     private static final int OBJECTS_FACTOR = 24;
 
     private static final int HEAP_SHARE = 4;

@@ -8,9 +8,9 @@ import tern.rpc.PeerText;
 import tern.rpc.Thrown;
 
 /**
- * Describes an exception with which the constructor of an application's class refuses the values of a message. The
- * description omits the exception's message, because it may contain the values. The message is logged under an id that
- * the description contains.
+ * Describes an exception that an application's constructor threw because of the values in a message. The description
+ * omits the exception's message, because it may contain the values. The message is logged under an id that the
+ * description contains.
  */
 public final class RefusedValues {
 

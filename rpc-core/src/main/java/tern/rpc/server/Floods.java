@@ -30,9 +30,7 @@ final class Floods {
     /** The maximum number of tenants named in one message. */
     private static final int NAMED = 3;
 
-    /**
-     * A message names a tenant only if the tenant has at least one in this many of all admitted calls.
-     */
+    /** The reciprocal of the share of all admitted calls that a tenant must have to be named in a message. */
     private static final int NAMED_PART = 20;
 
     private static final int MIN_NAMED = 2;

@@ -42,7 +42,7 @@ public final class RpcServer implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(RpcServer.class);
 
-    /** Draining ends when no call is in flight and none has arrived for this long. */
+    /** Draining ends when no call is in flight and no call has arrived for this time. */
     private static final Duration QUIET = Duration.ofSeconds(2);
 
     /**
@@ -183,10 +183,10 @@ public final class RpcServer implements AutoCloseable {
     }
 
     /**
-     * Serves the calls of an additional transport. This takes effect immediately, even before {@link #start}. The
-     * server closes the
-     * transport when it is closed. Draining waits for this transport's calls but does not refuse new ones, because
-     * calls that are still being served may make in-memory calls. Does nothing if the transport is already served.
+     * Serves the calls of an additional transport. This takes effect immediately, even before {@link #start}. When the
+     * server is closed, it also closes the transport. Draining waits for this transport's calls but does not refuse new
+     * ones, because calls that are still being served may make in-memory calls. Does nothing if the transport is
+     * already served.
      *
      * @throws IllegalStateException if the server was closed
      */
@@ -255,7 +255,7 @@ public final class RpcServer implements AutoCloseable {
 
     /**
      * Stops accepting connections and tells clients to use another server. Blocks until all connections are closed, or
-     * until no call is in flight and none has arrived for two seconds. Calls that arrive in the meantime are served.
+     * until no call is in flight and no call has arrived for two seconds. Calls that arrive in the meantime are served.
      *
      * @param atMost the maximum time to block
      */
@@ -387,8 +387,8 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Limits the number of running calls of one method, for all overloads and exports together. By default there
-         * is no limit. A call counts until it has been answered and its worker has finished.
+         * Limits the number of running calls of one method, for all overloads and exports together. By default there is
+         * no limit. A call is counted until it has been answered and its worker has finished.
          *
          * @param service the interface name; {@link #build} throws an exception if it is not exported or has no
          *     such method

@@ -258,7 +258,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     /**
-     * Called when the worker finishes its work on the call. The call counts as running until it has ended and its
+     * Called when the worker finishes its work on the call. The call is considered running until it has ended and its
      * worker has finished.
      */
     private void leave(CallLedger ledger) {
@@ -335,8 +335,9 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     /**
-     * Counts the call as returned before its answer is sent, because the caller may send its next call before the
-     * thread has finished this one. From then on, the call must not count when spare threads are shared.
+     * Records, before the answer is sent, that the call no longer needs its spare thread. The caller may send its next
+     * call before the thread has finished this one, and this call must then not reduce the caller's share of the spare
+     * threads.
      */
     private void returned() {
         if (spare && !returned) {
@@ -488,8 +489,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     /**
-     * Returns whether the deadline has passed. The watcher may be called before the deadline if the longest wait in the
-     * queue ended just after a worker took the call.
+     * Returns whether the deadline has passed. The timer may also fire before the deadline: it fires if the longest
+     * wait in the queue ends just after a worker has taken the call.
      */
     private boolean isPastDeadline() {
         ServerContext serving = context;

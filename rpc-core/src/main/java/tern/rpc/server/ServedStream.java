@@ -30,9 +30,9 @@ import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.ServerCall;
 
 /**
- * Connects the message stream of one served call with the parameters and the result of the service's method.
- * Application code runs on the serial executor with the call's context, one step after another. Only a method with a
- * publisher parameter runs outside the executor, because it may block until its requests arrive.
+ * Connects the message stream of one served call to the parameters and the result of the service's method. Application
+ * code runs on the serial executor with the call's context, one step after another. Only a method with a publisher
+ * parameter runs outside the executor, because it may block until its requests arrive.
  */
 final class ServedStream implements MessageStream.Receiver, MessageSink, InboundPublisher.Source {
 
@@ -141,8 +141,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     }
 
     /**
-     * Connects the method's return value with the call: subscribes to a publisher of answers, or sends a single
-     * answer.
+     * Connects the method's return value to the call: subscribes to a publisher of answers, or sends a single answer.
      */
     @SuppressWarnings("unchecked")
     private void connect(@Nullable Object returned) {

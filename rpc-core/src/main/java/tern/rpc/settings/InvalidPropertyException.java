@@ -18,9 +18,9 @@ public final class InvalidPropertyException extends RpcStartException {
     }
 
     /**
-     * Creates an exception with its own sentences.
+     * Creates an exception with the given description and action.
      *
-     * @param description what is wrong; begins with the name of the property
+     * @param description the problem; begins with the name of the property
      * @param action the change that the developer must make
      */
     public InvalidPropertyException(String property, String description, String action, @Nullable Throwable cause) {

@@ -35,7 +35,7 @@ public final class PropertyCheck {
         return value;
     }
 
-    /** Returns the duration in the notation of properties. */
+    /** Returns the duration in the notation of properties, such as {@code 500ms}. */
     private static String text(Duration value) {
         return value.toMillis() % 1_000 == 0 ? value.toSeconds() + "s" : value.toMillis() + "ms";
     }

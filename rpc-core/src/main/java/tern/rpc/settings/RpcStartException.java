@@ -10,7 +10,7 @@ public class RpcStartException extends RuntimeException {
     private final String action;
 
     /**
-     * @param description what is wrong, and where
+     * @param description the problem and its location
      * @param action the change that the developer must make
      */
     public RpcStartException(String description, String action, @Nullable Throwable cause) {

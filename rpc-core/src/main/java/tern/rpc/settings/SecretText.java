@@ -3,7 +3,10 @@ package tern.rpc.settings;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Finds the values of secret properties in command lines and JSON documents by the properties' names. Thread-safe. */
+/**
+ * Finds the values of secret properties in command lines and JSON documents. A property is secret because of its name.
+ * Thread-safe.
+ */
 public final class SecretText {
 
     public static final String HIDDEN = "******";

@@ -42,7 +42,7 @@ public final class SerialExecutor implements Executor {
     }
 
     /**
-     * Runs the task on the calling thread if no other task is queued or running. Otherwise does the same as
+     * Runs the task on the calling thread if no other task is queued or running. Otherwise queues the task like
      * {@link #execute}.
      */
     public void executeHere(Runnable task) {

@@ -101,7 +101,7 @@ public final class AcceptedTokens {
 
     /**
      * Returns the failure of a call that has the same credential header more than once. A proxy in front of the server
-     * may have checked a different one of these headers.
+     * may have checked only one of these headers.
      *
      * @param call service and method as the caller wrote them
      * @param name {@link #ATTACHMENT} or {@link #AUTHORIZATION}

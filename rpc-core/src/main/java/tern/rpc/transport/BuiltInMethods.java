@@ -24,7 +24,7 @@ public interface BuiltInMethods {
         return !name.equals(ECHO) && !DESCRIPTOR.overloads(name).isEmpty();
     }
 
-    /** Returns its argument. */
+    /** Returns the argument unchanged. */
     @Nullable
     Object $echo(@Nullable Object value);
 

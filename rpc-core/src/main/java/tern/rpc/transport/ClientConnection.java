@@ -89,7 +89,7 @@ public interface ClientConnection extends AutoCloseable {
         return -1;
     }
 
-    /** Fails pending calls and closes the connection for good. */
+    /** Fails pending calls and closes the connection permanently. */
     @Override
     void close();
 }

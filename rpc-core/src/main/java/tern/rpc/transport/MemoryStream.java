@@ -21,13 +21,13 @@ import tern.rpc.serialization.SerializationException;
  */
 final class MemoryStream implements ClientStream {
 
-    /** This end is ready while fewer than this many bytes wait at the peer. Triple uses the same limit. */
+    /** This end is ready while fewer bytes than this wait at the peer. Triple uses the same limit. */
     private static final long READY_BYTES = 32 << 10;
 
     /** The maximum number of bytes that may wait at the peer. Sending a message beyond this limit fails. */
     private static final long MAX_BYTES = 64 << 20;
 
-    /** The number of bytes added to the size of each message, so that empty messages also count. */
+    /** The number of bytes added to the size of each message, so that empty messages are also limited. */
     private static final int BYTES_PER_MESSAGE = 32;
 
     private final MemoryCodec codec;

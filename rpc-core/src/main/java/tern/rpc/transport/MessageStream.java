@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
 public interface MessageStream {
 
     /**
-     * The maximum total size, in bytes, of the messages delivered to the receiver between two calls to {@link
-     * #request}. Without this limit, even a few requested messages could fill the memory if they are large. The message
-     * that reaches the limit is still delivered.
+     * The maximum total size, in bytes, of the messages delivered to the receiver between two calls to
+     * {@link #request}. Without this limit, even a few requested messages could exhaust the memory if they are large.
+     * The message that reaches the limit is still delivered.
      */
     int ALLOWED_BYTES = 256 << 10;
 

@@ -44,7 +44,7 @@ class EndpointInvokerTest {
         CompletableFuture<String> later();
     }
 
-    /** A connection whose state and reaction to calls the test sets. */
+    /** A connection whose state, and reaction to calls, is set by the test. */
     private static final class Connection extends IdleConnection {
         private BiConsumer<Connection, PendingCall> taking = (taken, call) -> call.answer(Answer.NOTHING);
         private int attempts;
@@ -436,7 +436,7 @@ class EndpointInvokerTest {
         assertThat(failure).hasMessageContaining("the client is closed");
     }
 
-    /** A service with overloads, of which one has the parameter. */
+    /** A service with overloads, only one of which has the parameter. */
     public interface Overloaded {
         void add(int a);
 

@@ -25,9 +25,8 @@ import tern.rpc.transport.IdleConnection;
 
 /**
  * An event-driven simulation, without threads, in which one of ten providers becomes faulty. Each provider has 16
- * workers
- * and exponentially distributed service times with a mean of 10 ms. The load is 60 %, and calls have a timeout of one
- * second. Provider 0 is faulty from second 5 to second 25.
+ * workers and exponentially distributed service times with a mean of 10 ms. The load is 60 %, and calls have a timeout
+ * of one second. Provider 0 is faulty from second 5 to second 25.
  */
 class ClusterModelTest {
 

@@ -100,7 +100,7 @@ class ClusterTest {
         }
     }
 
-    /** A source whose list the test sets. */
+    /** A source whose list is set by the test. */
     private static final class Scripted implements EndpointSource {
         private final String name;
         private int starts;
@@ -147,7 +147,7 @@ class ClusterTest {
         }
     }
 
-    /** The connection to a provider, whose state the test sets. */
+    /** The connection to a provider. The test sets its state. */
     private static final class Peer extends IdleConnection {
         private boolean heard = true;
         private int attempts;
@@ -847,7 +847,7 @@ class ClusterTest {
     void addressThatCannotBeAProviderIsLeftOutOnceNamedAndCallsGoOn(String host) {
         try (LoggedLines lines = new LoggedLines()) {
             cluster.start(Duration.ZERO);
-            for (int i = 0; i < 100; i++) { // A flapping address must not cause a log line each time.
+            for (int i = 0; i < 100; i++) { // A flapping address must not cause a log line for each change.
                 source.lists(Instance.of(new Endpoint(host, 20880)), instance(1), instance(2 + i % 2));
                 source.lists(instance(1), instance(2));
                 timer.move(100 * TICK);
@@ -933,7 +933,7 @@ class ClusterTest {
 
     // The following tests cover traffic rules.
 
-    /** Traffic rules that the test sets. */
+    /** Traffic rules that are set by the test. */
     private record Scripts(
             Map<Endpoint, String> tags, Map<Endpoint, Integer> weights, List<Endpoint> disabled, String forbiddenMethod)
             implements Rules {

@@ -29,7 +29,7 @@ class SharedSourcesTest {
     };
     private final Listed source = new Listed();
 
-    /** A source whose list the test sets. */
+    /** A source whose list is set by the test. */
     private static final class Listed implements EndpointSource {
         private Consumer<EndpointSnapshot> listener = snapshot -> {};
 

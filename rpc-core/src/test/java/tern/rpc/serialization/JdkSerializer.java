@@ -17,8 +17,7 @@ import tern.rpc.ValueType;
 /**
  * A serializer that uses Java serialization. Tests of rpc-core use it, because rpc-core contains no serialization
  * format. It trusts its input. Each value is written as its length in 4 bytes, followed by an object stream. A map is a
- * sequence of keys
- * and values between two markers.
+ * sequence of keys and values between two markers.
  */
 public final class JdkSerializer implements Serializer {
 

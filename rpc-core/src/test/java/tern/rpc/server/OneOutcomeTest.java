@@ -423,7 +423,7 @@ class OneOutcomeTest {
         return Objects.requireNonNull(server);
     }
 
-    /** Wraps the transport, and reopens it after a race that has closed it. */
+    /** Wraps the transport, and reopens it after each race that closed it. */
     private final class Reopening implements ServerTransport {
         private @Nullable CallHandler handler;
 
