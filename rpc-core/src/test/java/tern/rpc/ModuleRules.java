@@ -25,7 +25,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 
 /**
- * The architecture rules for every module that does not use Spring. A subclass adds the rules of its own module. All
+ * The architecture rules for every module that does not use Spring. Each module's subclass adds further rules. All
  * tests of a class share one instance, because reading the classes takes most of the time.
  */
 @TestInstance(Lifecycle.PER_CLASS)

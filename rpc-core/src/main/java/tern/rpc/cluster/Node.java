@@ -102,8 +102,8 @@ public final class Node {
     private volatile long signNanos;
     private volatile double cost = 1; // The response time at costNanos, as a multiple of the usual response time.
     private volatile long costNanos;
-    // The mean of the recent response times at costNanos, as a multiple of the usual response time. Failures and
-    // refusals count in full.
+    // The mean of the recent response times at costNanos, as a multiple of the usual response time. Unlike answers,
+    // failures and refusals are counted in full.
     private volatile double mean = 1;
     // The provider's smoothed response time in nanoseconds; 0 before the first answer.
     private volatile long usualNanos;

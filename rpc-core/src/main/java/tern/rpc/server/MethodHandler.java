@@ -94,7 +94,7 @@ final class MethodHandler {
         return filtered;
     }
 
-    /** Returns this method's limiter, or null if the method has no limit of its own. */
+    /** Returns this method's limiter, or null if no limit is set for this method. */
     @Nullable
     Limiter limiter() {
         return limiter;

@@ -24,7 +24,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.InMemoryTransport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests that features with no need for the optional libraries Jackson and protobuf work without them. */
+/** Tests that features that do not need the optional libraries Jackson and protobuf work without them. */
 class OptionalLibrariesTest {
 
     private static final String JACKSON = "tools.jackson.";

@@ -231,8 +231,8 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
     /**
      * Drops a message of a cancelled call.
      *
-     * @throws io.grpc.StatusRuntimeException CANCELLED if the service goes on for too long, so that its thread becomes
-     *     free
+     * @throws io.grpc.StatusRuntimeException CANCELLED if the service continues to send for too long; the exception
+     *     frees the service's thread
      */
     private void drop() {
         dropped++;

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import tern.rpc.NanoClock;
 
 /**
- * Limits the connection attempts started by calls that find no connection to one every half second. Such an attempt can
+ * Limits the connection attempts started by calls that find no connection to one every half second. These attempts can
  * reach a restarted provider before a long reconnect pause ends. Thread-safe.
  */
 final class AttemptPace {

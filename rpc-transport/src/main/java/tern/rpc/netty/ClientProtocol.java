@@ -36,7 +36,7 @@ public interface ClientProtocol {
 
     /**
      * Returns whether a connection transmits only one call at a time. The client then needs as many connections as
-     * concurrent calls. The handlers of such a protocol call {@link Connection#released()} after each call and send no
+     * concurrent calls. The protocol's handlers then call {@link Connection#released()} after each call and send no
      * heartbeats.
      */
     default boolean isExclusive() {

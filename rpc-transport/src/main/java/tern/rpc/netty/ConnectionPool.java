@@ -104,7 +104,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         return available;
     }
 
-    /** Also returns true for a ready connection that has not notified this pool yet. */
+    /** Returns whether a connection is being opened, or is ready but has not notified this pool yet. */
     @Override
     public boolean isConnecting() {
         return !available && (isAnyConnecting() || isAny(State.READY));

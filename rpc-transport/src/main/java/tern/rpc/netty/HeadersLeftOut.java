@@ -7,20 +7,22 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.PeerText;
 
 /**
- * Warns once for each header that an application sets and that a wire cannot send, because the protocol itself uses its
- * name. Thread-safe.
+ * Warns once for each header that an application sets but that cannot be sent, because the protocol itself uses the
+ * header's name. Thread-safe.
  */
 public final class HeadersLeftOut {
 
     private static final Logger LOG = LoggerFactory.getLogger(HeadersLeftOut.class);
 
-    /** The maximum number of names to warn about. An application may derive names from what its callers send. */
+    /** The maximum number of names to warn about. Applications may derive names from their callers' input. */
     private static final int MAX_NAMES = 64;
 
     private final String wire;
     private final Set<String> told = ConcurrentHashMap.newKeySet();
 
-    /** @param wire the protocols that leave the headers out, for the warning */
+    /**
+     * @param wire the protocols that cannot send the headers, for the warning
+     */
     public HeadersLeftOut(String wire) {
         this.wire = wire;
     }

@@ -184,7 +184,7 @@ public final class InboundAccount {
         }
     }
 
-    /** Returns whether reading is paused. During the pause, the peer is not to blame if a message progresses slowly. */
+    /** Returns whether reading is paused. During the pause, slow progress of a message is not the peer's fault. */
     public boolean isPaused() {
         return paused;
     }

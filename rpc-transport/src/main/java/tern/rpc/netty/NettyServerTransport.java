@@ -217,8 +217,8 @@ public final class NettyServerTransport implements ServerTransport {
     }
 
     /**
-     * Returns whether one more connection is accepted. If the limit is reached, silent connections are closed in its
-     * favour, possibly a little later.
+     * Returns whether one more connection is accepted. If the limit is reached, silent connections are closed to make
+     * room, possibly a little later.
      *
      * @param network the address of the peer; for IPv6 the first 64 bits
      * @param ofNetwork the number of connections from this address, including the new one

@@ -215,7 +215,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Returns whether so many bytes are waiting to be sent that the server should produce no more answers for this
+     * Returns whether too many bytes are waiting to be sent. The server should then produce no more answers for this
      * peer.
      */
     public boolean hasMuchUnsent() {
@@ -524,9 +524,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return port.handler().services();
     }
 
-    /**
-     * Returns whether the caller is told that a method does not exist only after all authorizers have allowed the call.
-     */
+    /** Returns whether the server reports a missing method only after all authorizers have allowed the call. */
     public boolean asksAuthorizers() {
         return port.handler().asksAuthorizers();
     }

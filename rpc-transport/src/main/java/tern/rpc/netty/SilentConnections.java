@@ -71,7 +71,7 @@ final class SilentConnections {
     }
 
     /**
-     * Chooses up to {@code most} connections to close; fewer if not enough are silent.
+     * Chooses connections to close: {@code most} of them, or all silent connections if there are fewer.
      *
      * @param open all connections
      * @param newcomer the address of the new connection

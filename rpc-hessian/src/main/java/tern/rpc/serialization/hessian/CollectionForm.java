@@ -31,7 +31,7 @@ final class CollectionForm implements WireForm {
 
     /**
      * Returns a form for collections that hessian-lite copies into a new list each time it writes them. Later
-     * references in the message cannot point to such a copy.
+     * references in the message cannot point to these copies.
      */
     static CollectionForm copied(Class<?> ignored) {
         return new CollectionForm();

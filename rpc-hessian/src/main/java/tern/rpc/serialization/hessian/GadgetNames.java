@@ -3,8 +3,8 @@ package tern.rpc.serialization.hessian;
 import java.util.List;
 
 /**
- * The names of classes that are known to run harmful code when they are deserialized. Such a class is rejected even
- * if a list of allowed classes contains it. Immutable.
+ * The names of classes that are known to run harmful code when they are deserialized. These classes are rejected even
+ * if a list of allowed classes contains them. Immutable.
  */
 final class GadgetNames {
 

@@ -40,7 +40,7 @@ class HashBudget {
     private int bytes;
 
     // The number of non-scalar keys of the message for each place, which depends on the container and the key's hash.
-    // Null until the first such key.
+    // Null until the message has a non-scalar key.
     private int @Nullable [] places;
     private boolean isCounted;
 
@@ -128,7 +128,7 @@ class HashBudget {
 
     /**
      * Counts a key whose hashing has been charged. Returns at least the number of earlier keys of the container that
-     * have the same hash code. Other keys may share the place.
+     * have the same hash code. The result may be higher, because other keys may share the same counter.
      */
     private int sameHash(Object key, Object container) {
         int[] counts = places;

@@ -16,7 +16,7 @@ import tern.rpc.serialization.KeyLimits;
  *     similar scalars
  * @param equalKeys the number of keys in one container that have equal hash codes but cannot be sorted together, for
  *     example strings and numbers
- * @param keySteps the number of steps for hashing and comparing map keys and set elements; a value counts each time
+ * @param keySteps the number of steps for hashing and comparing map keys and set elements; a value is counted each time
  *     it is visited
  */
 public record HessianLimits(

@@ -111,8 +111,8 @@ public final class HessianSerializer implements Serializer {
         private Builder() {}
 
         /**
-         * Allows additional classes. Such a class is allowed at each position whose declared type is the class itself
-         * or one of its supertypes.
+         * Allows additional classes. Each of these classes is allowed at every position whose declared type is the
+         * class itself or one of its supertypes.
          *
          * @param entries class names, or package names that end in {@code .*} (the package's classes) or {@code .**}
          *     (the classes of the package and of all packages below it)

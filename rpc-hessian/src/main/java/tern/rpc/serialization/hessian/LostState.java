@@ -33,7 +33,10 @@ final class LostState {
     private static final List<Class<?>> SORTED =
             List.of(SortedMap.class, SortedSet.class, PriorityQueue.class, PriorityBlockingQueue.class);
 
-    /** The names of the classes that need no further warning. Names do not keep class loaders alive. */
+    /**
+     * The names of the classes that need no further warning. Names are stored instead of classes, so that class loaders
+     * can be unloaded.
+     */
     private static final Set<String> TOLD = ConcurrentHashMap.newKeySet();
 
     private LostState() {}
@@ -66,7 +69,10 @@ final class LostState {
                         + " state in such fields, or send another object by writeReplace and readResolve";
     }
 
-    /** Returns null for containers that keep their elements in their own fields. */
+    /**
+     * Describes the fields that an application's container declares in addition to its elements, because these fields
+     * are not sent. Returns null if there are none, or if the container keeps its elements in its own fields.
+     */
     private static @Nullable String fieldsBeside(String what, Class<?> type) {
         if (!extendsContainerOfJdk(type)) {
             return null;

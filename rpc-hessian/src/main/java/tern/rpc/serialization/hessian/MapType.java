@@ -41,8 +41,8 @@ record MapType(Class<?> type, Supplier<? extends Map<?, ?>> empty) {
     private static final Map<String, MapType> BY_NAME = byName();
 
     /**
-     * Returns whether the map searches keys with equal hash codes one by one. If false, the map arranges such keys in a
-     * tree.
+     * Returns whether the map searches keys with equal hash codes one by one. If false, the map arranges these keys in
+     * a tree.
      */
     boolean isChained() {
         return Hashtable.class.isAssignableFrom(type) && !Properties.class.isAssignableFrom(type);

@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Computes the cost of hashing references to incomplete containers (lists, maps or objects). Such a container may grow
- * after the reference has been read, which makes each value that refers to it more expensive to hash. For each open
- * container, this class stores the weight of the contents read so far. For each complete container, it stores the open
- * containers to which the container refers and the number of these references. Not thread-safe.
+ * Computes the cost of hashing references to incomplete containers (lists, maps or objects). A container may still grow
+ * after a reference to it has been read. Each value that refers to the container then becomes more expensive to hash.
+ * For each open container, this class stores the weight of the contents read so far. For each complete container, it
+ * stores the open containers to which the container refers and the number of these references. Not thread-safe.
  */
 final class OpenContainers {
 
@@ -24,7 +24,7 @@ final class OpenContainers {
     private static final int DEEPEST = 62;
 
     /**
-     * The bit for a reference to a {@code Hashtable} that contains itself. Hashing such a table ends, but may visit
+     * The bit for a reference to a {@code Hashtable} that contains itself. Hashing this table terminates, but may visit
      * every path through the table.
      */
     private static final long ENDLESS = 1L << 63;

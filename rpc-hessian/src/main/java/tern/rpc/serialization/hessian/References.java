@@ -14,8 +14,8 @@ final class References {
     private static final Object UNFINISHED = new Object();
 
     /**
-     * A marker for a skipped value. For such a value, the element of {@code weights} is not a weight but the position
-     * of the value's first byte.
+     * A marker for a skipped value. For a skipped value, the element of {@code weights} is not a weight but the
+     * position of the value's first byte.
      */
     private static final Object SKIPPED = new Object();
 

@@ -21,7 +21,10 @@ final class Slot {
      */
     final @Nullable Object absent;
 
-    /** True if the declared type is an application type. Such a type determines the expected values. */
+    /**
+     * True if the declared type is an application type. Only then can the service's packages allow a class at this
+     * position.
+     */
     final boolean own;
 
     private final String where;

@@ -432,8 +432,8 @@ final class ValueReader {
     }
 
     /**
-     * Charges the memory of fields that the message omits to their budget. An object needs memory for all its fields,
-     * even if the message names none of them. Some classes need more memory than their fields.
+     * Charges the memory budget for fields that the message omits. An object needs memory for all its fields, even if
+     * the message names none of them. Some classes need more memory than their fields.
      */
     void makeRoom(long bytes) {
         shellBytes -= bytes;

@@ -33,7 +33,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.slf4j.LoggerFactory;
 
-/** Tests that one warning names each class whose objects lose state, before or when the first object is lost. */
+/**
+ * Tests that each class whose objects lose state is named in one warning, at the latest when its first object loses
+ * state.
+ */
 class LostStateTest {
 
     private final Logger logger = (Logger) LoggerFactory.getLogger(LostState.class);
@@ -129,7 +132,7 @@ class LostStateTest {
         void take(List<Declared> declared);
     }
 
-    /** Orders backwards. */
+    /** Reverses the order of the string forms. */
     static final class Backwards implements Comparator<Object> {
         @Override
         public int compare(Object one, Object other) {

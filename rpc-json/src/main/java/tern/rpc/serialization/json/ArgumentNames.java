@@ -43,9 +43,9 @@ final class ArgumentNames {
     }
 
     /**
-     * Returns the failure for a request that has a name of no parameter and lacks an argument. The name is then
-     * probably a misspelt one. Beside a complete set of arguments, unknown names are allowed, because a newer version
-     * of the method may have more parameters.
+     * Returns the failure of a request that contains an unknown name and lacks an argument, because the unknown name is
+     * probably misspelt. If no argument is missing, unknown names are allowed, because a newer version of the method
+     * may have more parameters.
      */
     SerializationException unknown(String name) {
         return new SerializationException(fullName + ": unknown argument '" + PeerText.name(name) + "'; "

@@ -34,7 +34,8 @@ final class CostlyScalars extends ValueDeserializerModifier {
     private static final int MAX_TIME = 100;
 
     /**
-     * The maximum number of digits before the decimal point of a time in seconds. The largest long has as many digits.
+     * The maximum number of digits before the decimal point of a time in seconds. The largest long has the same number
+     * of digits.
      */
     private static final int MAX_SECOND_DIGITS = 19;
 
@@ -98,7 +99,7 @@ final class CostlyScalars extends ValueDeserializerModifier {
     }
 
     /**
-     * Rejects a time in seconds that is out of range or has a huge exponent. Jackson would decode such a time as 1970.
+     * Rejects a time in seconds that is out of range or has a huge exponent. Jackson would decode it as a time in 1970.
      */
     private static void checkTime(BigDecimal seconds, int digits) {
         boolean large = seconds.signum() != 0 && (long) seconds.precision() - seconds.scale() > MAX_SECOND_DIGITS;
@@ -153,7 +154,7 @@ final class CostlyScalars extends ValueDeserializerModifier {
             }
             Object value = super.deserialize(parser, context);
             if (whole != null) {
-                WholeNumbers.check(parser, whole); // after the limits for huge exponents, which Jackson checks
+                WholeNumbers.check(parser, whole); // Jackson has checked the limit for huge exponents before.
             }
             if (isInfinite(value)) {
                 checkInfinite(parser);
@@ -171,8 +172,8 @@ final class CostlyScalars extends ValueDeserializerModifier {
     }
 
     /**
-     * Limits the numbers in arrays of primitive types. Jackson uses no deserializer for the elements of such arrays, so
-     * {@link Bounded} cannot check them.
+     * Limits the numbers in arrays of primitive types. Jackson uses no deserializer for the elements of these arrays,
+     * so {@link Bounded} cannot check them.
      */
     private static final class BoundedElements extends DelegatingDeserializer {
         private final int textLength;

@@ -70,8 +70,8 @@ final class MessageTypes {
     private static final class MessageReader extends ValueDeserializer<Object> {
 
         /**
-         * The maximum length of an all-digit string. protobuf-java-util accepts such a string for a number field and
-         * parses it in quadratic time.
+         * The maximum length of an all-digit string. protobuf-java-util accepts all-digit strings for number fields,
+         * and parses them in quadratic time.
          */
         private static final int MAX_NUMERAL = 4096;
 

@@ -56,7 +56,7 @@ final class PlainTime {
     }
 
     /**
-     * Returns the date and time; null if the characters have another form or represent no valid time. Seconds and
+     * Returns the date and time; null if the characters have another form or do not represent a valid time. Seconds and
      * fractions are optional.
      */
     static @Nullable LocalDateTime dateTime(char[] text, int from, int length) {

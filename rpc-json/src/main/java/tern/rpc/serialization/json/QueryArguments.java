@@ -15,7 +15,7 @@ import tools.jackson.databind.json.JsonMapper;
  */
 final class QueryArguments {
 
-    /** The query parameter that selects the format of the answer. It is no argument. */
+    /** The query parameter that selects the format of the answer. It is not an argument. */
     private static final String FORMAT = "format";
 
     private final JsonMapper mapper;
@@ -51,8 +51,8 @@ final class QueryArguments {
     }
 
     /**
-     * Rejects a name of no parameter if an argument is absent. An absent bean or map accepts all names, because it is
-     * decoded from them.
+     * Rejects an unknown name if an argument is missing. If the missing argument is a bean or a map, all names are
+     * allowed, because the argument is decoded from them.
      */
     private void checkNames(Map<String, List<String>> query) {
         boolean absent = false;

@@ -7,8 +7,8 @@ import tools.jackson.core.util.JsonParserDelegate;
 import tools.jackson.databind.exc.MismatchedInputException;
 
 /**
- * Rejects numbers with a fraction where the declared type is an integer. Jackson would cut the fraction off without an
- * error. A number such as 2.0 is accepted.
+ * Rejects numbers with a fraction where the declared type is an integer. Jackson would silently drop the fraction. A
+ * number such as 2.0 is accepted.
  */
 final class WholeNumbers {
 

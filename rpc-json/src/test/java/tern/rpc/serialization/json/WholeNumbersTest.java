@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import tern.rpc.serialization.SerializationException;
 
-/** Tests that a number with a fraction is rejected, and not cut, where an integer is declared. */
+/** Tests that a number with a fraction is rejected rather than truncated if an integer is declared. */
 class WholeNumbersTest {
 
     record Line(int pieces, Long boxed, OptionalInt optional) {}
@@ -85,7 +85,7 @@ class WholeNumbersTest {
         void decimals(double v, Number n, Object o);
     }
 
-    /** Returns the names of the methods whose only parameter is an integer, or an array or collection of them. */
+    /** Returns the names of the methods whose only parameter is an integer, or an array or collection of integers. */
     static Stream<String> integers() {
         return Arrays.stream(Target.class.getMethods())
                 .map(method -> method.getName())

@@ -26,10 +26,7 @@ final class KnownFields {
      */
     static final byte OTHER = 0;
 
-    /**
-     * Marks a tag byte that begins a known field with the wire type VARINT. Such a field need not be checked, only
-     * skipped.
-     */
+    /** Marks a tag byte that begins a known field with the wire type VARINT. The field is skipped without a check. */
     static final byte VARINT = 1;
 
     static final byte FIXED32 = 2;

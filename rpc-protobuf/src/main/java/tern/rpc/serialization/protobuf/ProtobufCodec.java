@@ -81,12 +81,12 @@ public final class ProtobufCodec {
     /**
      * Decodes one message of a class for which {@link #isMessage} returns true. Unknown fields are kept and encoded
      * again with the message. If their count exceeds 4,096 plus one for every 16 bytes of the message, all are dropped
-     * with a warning. Consecutive fields with the same field number count as one. Lite messages keep all unknown
+     * with a warning. Consecutive fields with the same field number are counted as one. Lite messages keep all unknown
      * fields.
      *
      * @throws SerializationException if the bytes are not a message of the class, if messages are nested deeper than
      *     64, or if the number of messages in it that contain an unknown enum value exceeds 4,096 plus one for every 8
-     *     bytes; the proto2 parser stores such values as unknown fields
+     *     bytes; the proto2 parser stores these values as unknown fields
      * @throws IllegalArgumentException if the class is not a generated message class
      */
     public Object parse(Class<?> type, byte[] bytes, int offset, int length) {

@@ -19,7 +19,7 @@ final class UnknownFields {
 
     /**
      * One unknown field in addition to {@link #FREE} is kept for each of this number of message bytes. A known field of
-     * a small message is about as long.
+     * a small message also takes about this number of bytes.
      */
     private static final int BYTES_OF_A_FIELD = 16;
 
@@ -58,7 +58,7 @@ final class UnknownFields {
     }
 
     /**
-     * The number of unknown fields. Consecutive fields with the same field number count as one, because protobuf
+     * The number of unknown fields. Consecutive fields with the same field number are counted as one, because protobuf
      * stores them together.
      */
     int fields() {
@@ -71,7 +71,7 @@ final class UnknownFields {
     }
 
     /**
-     * The number of messages that contain an unknown enum number. The parser keeps such numbers even if it drops
+     * The number of messages that contain an unknown enum number. The parser keeps these numbers even if it drops
      * unknown fields.
      */
     int messagesWithValues() {

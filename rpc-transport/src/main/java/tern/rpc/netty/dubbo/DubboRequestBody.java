@@ -319,7 +319,7 @@ final class DubboRequestBody {
         }
         metadata.forEach((name, value) -> {
             if (without.contains(name)) {
-                if (!name.equals(REMOTE_APPLICATION)) { // Callers send it, so services pass it on with their own calls.
+                if (!name.equals(REMOTE_APPLICATION)) { // Services often pass this header on from their callers.
                     LEFT_OUT.tell(name);
                 }
                 return;

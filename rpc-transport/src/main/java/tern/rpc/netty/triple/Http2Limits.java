@@ -52,8 +52,8 @@ final class Http2Limits {
 
     /**
      * The maximum cost, within 30 seconds, of frames for which the codec visits all open streams. Each such frame costs
-     * 1, and another 1 for each {@link #STREAMS_PER_COST} open streams. Calls do not reset this cost, because a single
-     * byte of a request costs the peer much less than such a frame costs this process.
+     * 1, and another 1 for each {@link #STREAMS_PER_COST} open streams. Calls do not reset this cost, because a request
+     * of a single byte is much cheaper for the peer than these frames are for this process.
      */
     static final int MAX_VISITS = 1_000;
 
@@ -68,14 +68,14 @@ final class Http2Limits {
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /**
-     * The minimum interval between pings while calls are in flight. A ping that arrives sooner counts as a strike; the
-     * second strike closes the connection.
+     * The minimum interval between pings while calls are in flight. A ping that arrives sooner is a strike; the second
+     * strike closes the connection.
      */
     private static final long PING_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /**
-     * The minimum interval between pings while no call is in flight. A ping that arrives sooner counts as a strike, as
-     * for {@link #PING_NANOS}.
+     * The minimum interval between pings while no call is in flight. A ping that arrives sooner is a strike, as for
+     * {@link #PING_NANOS}.
      */
     private static final long IDLE_PING_NANOS = TimeUnit.SECONDS.toNanos(30);
 
@@ -128,8 +128,8 @@ final class Http2Limits {
     }
 
     /**
-     * Counts a frame for which the codec visits all open streams, towards {@link #MAX_VISITS}. GOAWAY is such a frame,
-     * and so is SETTINGS if it contains the initial size of flow-control windows.
+     * Counts a frame for which the codec visits all open streams, towards {@link #MAX_VISITS}. These frames are GOAWAY,
+     * and SETTINGS with an initial size of flow-control windows.
      */
     void streamsVisited(long now, int streams) throws Http2Exception {
         window(now);

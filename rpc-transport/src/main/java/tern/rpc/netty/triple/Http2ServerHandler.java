@@ -127,7 +127,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
      */
     static Http2ServerHandler of(ServerConnection connection, HttpRequests requests) {
         Http2Connection http2 = new DefaultHttp2Connection(true);
-        // Stream priorities from clients are ignored. All streams are served in turn.
+        // Stream priorities from clients are ignored. All streams have equal priority.
         http2.remote()
                 .flowController(new DefaultHttp2RemoteFlowController(http2, new UniformStreamByteDistributor(http2)));
         Http2Limits limits = new Http2Limits();
@@ -200,7 +200,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         super.channelRead(read, message);
     }
 
-    /** Does the same as the overridden method, but does not request more bytes while reading is paused. */
+    /** Like the overridden method, but requests no more bytes while reading is paused. */
     @Override
     public void channelReadComplete(ChannelHandlerContext read) {
         try {
@@ -257,9 +257,9 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Resets a stream that exceeds the maximum number of concurrent streams. Netty would refuse such a stream without
-     * creating it, and would close the connection at the next frame of the stream. This class therefore enforces the
-     * limit instead of Netty.
+     * Resets a stream that exceeds the maximum number of concurrent streams. Netty would refuse the stream without
+     * creating it, and would close the connection at the stream's next frame. This class therefore enforces the limit
+     * instead of Netty.
      */
     private void refuse(Http2Stream stream) throws Http2Exception {
         // a client that has not yet received the settings does not know the limit, so it has not violated it

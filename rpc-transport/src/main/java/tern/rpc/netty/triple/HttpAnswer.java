@@ -199,7 +199,8 @@ final class HttpAnswer {
                 finish(response.headers(), message, null, trailers);
                 return;
             } catch (RpcException e) {
-                // an RpcException from encoding the answer is the method's fault and must not be blamed on the caller
+                // an RpcException from encoding the answer is the method's fault, so it must not be reported as the
+                // caller's mistake
                 failure = unsendable(e.status().description(), e);
                 trailers = new Metadata();
             } catch (Throwable e) { // this exception is caused by the metadata or by a lack of memory
@@ -223,8 +224,9 @@ final class HttpAnswer {
     }
 
     /**
-     * Answers a claimed call with a failure. If the failure cannot be encoded, sends a simpler failure or resets the
-     * stream. No other thread answers a claimed call, so the caller would otherwise wait forever.
+     * Answers a call with a failure, after the calling thread has reserved the answer for itself. If the failure cannot
+     * be encoded, sends a simpler failure or resets the stream. Otherwise the caller would wait forever, because no
+     * other thread answers.
      */
     void fail(Throwable failure, Metadata metadata) {
         try {

@@ -8,9 +8,9 @@ import io.netty.handler.codec.http2.Http2FrameListenerDecorator;
 import io.netty.handler.codec.http2.Http2LocalFlowController;
 
 /**
- * Ignores the frames of streams that the client opened after the final GOAWAY. The headers of such a stream are refused
- * with RST_STREAM. Netty treats the stream's later frames as a connection error, which would end the running calls. RFC
- * 9113, 6.8 allows a server to ignore them. Confined to the event loop.
+ * Ignores the frames of streams that the client opened after the final GOAWAY. The headers of these streams are refused
+ * with RST_STREAM. Netty treats later frames of these streams as a connection error, which would end the running calls.
+ * RFC 9113, 6.8 allows a server to ignore them. Confined to the event loop.
  */
 final class LateFrames {
 

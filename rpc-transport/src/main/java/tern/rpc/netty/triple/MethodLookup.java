@@ -21,7 +21,7 @@ final class MethodLookup {
      * name, or the methods with this name but a lower-case first letter.
      *
      * @return at least one method
-     * @throws RpcException UNIMPLEMENTED if no method is found; a built-in method that is disabled counts as not found
+     * @throws RpcException UNIMPLEMENTED if no method is found; a disabled built-in method is treated as missing
      */
     static List<MethodDescriptor> find(ServiceLookup services, ServiceDescriptor service, String name) {
         List<MethodDescriptor> found = service.overloads(name);

@@ -55,9 +55,9 @@ final class ReceiveWindows {
     private static final float UPDATE_RATIO = 0.5f;
 
     /**
-     * The same fraction for an enlarged window: the peer gets a WINDOW_UPDATE frame when a sixteenth of the window has
-     * been consumed. Unread bytes occupy most of an enlarged window, so an update at half of its size would never be
-     * sent and all streams would stop.
+     * The fraction of an enlarged window that may remain before the peer gets a WINDOW_UPDATE frame: the frame is sent
+     * when a sixteenth of the window has been consumed. Unread bytes occupy most of an enlarged window, so with a
+     * fraction of one half, the frame would never be sent and all streams would stop.
      */
     private static final float UPDATE_RATIO_OF_GROWN = 15f / 16;
 

@@ -110,7 +110,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
 
     /**
      * Returns whether a block with this hash arrived recently. Compares only a part of the hash. A false positive is
-     * harmless, because the block is then merely cached the first time it arrives.
+     * harmless: the block is then cached the first time it arrives.
      */
     private boolean cameBefore(int hash) {
         byte[] hashes = seen;

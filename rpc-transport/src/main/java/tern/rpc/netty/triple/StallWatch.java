@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 final class StallWatch {
 
     /**
-     * The time without progress after which a stream counts as stalled. Garbage collections and brief overloads of the
-     * machine are shorter.
+     * The time without progress after which a stream is considered stalled. Garbage collections and brief overloads of
+     * the machine are shorter.
      */
     static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -21,11 +21,11 @@ final class StallWatch {
     private long left;
 
     /**
-     * Checks whether the stream made progress. Called periodically.
+     * Checks whether the stream has made progress. Called periodically.
      *
      * @param couldMove whether bytes are waiting to be sent and the flow-control windows and the socket accept them
-     *     @param leftSoFar the number of the stream's bytes that have been sent so far @return true if the stream could
-     *     have made progress for {@link #STALL_NANOS} but did not; returned only once
+     * @param leftSoFar the number of the stream's bytes that have been sent so far
+     * @return true if the stream could have made progress for {@link #STALL_NANOS} but did not; returned only once
      */
     boolean isStalled(boolean couldMove, long leftSoFar, long now) {
         if (!couldMove || !watching || leftSoFar != left) {

@@ -221,7 +221,7 @@ final class StreamCall extends ClientCall {
      *
      * @param message the encoded message; null if only the end is sent
      * @param end whether the client sends nothing after this message
-     * @param bytes the number of bytes that count as unsent until {@link #gone}
+     * @param bytes the number of bytes that are counted as unsent until {@link #gone} is called
      */
     record SendMessage(byte @Nullable [] message, boolean end, int bytes) {}
 }

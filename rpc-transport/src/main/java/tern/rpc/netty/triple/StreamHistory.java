@@ -4,8 +4,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The end states of the streams that a client opened most recently. The end state of a stream shows whether a frame on
- * it is merely late or is forbidden (RFC 9113, 5.1). Most clients open streams in order and end them normally, so
- * memory is allocated only for pages with at least one reset or skipped stream. Confined to the event loop.
+ * it is late or forbidden (RFC 9113, 5.1). Most clients open streams in order and end them normally, so memory is
+ * allocated only for pages with at least one reset or skipped stream. Confined to the event loop.
  */
 final class StreamHistory {
 
@@ -99,7 +99,8 @@ final class StreamHistory {
     }
 
     /**
-     * Returns whether the client skipped the stream id. Such a stream counts as closed even though it was never open.
+     * Returns whether the client skipped the stream id. A skipped stream is treated as closed even though it was never
+     * open.
      */
     boolean wasNeverOpened(int streamId) {
         return is(NEVER_OPENED, streamId);

@@ -208,7 +208,7 @@ final class TripleMetadata {
         void write(String name, Object value) {
             String lower = lower(name);
             if (!isMetadata(lower)) {
-                if (!name.equals(REMOTE_APPLICATION)) { // Callers of dubbo and Triple send it, so services pass it on.
+                if (!name.equals(REMOTE_APPLICATION)) { // Services often pass this header on from their callers.
                     LEFT_OUT.tell(name);
                 }
                 return;

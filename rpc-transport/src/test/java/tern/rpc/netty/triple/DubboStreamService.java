@@ -3,7 +3,7 @@ package tern.rpc.netty.triple;
 import com.example.wire.Person;
 import org.apache.dubbo.common.stream.StreamObserver;
 
-/** The same methods as in {@code com.example.wire.StreamService}, with Dubbo's types. */
+/** The methods of {@code com.example.wire.StreamService}, with Dubbo's types. */
 public interface DubboStreamService {
 
     void serverStream(String s, StreamObserver<String> out);

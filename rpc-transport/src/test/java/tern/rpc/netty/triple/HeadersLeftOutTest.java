@@ -42,7 +42,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests that a header which cannot be sent is either named in a warning or refused, on every wire. */
+/** Tests that a header which cannot be sent is either named in a warning or refused, over every protocol. */
 @Timeout(120)
 class HeadersLeftOutTest {
 

@@ -37,7 +37,7 @@ import tern.rpc.server.RpcServer;
 
 /**
  * Checks figures R2, R6 and R7 of docs/figures/promises.md over sockets: attackers that use HTTP/2 are disconnected,
- * decompression bombs are refused, and honest clients that cancel calls are served.
+ * decompression bombs are refused, and well-behaved clients that cancel calls are served.
  */
 @Timeout(1_200)
 class HostilePeersTest {
@@ -51,7 +51,7 @@ class HostilePeersTest {
      */
     private static final int MAX_FRAMES = 3_000;
 
-    /** Maximum number of concurrent calls made by the honest client. It is half of the server's limit. */
+    /** Maximum number of concurrent calls made by the well-behaved client. It is half of the server's limit. */
     private static final int MAX_OPEN = 512;
 
     /**
@@ -344,7 +344,7 @@ class HostilePeersTest {
                 LockSupport.parkNanos(due - System.nanoTime());
                 int begun = calls - cancelled;
                 while (begun - wire.finished() > MAX_OPEN && !ended.get()) {
-                    // an honest client waits, so that it does not exceed the server's limit for concurrent streams
+                    // a well-behaved client waits, so that it does not exceed the server's limit for concurrent streams
                     LockSupport.parkNanos(100_000);
                 }
                 int id = 1 + 2 * calls;
