@@ -22,8 +22,8 @@ final class Slot {
     final @Nullable Object absent;
 
     /**
-     * True if the declared type is an application type. Only then can the service's packages allow a class at this
-     * position.
+     * True if the declared type is an application type. If so, subclasses from the service's packages may also be
+     * allowed at this position.
      */
     final boolean own;
 
