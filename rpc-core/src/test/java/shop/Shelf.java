@@ -5,7 +5,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** A class with one method for each way in which Java code can block. */
+/** A class with one method for each way to block a thread in Java. */
 public final class Shelf {
 
     private final ReentrantLock lock = new ReentrantLock();

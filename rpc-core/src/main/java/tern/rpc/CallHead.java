@@ -88,7 +88,7 @@ public final class CallHead {
         return generic;
     }
 
-    /** Returns the time at which the caller stops waiting. */
+    /** Returns the time when the caller stops waiting. */
     public Deadline deadline() {
         return deadline;
     }

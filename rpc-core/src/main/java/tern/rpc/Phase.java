@@ -2,7 +2,7 @@ package tern.rpc;
 
 import java.util.Locale;
 
-/** The phases of a served call: the kinds of work that it does and the kinds of waiting. */
+/** The phases of a served call, in which it works or waits. */
 public enum Phase {
     /** Waiting for a worker thread. */
     QUEUE,

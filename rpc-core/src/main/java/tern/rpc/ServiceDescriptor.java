@@ -127,7 +127,7 @@ public final class ServiceDescriptor {
         ANY,
         /** Repeating a call has no further effect. */
         IDEMPOTENT,
-        /** The call changes nothing. */
+        /** The call has no side effects. */
         NONE
     }
 

@@ -15,8 +15,8 @@ import tern.rpc.endpoint.Outcome;
 final class Group {
 
     /**
-     * The factor by which a provider in another zone must have a lower score to be preferred to a provider in the
-     * client's zone.
+     * A provider in another zone is preferred only if its score, multiplied by this factor, is lower than the score of
+     * the provider in the client's zone.
      */
     private static final double SPILL = 4;
 

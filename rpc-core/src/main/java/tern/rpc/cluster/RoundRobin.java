@@ -20,7 +20,7 @@ final class RoundRobin implements Balancer {
     private static final int MAX_TURNS = 64;
 
     private final Target[] targets;
-    // The scaled weights, of which the largest is FULL. The array is empty if all weights are equal.
+    // The scaled weights. The largest weight is FULL. The array is empty if all weights are equal.
     private final int[] strides;
     private final AtomicInteger position = new AtomicInteger();
 

@@ -31,10 +31,10 @@ final class Survey {
     /** The factor by which the response time of a slow provider exceeds the median. */
     private static final double SLOW = 3;
 
-    /** The reciprocal of the share of calls that are sent to a slow provider as trials. */
+    /** One in {@value} calls is sent to a slow provider as a trial. */
     private static final int TRIAL_OF_SLOW = 200;
 
-    /** The reciprocal of the share of calls that are sent to a failing provider as trials. */
+    /** One in {@value} calls is sent to a failing provider as a trial. */
     private static final int TRIAL_OF_FAILING = 8_000;
 
     /** The maximum number of providers from which the median is computed. */

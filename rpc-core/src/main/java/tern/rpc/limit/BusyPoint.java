@@ -30,9 +30,9 @@ final class BusyPoint {
     private static final double STEP = 2;
 
     /**
-     * The factor by which the throughput must rise to show that doubling the admitted calls was right. The
-     * factor is about halfway between 1 (no gain) and 2 (twice the throughput). Its distance from both values exceeds
-     * the measurement error of a window with a hundred calls.
+     * The minimum increase of the throughput, as a factor, that justifies doubling the admitted calls. The factor is
+     * about halfway between 1 (no gain) and 2 (twice the throughput). Its distance from both values exceeds the
+     * measurement error of a window with a hundred calls.
      */
     private static final double MORE_IS_DONE = 1.4;
 

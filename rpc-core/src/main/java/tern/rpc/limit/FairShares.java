@@ -29,14 +29,12 @@ final class FairShares {
     private static final long OTHERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * The divisor that defines flooding: a tenant floods if its votes exceed the votes against it by more than the
-     * number of calls divided by this value. The value 3 corresponds to more than two thirds of the calls.
+     * A tenant floods if its votes exceed the votes against it by more than 1/{@value} of the calls, that is, if it
+     * sent more than two thirds of the calls.
      */
     private static final int CALLS_FOR_A_VOTE = 3;
 
-    /**
-     * The reciprocal of the share of all admitted calls below which a flooding tenant need not wait.
-     */
+    /** A flooding tenant need not wait while it has less than 1/{@value} of all admitted calls. */
     private static final int MUCH = 16;
 
     private volatile @Nullable Share largest;

@@ -102,10 +102,7 @@ public final class GradientLimit implements Limit {
      */
     private static final double CHANGED = 1.5;
 
-    /**
-     * The divisor of the lowest limit. The result is the minimum number of calls to admit while a tenant floods the
-     * server.
-     */
+    /** While a tenant floods the server, at least 1/{@value} of the lowest limit is admitted. */
     private static final int MIN_ENOUGH = 4;
 
     /** The fraction of the limit that calls must use for the limit to be raised. */

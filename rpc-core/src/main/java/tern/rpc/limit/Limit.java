@@ -34,8 +34,8 @@ public interface Limit {
      * @param perSecond the rate of all calls that ended, including those that were admitted before the window
      * @param inside the highest number of concurrent calls, which does not exceed the limit
      * @param queue whether more calls arrived during the whole window than could be served
-     * @param flooded whether one tenant sent most calls and was limited, even though the other tenants left permits
-     *     free
+     * @param flooded whether one tenant sent most calls and was limited, even though the other tenants did not use all
+     *     remaining permits
      */
     record Window(int ended, double meanNanos, double perSecond, int inside, boolean queue, boolean flooded) {}
 }

@@ -37,20 +37,20 @@ public final class Limiter {
     private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * The reciprocal of the maximum share of calls admitted under an earlier limit that may still be running when a
-     * window begins. These calls hardly influence the window.
+     * A window begins when at most 1/{@value} of the calls admitted under earlier limits are still running. These calls
+     * hardly influence the window.
      */
     private static final int MAX_HAVE_LEFT = 8;
 
     /**
-     * The multiple of the mean call duration after which calls are considered hanging if no call has ended. The time is
-     * at least one second.
+     * Calls are considered hanging if no call has ended for this multiple of the mean call duration, and for at least
+     * one second.
      */
     private static final int HANGING = 8;
 
     private static final long MAX_HANGING_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** The reciprocal of the share of permits that is reserved for tenants with few calls while calls queue. */
+    /** While calls queue, 1/{@value} of the permits is reserved for tenants with few calls. */
     private static final int KEPT = 16;
 
     /**

@@ -51,7 +51,9 @@ public final class PhaseMeters {
         ended(ledger, now, tookNanos, failure, failure);
     }
 
-    /** @param sent the failure in the form in which it was sent to the caller */
+    /**
+     * @param sent the failure as it was sent to the caller
+     */
     public void ended(
             CallLedger ledger, long now, long tookNanos, @Nullable Throwable failure, @Nullable Throwable sent) {
         ended(ledger, now);

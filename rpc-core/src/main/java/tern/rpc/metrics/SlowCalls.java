@@ -21,9 +21,7 @@ public final class SlowCalls {
     private static final Logger LOG = LoggerFactory.getLogger(SlowCalls.class);
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    /**
-     * A phase with few operations is omitted if its share of the call's time is less than one divided by this number.
-     */
+    /** A phase with few operations is omitted if it took less than 1/{@value} of the call's time. */
     private static final int SMALL_PART = 100;
 
     private static final int MANY = 10;

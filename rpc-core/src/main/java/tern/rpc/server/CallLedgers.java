@@ -58,7 +58,7 @@ final class CallLedgers {
      * Streams are never logged as slow, because the application chooses their duration.
      *
      * @param failure the original failure; null for a result
-     * @param sent the failure in the form in which it was sent to the caller
+     * @param sent the failure as it was sent to the caller
      */
     void ended(
             MethodHandler method,

@@ -10,15 +10,15 @@ import tern.rpc.limit.Share;
 /**
  * Divides the threads that run methods among tenants, so that a tenant with slow methods does not block other tenants.
  *
- * <p>While some threads are idle, every call gets one. When all threads are busy, a call gets one of a
- * few spare threads only if its tenant has at most as many running and waiting calls as there are free spare threads.
- * A tenant that holds many threads therefore gets no spare threads. Some spare threads always stay free, and a new
- * tenant takes precedence over tenants that hold several threads. This rule is the dynamic threshold of shared-memory
- * switches (A. Choudhury, E. Hahne: Dynamic Queue Length Thresholds for Shared-Memory Packet Switches, 1998).
+ * <p>While some threads are idle, every call gets one. When all threads are busy, a call gets one of a few spare
+ * threads only if its tenant's running and waiting calls do not outnumber the free spare threads. A tenant that holds
+ * many threads therefore gets no spare threads. Some spare threads always stay free, and a new tenant takes precedence
+ * over tenants that hold several threads. This rule is the dynamic threshold of shared-memory switches (A. Choudhury,
+ * E. Hahne: Dynamic Queue Length Thresholds for Shared-Memory Packet Switches, 1998).
  *
- * <p>If calls have also waited for a thread until their deadline, waiting does not help. A tenant is then refused while
- * it holds more than twice as many threads as are free, and other tenants get the threads that it returns. This state
- * ends when, for one second, no call has waited until its deadline or no call has needed a spare thread.
+ * <p>If calls have also waited for a thread until their deadline, waiting does not help. The calls of a tenant are then
+ * refused while it holds more than twice the number of free threads, and other tenants get the threads that it returns.
+ * This state ends when, for one second, no call has waited until its deadline or no call has needed a spare thread.
  *
  * <p>Thread-safe. A race may cause a single call to be wrongly accepted or refused. While threads are idle, the check
  * costs two reads per call.

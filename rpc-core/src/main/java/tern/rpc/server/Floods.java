@@ -30,7 +30,7 @@ final class Floods {
     /** The maximum number of tenants named in one message. */
     private static final int NAMED = 3;
 
-    /** The reciprocal of the share of all admitted calls that a tenant must have to be named in a message. */
+    /** A message names only tenants that have at least 1/{@value} of all admitted calls. */
     private static final int NAMED_PART = 20;
 
     private static final int MIN_NAMED = 2;

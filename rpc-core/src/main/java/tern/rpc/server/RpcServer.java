@@ -46,7 +46,7 @@ public final class RpcServer implements AutoCloseable {
     private static final Duration QUIET = Duration.ofSeconds(2);
 
     /**
-     * For every group of this many workers, one additional worker with a short queue is reserved for critical services
+     * For every {@value} workers, one additional worker with a short queue is reserved for critical services
      * (docs/limits.md).
      */
     private static final int KEPT_FOR_CRITICAL = 20;

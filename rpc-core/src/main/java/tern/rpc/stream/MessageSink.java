@@ -42,6 +42,6 @@ public interface MessageSink {
     /** Ends the call because the sender threw an exception. */
     void fail(Throwable cause);
 
-    /** Returns the deadline of the call to which the values belong. */
+    /** Returns the deadline of the call. */
     Deadline deadline();
 }

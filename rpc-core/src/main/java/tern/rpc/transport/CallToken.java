@@ -2,7 +2,7 @@ package tern.rpc.transport;
 
 import tern.rpc.Metadata;
 
-/** A token in the form in which a protocol sends it: as an attachment or a header of every call. Immutable. */
+/** A token in a protocol's format: an attachment or a header of every call. Immutable. */
 public final class CallToken {
 
     private final String name;

@@ -27,7 +27,7 @@ public interface ClientTransport extends AutoCloseable {
      */
     ClientConnection connect(Endpoint endpoint, int connections, @Nullable Supplier<Tls> tls);
 
-    /** Returns the token in the form in which the protocol sends it. */
+    /** Returns the token in the protocol's format. */
     default CallToken carry(Token token) {
         return CallToken.attachment(token);
     }

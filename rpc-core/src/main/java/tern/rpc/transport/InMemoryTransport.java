@@ -74,8 +74,8 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
      * @param maxRequestBytes the maximum size of a request
      * @param maxResponseBytes the maximum size of an answer
      * @param starter runs on the caller's thread if a call finds no server; may be null. It must make a server serve
-     *     this transport ({@link tern.rpc.server.RpcServer#serve}), or throw the {@link RpcException} with which the
-     *     call fails. It may run several times, and on several threads concurrently
+     *     this transport ({@link tern.rpc.server.RpcServer#serve}), or throw an {@link RpcException}, which then fails
+     *     the call. It may run several times, and on several threads concurrently
      */
     public InMemoryTransport(
             Serializer serializer,

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 /** A timer whose tasks run only when the test starts them. Periodic tasks never run. */
 final class ManualTimer extends ScheduledThreadPoolExecutor {
 
-    /** A task of this timer, with the delay for which it was scheduled. */
+    /** A task of this timer, with its scheduled delay. */
     final class Task extends FutureTask<Object> implements ScheduledFuture<Object> {
 
         final long nanos;

@@ -32,7 +32,7 @@ class NodeTest {
         return made;
     }
 
-    /** A connection for which the test sets the time of the last received bytes. */
+    /** A connection. The test sets the time at which bytes last arrived. */
     private static final class Peer extends IdleConnection {
         int probes;
         long heardNanos = Long.MIN_VALUE / 2;

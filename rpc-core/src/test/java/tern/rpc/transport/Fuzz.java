@@ -45,7 +45,9 @@ public final class Fuzz {
         run(1, target);
     }
 
-    /** @param parts the number of test runs among which the inputs of a decoder are divided */
+    /**
+     * @param parts the number of test runs that share the inputs of a decoder
+     */
     public void run(int parts, Target target) {
         Integer one = Integer.getInteger("tern.fuzz.input");
         if (one != null) {

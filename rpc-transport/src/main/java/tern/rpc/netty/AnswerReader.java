@@ -21,6 +21,6 @@ public interface AnswerReader {
     /** Returns whether another request may be sent on the connection after the last answer. */
     boolean keepsAlive();
 
-    /** Returns the number of bytes of the current answer that have not arrived yet, as far as the reader knows. */
+    /** Returns the number of bytes of the current answer that are known to be missing. */
     int missingBytes();
 }

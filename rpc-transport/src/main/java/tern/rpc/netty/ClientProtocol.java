@@ -51,7 +51,7 @@ public interface ClientProtocol {
         return null;
     }
 
-    /** Converts a token to the form in which this protocol sends it. */
+    /** Converts a token to this protocol's format. */
     default CallToken carry(Token token) {
         return CallToken.bearer(token);
     }

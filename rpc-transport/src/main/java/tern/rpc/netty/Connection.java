@@ -48,7 +48,7 @@ public final class Connection implements PendingCall.Carrier {
      */
     private static final int ONE_AND_THE_NEXT = 2;
 
-    /** The states of a connection, in the order in which it passes through them. */
+    /** The states of a connection, in chronological order. */
     enum State {
         CONNECTING,
         READY,

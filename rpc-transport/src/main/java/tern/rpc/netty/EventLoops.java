@@ -33,7 +33,7 @@ public final class EventLoops implements AutoCloseable {
 
     private static final long LOOKUP_IDLE_SECONDS = 5;
 
-    /** The I/O mechanism by which the threads wait for sockets. */
+    /** The I/O mechanism that the threads use to wait for sockets. */
     private enum Kind {
         NIO("nio"),
         EPOLL("epoll");

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 final class FairBudget {
 
-    /** A connection may use the last quarter of the budget if it holds at most the budget divided by this number. */
+    /** A connection may use the last quarter of the budget if it holds at most 1/{@value} of the budget. */
     private static final int SMALL_PART = 16;
 
     private final long maxBytes;

@@ -14,14 +14,14 @@ import java.util.concurrent.TimeUnit;
 final class IdleSweep {
 
     /**
-     * The interval between two checks is at most the idle timeout divided by this number. If it were longer, a
-     * connection could be closed while its last call is being answered.
+     * The interval between two checks is at most 1/{@value} of the idle timeout. If it were longer, a connection could
+     * be closed while its last call is being answered.
      */
     private static final int MIN_LOOKS = 4;
 
     /**
-     * The interval between two checks is at least the idle timeout divided by this number. A connection may therefore
-     * be closed later than the timeout requires, by up to this interval.
+     * The interval between two checks is at least 1/{@value} of the idle timeout. A connection may therefore be closed
+     * later than the timeout requires, by up to this interval.
      */
     private static final int MAX_LOOKS = 64;
 

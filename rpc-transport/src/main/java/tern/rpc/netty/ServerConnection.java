@@ -65,9 +65,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private static final AtomicLongFieldUpdater<ServerConnection> UNPACKED =
             AtomicLongFieldUpdater.newUpdater(ServerConnection.class, "unpacked");
 
-    /**
-     * The limit for one connection's decompressed requests is the memory for requests divided by this number.
-     */
+    /** One connection's decompressed requests may occupy at most 1/{@value} of the memory for requests. */
     private static final int PARTS_UNPACKED = 4;
 
     /**

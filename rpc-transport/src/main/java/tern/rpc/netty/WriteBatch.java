@@ -28,7 +28,9 @@ public final class WriteBatch {
         this.queue = queue;
     }
 
-    /** @param bytes the number of bytes to be appended, as far as known */
+    /**
+     * @param bytes the expected number of bytes to append
+     */
     void begin(long bytes) {
         unwritten = bytes;
     }

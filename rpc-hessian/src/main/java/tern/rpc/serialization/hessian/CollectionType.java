@@ -87,7 +87,7 @@ final class CollectionType {
 
     /**
      * Returns a function that converts the filled collection to the final collection, or null if no conversion is
-     * needed. Types in which adding elements one by one would take quadratic time need a conversion.
+     * needed. A conversion is needed if adding elements one by one would take quadratic time.
      */
     @Nullable
     Function<Collection<Object>, Collection<Object>> finished() {

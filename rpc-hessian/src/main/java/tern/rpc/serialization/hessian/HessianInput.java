@@ -317,7 +317,7 @@ final class HessianInput {
             return found;
         }
         String made = chunk(length, longest);
-        if (learn && position - from == length) { // The string has as many bytes as characters, so it is ASCII.
+        if (learn && position - from == length) { // The string has one byte per character, so it is ASCII.
             known.add(bytes, from, length, made);
         }
         return made;

@@ -46,8 +46,8 @@ final class JdkForms {
     private static final int MAX_NUMBER = 10_000;
 
     /**
-     * The maximum length of a {@code BigInteger} in 32-bit groups; this allows about as many digits as
-     * {@link #MAX_NUMBER}.
+     * The maximum length of a {@code BigInteger} in 32-bit groups; it corresponds to about {@link #MAX_NUMBER} decimal
+     * digits.
      */
     private static final int MAX_MAGNITUDE = 1_039;
 

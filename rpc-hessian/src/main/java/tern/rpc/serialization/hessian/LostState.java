@@ -95,7 +95,7 @@ final class LostState {
         return of != Object.class && !Modifier.isAbstract(of.getModifiers());
     }
 
-    /** Returns the method with which the class would write or read itself in Java's serialization; null for none. */
+    /** Returns the method that Java's serialization would call to write or read an instance; null if there is none. */
     private static @Nullable String ownMethod(Class<?> type) {
         if (Externalizable.class.isAssignableFrom(type)) {
             return "writeExternal";

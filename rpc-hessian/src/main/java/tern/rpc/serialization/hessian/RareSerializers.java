@@ -19,8 +19,8 @@ import java.util.Properties;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds hessian-lite's serializers for rare types. Where possible, the lookup avoids {@link SerializerFactory}, because
- * initializing that class calls {@code sun.misc.Unsafe}, about which JDK 24 and later print a warning. Thread-safe.
+ * Finds hessian-lite's serializers for rare types. Where possible, the lookup avoids {@link SerializerFactory}.
+ * Initializing that class calls {@code sun.misc.Unsafe}, and JDK 24 and later print a warning about this. Thread-safe.
  */
 final class RareSerializers {
 

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Bombs {
 
-    /** A service with the parameter and result types that an ordinary service declares. */
+    /** A service with the parameter and result types of an ordinary service. */
     public interface Target {
         @Nullable
         Object take(

@@ -108,7 +108,7 @@ final class CostlyScalars extends ValueDeserializerModifier {
         }
     }
 
-    /** Rejects numbers that are too large for their type. A sender can express infinity only by name. */
+    /** Rejects numbers that are too large for their type. Infinity is accepted only by its name. */
     private static void checkInfinite(JsonParser parser) {
         if ((parser.currentToken() != null && parser.currentToken().isNumeric())
                 || (parser.hasToken(JsonToken.VALUE_STRING) && hasDigit(parser.getString()))) {

@@ -10,7 +10,7 @@ public final class SideEffects {
     private SideEffects() {}
 
     /**
-     * Returns whether calling the method changes nothing.
+     * Returns whether the method has no side effects.
      *
      * @param descriptor a protobuf method descriptor; the result is false for any other object
      */

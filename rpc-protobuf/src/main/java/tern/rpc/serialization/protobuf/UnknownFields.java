@@ -18,15 +18,12 @@ final class UnknownFields {
     private static final int FREE = 4_096;
 
     /**
-     * One unknown field in addition to {@link #FREE} is kept for each of this number of message bytes. A known field of
-     * a small message also takes about this number of bytes.
+     * One unknown field, in addition to {@link #FREE}, is kept for every {@value} bytes of the message. A known field
+     * takes about the same number of bytes if it is a small message.
      */
     private static final int BYTES_OF_A_FIELD = 16;
 
-    /**
-     * One message with an unknown enum number, in addition to {@link #FREE}, is accepted for each of this number of
-     * bytes.
-     */
+    /** One message with an unknown enum number, in addition to {@link #FREE}, is accepted for every {@value} bytes. */
     private static final int BYTES_OF_A_MESSAGE = 8;
 
     /** The minimum encoded size of an unknown field, in bytes. */

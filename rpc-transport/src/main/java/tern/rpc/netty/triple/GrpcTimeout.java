@@ -60,8 +60,8 @@ final class GrpcTimeout {
     }
 
     /**
-     * Formats the time in the smallest unit in which it takes at most eight digits. The minimum is one nanosecond, and
-     * the maximum is 99,999,999 minutes.
+     * Formats the time in the smallest unit that needs at most eight digits. The minimum is one nanosecond, and the
+     * maximum is 99,999,999 minutes.
      */
     static AsciiString format(long nanos) {
         if (nanos < MAX_SENT) {

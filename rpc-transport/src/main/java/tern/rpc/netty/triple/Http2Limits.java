@@ -11,9 +11,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class Http2Limits {
 
-    /**
-     * The number of resets in a time window above which resets may end at most half of the streams.
-     */
+    /** If a time window has more resets than this, resets may end at most half of the streams. */
     static final int MANY_RESETS = 200;
 
     /** Maximum number of resets in a time window of 30 seconds. */

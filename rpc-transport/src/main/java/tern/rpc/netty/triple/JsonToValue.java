@@ -152,7 +152,7 @@ final class JsonToValue {
         }
     }
 
-    /** Returns whether the double, written with as many digits as the given string, equals the string. */
+    /** Returns whether the double equals the given string if it is written with the same number of digits. */
     private static boolean isExact(double number, String text) {
         if (Double.isInfinite(number)) {
             return false;

@@ -145,7 +145,7 @@ final class ReceiveWindows {
     /** Called when the peer has acknowledged settings and the codec has applied them. */
     void acknowledged(ChannelHandlerContext context) throws Http2Exception {
         if (acknowledged) {
-            return; // the peer has sent an acknowledgement without a reason, which must not cost a visit of all streams
+            return; // the acknowledgement was not expected, so the streams are not visited
         }
         // false if the peer has acknowledged older settings
         acknowledged = flow.initialWindowSize() == streamBytes;

@@ -37,7 +37,7 @@ public class DubboFuzzTest {
     private static final short MAGIC = (short) 0xDABB;
     private static final int ID_OFFSET = 4;
 
-    /** The divisor for the number of client inputs, because each input for a client costs several calls. */
+    /** Clients get only 1/{@value} of the inputs, because each input for a client costs several calls. */
     private static final int A_QUARTER = 4;
 
     private final DubboProtocol protocol = new DubboProtocol(

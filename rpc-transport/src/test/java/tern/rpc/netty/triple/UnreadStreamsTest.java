@@ -232,8 +232,8 @@ class UnreadStreamsTest {
                         .getBytes(UTF_8));
                 socket.send(body);
             }
-            // the expected number is low, because the server may end one stream before another stream has sent as many
-            // bytes
+            // the expected number is low, because the server may end one stream before other streams have sent the same
+            // number of bytes
             Await.until("much waits", () -> unsent() > 900_000);
 
             awaitFreeWorkers();
