@@ -11,7 +11,7 @@ import tern.rpc.endpoint.Endpoint;
  */
 final class PlaceNames {
 
-    /** The maximum number of names. Without this limit, frequently changing providers would fill the memory. */
+    /** The maximum number of names. Without this limit, frequently changing providers could exhaust the memory. */
     private static final int MAX_NAMES = 1_024;
 
     private final String method;

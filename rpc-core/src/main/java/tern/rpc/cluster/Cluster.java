@@ -30,7 +30,7 @@ import tern.rpc.limit.SeldomWarning;
 import tern.rpc.transport.ClientConnection;
 
 /**
- * The providers of one reference. For each attempt, chooses a provider from the list that a source reports. The steps
+ * The providers of one reference. For each attempt, a provider is chosen from the list that a source reports. The steps
  * are: keep the last good list, route by tags, choose a subset, connect, score, and pick. Each change replaces one
  * immutable object. Thread-safe.
  */

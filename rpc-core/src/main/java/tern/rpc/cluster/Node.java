@@ -14,7 +14,7 @@ import tern.rpc.transport.ClientConnection;
 /**
  * The state of one provider as one client sees it: its connection, calls in flight, response times, failures, and last
  * sign of life. All references that use the connection share this state. Times are on the client's clock. Thread-safe,
- * but updates of response times may get lost.
+ * but updates of response times may be lost.
  */
 public final class Node {
 
@@ -49,8 +49,9 @@ public final class Node {
     private static final double GOOD = 2;
 
     /**
-     * The upper bound for one response time in the mean response time, as a multiple of the usual time. The mean of a
-     * healthy node therefore stays below {@link #GOOD_MEAN} after one slow answer.
+     * A response time above this bound is lowered to it before it is added to the mean response time. The bound is a
+     * multiple of the usual time. The mean of a healthy node therefore stays below {@link #GOOD_MEAN} after one slow
+     * answer.
      */
     private static final double MAX_IN_MEAN = 8;
 
@@ -60,7 +61,7 @@ public final class Node {
     /** The response time that affects load balancing even if the mean is good, as a multiple of the usual time. */
     private static final double VERY_SLOW = 4;
 
-    /** The share of one response time in the mean response time. */
+    /** The weight of one response time in the mean response time. */
     private static final double IN_MEAN = 0.0625;
 
     /**
@@ -72,10 +73,10 @@ public final class Node {
     /** The number of consecutive good answers after which a slow or failing node has recovered. */
     private static final int GOOD_IN_A_ROW = 2;
 
-    /** The minimum time without any data from a provider with calls in flight after which the provider is stalled. */
+    /** A provider with calls in flight is stalled only if it has sent nothing for at least this time. */
     private static final long MIN_SILENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** The minimum silence of a stalled provider, as a multiple of its usual response time. */
+    /** A provider is stalled only if it has sent nothing for at least this multiple of its usual response time. */
     private static final int SILENT_TIMES = 10;
 
     /** The minimum time between two pings. It is needed because servers limit the rate of pings. */

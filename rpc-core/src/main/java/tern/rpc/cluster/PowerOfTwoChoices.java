@@ -19,8 +19,8 @@ final class PowerOfTwoChoices implements Balancer {
     private static final int PAIRS = 4;
 
     /**
-     * The first provider of a pair is kept if the second one is not better. It is replaced if the second one is better
-     * by half. Between these limits, the choice is random.
+     * The first provider of a pair is kept if the second one is not better. It is replaced if the second one is at
+     * least 50 % better. Between these limits, the choice is random.
      */
     private static final double CLEARLY = 0.5;
 

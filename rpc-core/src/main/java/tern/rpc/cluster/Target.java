@@ -113,7 +113,7 @@ public final class Target implements Candidate {
         return node.judgedCost(nowNanos);
     }
 
-    /** Returns whether the provider is slow or failing, so that another one should be examined too. */
+    /** Returns whether the provider is slow or failing. If so, another one should be examined too. */
     boolean isSlow(long nowNanos) {
         return node.isSlow(nowNanos);
     }

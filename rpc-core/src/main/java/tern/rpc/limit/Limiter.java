@@ -67,7 +67,7 @@ public final class Limiter {
     private volatile int current;
     private volatile int kept;
     private volatile int crowdedFrom;
-    // The number of admitted calls above which the admission of a new call depends on its tenant's share.
+    // Above this number of admitted calls, the admission of a new call depends on its tenant's share.
     private volatile int askedFrom;
     private volatile int beyond; // Calls of tenants with few calls are admitted up to this total number of calls.
     private volatile int sparseBelow;

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.PeerText;
 
 /**
- * Counts the admitted calls of one tenant, such as a connection, in a {@link Limiter}. A call counts until it has
+ * Counts the admitted calls of one tenant, such as a connection, in a {@link Limiter}. A call is counted until it has
  * ended and its method has returned, even if its caller has disconnected. Thread-safe.
  */
 public final class Share {

@@ -122,8 +122,8 @@ public final class LatencyWindow {
      *
      * @param second the first second, on the clock that times the calls
      * @param seconds the number of seconds
-     * @param failed the number of calls that failed, except with exceptions that their methods declare and answers that
-     *     report a mistake of the caller
+     * @param failed the number of failed calls; an exception that the method declares and an answer that reports a
+     *     mistake of the caller are not failures
      * @param late the number of calls that took longer than the latency target
      * @param p50Millis the median in milliseconds; like the other times, 0 if there were no calls
      */
@@ -140,8 +140,8 @@ public final class LatencyWindow {
     /**
      * Records a call.
      *
-     * @param failed whether the call failed, except with an exception that its method declares or an answer that
-     *     reports a mistake of the caller
+     * @param failed whether the call failed; an exception that the method declares and an answer that reports a mistake
+     *     of the caller are not failures
      * @return the current second on the clock that times the calls
      */
     public long record(long nanos, boolean failed) {

@@ -147,7 +147,7 @@ public final class MethodCalls {
             return timeouts;
         }
 
-        /** Returns the number of attempts other than the first attempt of each call. */
+        /** Returns the number of additional attempts, without the first attempt of each call. */
         public long retries() {
             return retries;
         }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads one JSON text from a registry. Objects become maps, arrays become lists, and numbers become {@link Long} or
- * {@link BigDecimal}. The text cannot choose the classes of the objects created. Not thread-safe.
+ * {@link BigDecimal}. The text cannot name Java classes. Not thread-safe.
  */
 public final class JsonReader {
 

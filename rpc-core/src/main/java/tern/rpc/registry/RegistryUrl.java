@@ -100,9 +100,10 @@ public record RegistryUrl(
     }
 
     /**
-     * Checks that the address has no other parameters than the given ones.
+     * Checks that the address has only the given parameters.
      *
-     * @throws IllegalArgumentException if there is another one; the message names it, its value and the allowed ones
+     * @throws IllegalArgumentException if it has another parameter; the message names this parameter, its value and the
+     *     allowed parameters
      */
     public void checkParameters(Set<String> allowed) {
         for (String name : new TreeMap<>(parameters).keySet()) {

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 public final class EqualHashes {
 
     /**
-     * The state of a container with fewer than 64 keys if the keys have several classes or a class that cannot be
+     * The state of a container with fewer than 64 keys, if its keys have several classes or one class that cannot be
      * ordered.
      */
     private static final Object MIXED = new Object();

@@ -108,8 +108,8 @@ public final class OutputBuffer {
     }
 
     /**
-     * Returns a text for error messages about the property that sets the limit, or an empty string if no property sets
-     * it.
+     * Returns the part of an error message that names the property that sets the limit, or an empty string if no
+     * property sets it.
      */
     public String setBy() {
         return MessageKind.setBy(kind);

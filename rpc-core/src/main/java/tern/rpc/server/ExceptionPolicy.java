@@ -21,10 +21,13 @@ final class ExceptionPolicy {
 
     private static final List<String> STANDARD_PACKAGES = List.of("java.", "javax.", "jakarta.");
 
-    /** The exception of Bean Validation. It contains the validated object, so callers get only its message. */
+    /**
+     * The exception class of Bean Validation. Its instances contain the validated object, so callers get only its
+     * message.
+     */
     private static final String CONSTRAINT_VIOLATION = "jakarta.validation.ConstraintViolationException";
 
-    /** The exceptions of Spring Security. Subclasses and their messages may name the rule or the credentials. */
+    /** The exception classes of Spring Security. Subclasses and their messages may name the rule or the credentials. */
     private static final String ACCESS_DENIED = "org.springframework.security.access.AccessDeniedException";
 
     private static final String NOT_AUTHENTICATED = "org.springframework.security.core.AuthenticationException";

@@ -137,8 +137,8 @@ class WorkerPoolTest {
                 await(done);
             }
 
-            // The pool may have a few more threads than one. While the only worker is about to become idle, the pool
-            // does not find it and starts another thread.
+            // The pool may have more than one thread. While the only worker is about to become idle, the pool does not
+            // find it and starts another thread.
             assertThat(pool.threads()).isLessThanOrEqualTo(20);
         }
     }

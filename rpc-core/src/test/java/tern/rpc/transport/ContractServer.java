@@ -19,7 +19,7 @@ import tern.rpc.StrangeException;
 /** Implements {@link ContractService}, with latches that tests release. */
 class ContractServer implements ContractService {
 
-    /** The argument of {@code fails}, followed by a status code, for a failure with this code. */
+    /** The prefix of an argument of {@code fails}. The status code after the prefix is the code of the failure. */
     static final String STATUS = "status ";
 
     final CountDownLatch letGo = new CountDownLatch(1);

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import tern.rpc.NanoClock;
 
 /**
- * Limits the connection attempts started by calls that find no connection to one every half second. These attempts can
- * reach a restarted provider before a long reconnect pause ends. Thread-safe.
+ * Calls that find no connection may start connection attempts. This class limits these attempts to one every half
+ * second. An attempt can reach a restarted provider before a long reconnect pause ends. Thread-safe.
  */
 final class AttemptPace {
 

@@ -35,8 +35,8 @@ public interface ClientProtocol {
     }
 
     /**
-     * Returns whether a connection transmits only one call at a time. The client then needs as many connections as
-     * concurrent calls. The protocol's handlers then call {@link Connection#released()} after each call and send no
+     * Returns whether a connection transmits only one call at a time. The client then needs one connection for each
+     * concurrent call. The protocol's handlers call {@link Connection#released()} after each call and send no
      * heartbeats.
      */
     default boolean isExclusive() {

@@ -455,8 +455,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Returns whether further calls should be refused because unread answers fill the server's memory and more than 1
-     * MiB of them belongs to this connection.
+     * Returns whether further calls should be refused because unread answers occupy too much memory on the server, and
+     * more than 1 MiB of them belongs to this connection.
      */
     public boolean refusesCalls() {
         return unsent > HIGH_WATERMARK && port.unsent().isShort();

@@ -23,8 +23,8 @@ import tools.jackson.databind.type.ReferenceType;
 /**
  * Limits scalars that are expensive to decode. If a number or time is sent as a string, Jackson matches the string
  * against a pattern before it checks any limit, and the match takes quadratic time. Arithmetic on a decimal with a huge
- * exponent would fill the heap. A {@code java.lang.Class} is never decoded. The class also rejects fractions for integer
- * types ({@link WholeNumbers}).
+ * exponent would exhaust the heap. A {@code java.lang.Class} is never decoded. The class also rejects fractions for
+ * integer types ({@link WholeNumbers}).
  */
 final class CostlyScalars extends ValueDeserializerModifier {
 

@@ -150,8 +150,8 @@ final class DubboServerCall extends NettyServerCall {
     }
 
     /**
-     * Returns true if the answer must not be sent because the caller reads too slowly and unread answers fill the
-     * memory. In that case, this method has sent an error instead.
+     * Returns true if the answer must not be sent because the caller reads too slowly and unread answers occupy too
+     * much memory. In that case, this method has sent an error instead.
      */
     private boolean isRefused() {
         String refusal = connection().refusesAnswer();
@@ -257,7 +257,7 @@ final class DubboServerCall extends NettyServerCall {
         }
         protocol.coders().giveBack(coder);
         if (frame.bytes() > LARGE_BYTES && isRefused()) {
-            return; // other answers may have filled the memory while this answer waited to be encoded
+            return; // other answers may have used up the memory while this answer waited to be encoded
         }
         connection().queue().add(frame);
     }

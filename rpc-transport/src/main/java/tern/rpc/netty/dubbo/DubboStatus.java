@@ -29,9 +29,9 @@ final class DubboStatus {
     private DubboStatus() {}
 
     /**
-     * Returns the status for a failure. A status that implies that the method did not run is used only if this is true.
-     * A method that ran always gets SERVICE_ERROR, from which callers learn that it ran. INTERNAL and UNAVAILABLE have no
-     * exact equivalent; they are sent as a status that Dubbo's callers treat in the same way.
+     * Returns the status for a failure. A status that implies that the method did not run is used only if the method
+     * really did not run. A method that ran always gets SERVICE_ERROR, from which callers learn that it ran. INTERNAL
+     * and UNAVAILABLE have no exact equivalent; they are sent as a status that Dubbo's callers treat in the same way.
      */
     static int of(RpcException failure) {
         if (failure.wasExecuted() == Executed.YES) {

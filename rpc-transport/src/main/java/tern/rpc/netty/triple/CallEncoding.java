@@ -86,7 +86,7 @@ interface CallEncoding {
         return null;
     }
 
-    /** Converts a failure to the one that the caller receives. */
+    /** Converts a failure to the failure that the caller receives. */
     default Throwable told(Throwable failure) {
         return failure;
     }

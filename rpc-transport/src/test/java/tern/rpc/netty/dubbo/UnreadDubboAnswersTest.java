@@ -24,7 +24,7 @@ import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Tests that unread answers on many connections do not fill a server's memory. */
+/** Tests that unread answers on many connections do not exhaust a server's memory. */
 @Timeout(120)
 class UnreadDubboAnswersTest {
 
