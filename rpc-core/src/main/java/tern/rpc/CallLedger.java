@@ -26,7 +26,7 @@ public final class CallLedger {
     /** The ledger of a thread that serves no call. It records nothing. */
     private static final CallLedger NONE = new CallLedger(() -> 0, 0, Phase.OWN, null, false);
 
-    /** The ledger of the current thread's call, for calls that are not RPC calls, such as web requests. */
+    /** The ledger of the current thread while it works on something other than an RPC call, such as a web request. */
     private static final ThreadLocal<@Nullable CallLedger> OTHER_CALL = new ThreadLocal<>();
 
     private final PhaseClock phases; // Only the call's thread writes to this clock.

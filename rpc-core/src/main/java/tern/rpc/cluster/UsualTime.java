@@ -10,7 +10,7 @@ public final class UsualTime {
     private static final int MAX_TIMES = 3;
 
     private volatile long nanos;
-    private volatile int known; // The number of calls counted, at most CALLS. The first calls count equally.
+    private volatile int known; // The number of calls counted, at most CALLS. The first calls have equal weight.
 
     /** Returns the usual response time in nanoseconds, or 0 before the first call. */
     long nanos() {

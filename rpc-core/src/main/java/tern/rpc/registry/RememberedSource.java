@@ -27,9 +27,9 @@ import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Instance;
 
 /**
- * Stores the last good list from another source in a file. It reports this list until the wrapped source reports one,
- * so that an application can start without its registry. Only the file's owner can read the file, which contains no
- * secrets.
+ * Stores the last good list of another source in a file. Until the wrapped source reports a list, this source reports
+ * the stored one, so that an application can start without its registry. Only the file's owner can read the file, which
+ * contains no secrets.
  */
 public final class RememberedSource implements EndpointSource {
 

@@ -108,8 +108,8 @@ final class ExceptionPolicy {
     }
 
     /**
-     * Returns whether the failure is sent with its type. An {@link Error} is not sent, because it concerns the server's
-     * process and not the caller's.
+     * Returns whether the failure is sent with its type. An {@link Error} is not sent, because it describes a problem
+     * of the server's process.
      */
     static boolean travels(MethodDescriptor method, Throwable failure) {
         if (failure instanceof Error) {

@@ -281,7 +281,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
      */
     private record End(@Nullable Throwable reason) {}
 
-    /** The subscription of the subscriber. */
+    /** The subscription that the first subscriber gets. */
     private final class Demand implements Flow.Subscription {
 
         @Override

@@ -280,7 +280,7 @@ final class RequestBody {
     }
 
     /**
-     * Returns the number of bytes that an open request occupies. Leaves out the single message if it is counted
+     * Returns the number of bytes that an open request occupies. Excludes the single message if it is counted
      * elsewhere.
      */
     private int heldWhileOpen() {

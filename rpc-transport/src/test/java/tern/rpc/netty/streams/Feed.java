@@ -66,7 +66,7 @@ final class Feed {
     }
 
     /**
-     * Checks and counts a received answer, given its amount alone.
+     * Checks and counts a received answer of which only the amount is known.
      *
      * @return whether the client is to cancel the stream after this answer
      */

@@ -33,7 +33,7 @@ import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Runs the examples in docs/http.md and compares their output with that shown on the page. */
+/** Runs the examples in docs/http.md and compares their output with the output shown on the page. */
 @Timeout(60)
 class DocumentedHttpTest {
 

@@ -137,7 +137,7 @@ class FailingStreamsTest {
         }
 
         /**
-         * Returns whether the receiver of the answers fails at this step. Such a receiver need not be notified that the
+         * Returns whether the receiver of the answers fails at this step. This receiver need not be notified that the
          * stream has ended.
          */
         boolean isOfReceiver() {

@@ -47,7 +47,7 @@ import tools.jackson.databind.json.JsonMapper;
 class HeadersLeftOutTest {
 
     public interface Desk {
-        /** Returns the value of the header, and sets a header of the answer with the name. */
+        /** Returns the value of the request header with this name, and sets a response header with this name. */
         String header(String name);
     }
 

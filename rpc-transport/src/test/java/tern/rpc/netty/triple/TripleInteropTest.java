@@ -141,8 +141,8 @@ class TripleInteropTest extends DubboInteropContract {
     }
 
     /**
-     * Also returns true if Dubbo reports Tern's status as a cause, because Tern's status may arrive before Dubbo's own
-     * timer expires.
+     * Returns whether the failure is a timeout. Dubbo may report Tern's status as a cause, because this status may
+     * arrive before Dubbo's own timer expires.
      */
     @Override
     protected boolean saysTimeout(org.apache.dubbo.rpc.RpcException failure) {

@@ -23,7 +23,7 @@ import tern.rpc.serialization.MessageTooLargeException;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 
-/** Compares Tern's conversion of Value messages from and to JSON with that of protobuf's own classes. */
+/** Compares Tern's conversion of Value messages from and to JSON with the conversion by protobuf's own classes. */
 class ValueMessagesTest {
 
     private static final int ONE = 1;
