@@ -2,7 +2,7 @@ package shop;
 
 import java.util.concurrent.CountDownLatch;
 
-/** A gate at which a static initializer waits. */
+/** Makes a static initializer wait until a test opens the gate. */
 public final class Gate {
 
     private static volatile CountDownLatch open = new CountDownLatch(0);

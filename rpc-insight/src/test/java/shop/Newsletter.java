@@ -2,7 +2,7 @@ package shop;
 
 import java.util.concurrent.CompletableFuture;
 
-/** Work that has nothing to do with packages. */
+/** A task unrelated to {@link Packages}. */
 public final class Newsletter {
 
     private Newsletter() {}

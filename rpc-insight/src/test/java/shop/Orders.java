@@ -2,7 +2,7 @@ package shop;
 
 import tern.rpc.pool.Holders;
 
-/** Application code whose frames the tests expect in stack traces. */
+/** Application code. The tests expect its frames in stack traces. */
 public final class Orders {
 
     private Orders() {}

@@ -8,17 +8,17 @@ public final class Packages {
 
     private Packages() {}
 
-    /** A call waits for its tasks. */
+    /** Waits, as a call, for its tasks. */
     public static String of(CompletableFuture<String> result) {
         return result.join();
     }
 
-    /** A task waits for another task. */
+    /** Waits, as a task, for another task. */
     public static String whole(CompletableFuture<String> part) {
         return part.join();
     }
 
-    /** A task waits for a peer. */
+    /** Waits, as a task, for a peer. */
     public static String extra(CompletableFuture<String> answer) {
         return Peer.ask(answer);
     }

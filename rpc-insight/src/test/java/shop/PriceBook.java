@@ -3,7 +3,7 @@ package shop;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.StampedLock;
 
-/** Prices behind a lock that has no owner. */
+/** Protects prices with a lock that does not record its owner. */
 public final class PriceBook {
 
     private final StampedLock lock = new StampedLock();

@@ -25,7 +25,7 @@ public final class Signatures {
     }
 
     /**
-     * Parks the current thread for an hour. Rate limiters park their callers in the same way, but for shorter times.
+     * Parks the current thread for an hour. Rate limiters park their callers in the same way, but for a shorter time.
      */
     public void admitted() {
         LockSupport.parkNanos(TimeUnit.HOURS.toNanos(1));

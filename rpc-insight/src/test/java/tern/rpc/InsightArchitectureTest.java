@@ -6,7 +6,7 @@ class InsightArchitectureTest extends ModuleRules {
     private static final String POOL = "tern.rpc.pool..";
 
     /**
-     * The maximum number of classes in a dependency cycle. The rules of the advice and the class that lists the rules
+     * The maximum number of classes in a dependency cycle. The rules of the advice and the class that lists these rules
      * depend on each other. Lower this number when the cycle shrinks.
      */
     @Override

@@ -8,13 +8,13 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * A breakdown of one call's time into parts whose sum is the time of the call. The times of ledger phases and named
- * operations are measured exactly. The remaining time, the call's own time, is divided in proportion to samples of its
- * thread.
+ * Breaks the time of one call down into parts that add up to the total. The times of ledger phases and named operations
+ * are measured exactly. The remaining time, called the call's own time, is divided in proportion to samples of the
+ * call's thread.
  */
 final class Account {
 
-    /** The call's own time before it is divided according to samples. */
+    /** The call's own time before samples divide it into activities. */
     static final Part OWN = Part.of(Kind.UNEXPLAINED);
 
     private static final int MIN_SAMPLES = 3;
@@ -25,14 +25,14 @@ final class Account {
      * Returns the breakdown of a call's time.
      *
      * @param own the samples of this call
-     * @param others the samples of all calls of the same method, used if this call's own time has fewer than 3 samples
+     * @param others the samples of all calls of the same method, used if fewer than 3 samples show this call's own time
      * @param pauses the pauses of the process
      */
     static Times of(EndedCall call, Shares own, Shares others, PauseTimes pauses) {
         Times times = byPhase(call);
         double sum = times.sum();
         if (sum > call.tookNanos() && sum > 0) {
-            // The sum of the phases exceeds the time of the call, because the call ran operations in parallel.
+            // The sum of the phases exceeds the time of the call if the call ran operations in parallel.
             times.scale(call.tookNanos() / sum);
         } else {
             times.add(OWN, call.tookNanos() - sum);
@@ -43,7 +43,7 @@ final class Account {
         return times;
     }
 
-    /** Returns the breakdown of a call's time without samples, from the ledger alone. */
+    /** Returns the breakdown of a call's time from its ledger alone, without samples. */
     static Times of(EndedCall call, PauseTimes pauses) {
         Shares unknown = new Shares();
         return of(call, unknown, unknown, pauses);
@@ -101,8 +101,8 @@ final class Account {
     }
 
     /**
-     * Subtracts the time of host name lookups and of waits for a processor from the operations during which they
-     * occurred, and adds it to the breakdown as separate parts.
+     * Moves the time of host name lookups and of waits for a processor out of the operations in which they occurred,
+     * into separate parts of the breakdown.
      */
     private static void moveOutOfOperations(Times times, Shares shares) {
         for (Phase phase : Phase.values()) {

@@ -15,10 +15,13 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Sampler.Samples;
 import tern.rpc.pool.ApplicationCode;
 
-/** The samples of late or failed calls, by call and by method. */
+/** The thread samples of late or failed calls, grouped by call and by method. */
 final class CallSamples {
 
-    /** The minimum number of samples that make calls in a method the likely owners of a lock in this method. */
+    /**
+     * Calls of a method are considered the likely owners of a lock only if at least this number of their samples show
+     * the same operation.
+     */
     private static final int MIN_OWNERS = 3;
 
     private static final Shares NONE = new Shares();
@@ -50,16 +53,14 @@ final class CallSamples {
         });
     }
 
-    /** Returns each activity's share of a call's time, according to the call's samples. */
+    /** Returns the share of a call's time that each activity took, according to the call's samples. */
     Shares of(CallLedger call) {
         Shares shares = new Shares();
         shares.add(byCall.getOrDefault(call, List.of()));
         return shares;
     }
 
-    /**
-     * Returns each activity's share of time in the samples of a method's late or failed calls.
-     */
+    /** Returns the share of time that each activity took in the samples of a method's late or failed calls. */
     Shares of(String method) {
         return byMethod.getOrDefault(method, NONE);
     }
@@ -96,8 +97,8 @@ final class CallSamples {
     }
 
     /**
-     * Returns the most frequent source line of a part together with the line that called it, as in {@code
-     * Naps.millis:15, called from Stock.take:40}, or null if there is no sample.
+     * Returns the most frequent source line of a part together with the line that called it, for example
+     * {@code Naps.millis:15, called from Stock.take:40}. Returns null if there is no sample.
      */
     @Nullable
     String shownLineOf(Part part) {
@@ -108,7 +109,9 @@ final class CallSamples {
         return shown(line, sample -> sample.part().equals(part));
     }
 
-    /** Returns a source line together with the line that called it in the matching samples. */
+    /**
+     * Formats a source line together with the line in another class that called it, as found in the matching samples.
+     */
     private String shown(StackTraceElement line, Predicate<Sample> among) {
         for (Sample sample : all()) {
             if (line.equals(sample.line()) && among.test(sample)) {
@@ -122,14 +125,17 @@ final class CallSamples {
         return ApplicationCode.shown(line);
     }
 
-    /** Returns a source line together with the line that called it in the samples of this phase. */
+    /**
+     * Formats a source line together with the line in another class that called it, as found in the samples of this
+     * phase.
+     */
     String shown(StackTraceElement line, Phase phase) {
         return shown(line, sample -> sample.phase() == phase);
     }
 
     /**
-     * Returns the method that threads called most often while they spent time on this part, or null if no method was
-     * called in more than a third of the samples.
+     * Returns the method that threads called most often while they spent time on this part. Returns null if no method
+     * was called in more than a third of the samples.
      */
     @Nullable
     String calledIn(Part part) {
@@ -185,15 +191,17 @@ final class CallSamples {
                 .orElse(null);
     }
 
-    /** Returns the source line at which threads were found most often in this phase, or null if there is no sample. */
+    /**
+     * Returns the source line at which threads were found most often during this phase, or null if there is no sample.
+     */
     @Nullable
     StackTraceElement lineIn(Phase phase) {
         return line(sample -> sample.phase() == phase);
     }
 
     /**
-     * Returns the source line at which these calls' threads were found most often in this phase, or null if there is no
-     * sample.
+     * Returns the source line at which the threads of these calls were found most often during this phase, or null if
+     * there is no sample.
      */
     @Nullable
     StackTraceElement lineIn(Phase phase, Set<CallLedger> calls) {
@@ -253,8 +261,9 @@ final class CallSamples {
     }
 
     /**
-     * Returns the operation that most calls in the waiting method run while they do not wait for the lock. The JVM does
-     * not report the owners of locks that virtual threads hold. Calls in the same method are the likely owners.
+     * Returns the operation that calls run most often in the waiting method when they do not wait for the lock. The JVM
+     * does not report which virtual thread owns a lock, so this code assumes that other calls in the same method own
+     * it.
      */
     private @Nullable Phase likelyOwnersIn(Part lock) {
         StackTraceElement waiting = lineOf(lock);

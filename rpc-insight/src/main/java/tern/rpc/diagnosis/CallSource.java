@@ -8,7 +8,7 @@ import tern.rpc.RunningCall;
 @FunctionalInterface
 public interface CallSource {
 
-    /** Returns the calls that are running now. */
+    /** Returns the calls that are currently running. */
     List<RunningCall> runningCalls();
 
     /** Returns the number of calls refused before they ran, by reason, since the start of the process. */

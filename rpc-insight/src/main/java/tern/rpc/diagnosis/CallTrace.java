@@ -9,15 +9,15 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * The last {@value #SIZE} calls of all methods, so that they can be replayed with other pool sizes. Adding a call
- * allocates no memory. If a call is overwritten while it is being read, the reader gets a mixture of two calls. A few
- * such mixtures do not distort a replay of many calls. Thread-safe.
+ * The last {@value #SIZE} calls of all methods, kept for replays with other pool sizes. Adding a call allocates no
+ * memory. If a call is overwritten while another thread reads it, the reader gets a mixture of two calls. A few such
+ * mixtures do not distort a replay of many calls. Thread-safe.
  */
 final class CallTrace {
 
     static final int SIZE = 2_048;
 
-    private static final int FIELDS = 9; // The fields are: start, duration, queue time, three waits and three counts.
+    private static final int FIELDS = 9; // start, duration, queue time, three waits and three counts
 
     private final AtomicLongArray calls = new AtomicLongArray(SIZE * FIELDS);
     private final AtomicLong next = new AtomicLong();
@@ -27,7 +27,7 @@ final class CallTrace {
      *
      * @param startNanos the time at which the call was received
      * @param tookNanos the total time of the call
-     * @param queueNanos the time that the call waited for a worker
+     * @param queueNanos the time for which the call waited for a worker
      * @param waitNanos the time spent waiting for connections of each kind: JDBC, Redis, HTTP
      * @param uses the number of borrowed connections of each kind
      */

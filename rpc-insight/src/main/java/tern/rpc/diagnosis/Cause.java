@@ -7,16 +7,16 @@ import org.jspecify.annotations.Nullable;
  * A cause of a missed latency target.
  *
  * @param kind the kind of the cause in capitals, such as {@code NOT GIVEN BACK}
- * @param name the culprit: a pool, a stack frame, a statement or a peer
+ * @param name the pool, stack frame, statement or peer that is responsible
  * @param ms the time that this cause adds to a late or failed call on average, in milliseconds
  * @param ofMs the time that all causes together add to a late or failed call on average, in milliseconds
  * @param saves the share of late or failed calls that would meet the target without this cause, from 0 to 1
  * @param certainMs a lower bound on {@code ms} that is statistically certain for the number of samples
  * @param evidence the facts, one per short line; the first word of each line names its subject
- * @param changed the values that have changed, are new or have stayed the same since the miss began, one per line as
- *     in {@code evidence}
+ * @param changed the values that have changed, are new or have stayed the same since the miss began, one per line as in
+ *     {@code evidence}
  * @param symptoms consequences of the cause, such as a full pool
- * @param acquitted the suspects that are ruled out, with the reasons
+ * @param acquitted other possible causes that are ruled out, with the reasons
  */
 public record Cause(
         String kind,
@@ -38,25 +38,24 @@ public record Cause(
         acquitted = List.copyOf(acquitted);
     }
 
-    /** Where the advised change must be made. */
+    /** The place where the advised change must be made. */
     public enum Where {
         CODE,
         STATEMENT,
         PEER,
         MACHINE,
         PROPERTY,
-        /** The place is unknown, because the evidence does not suggest a change. */
+        /** The place is unknown because the evidence suggests no change. */
         UNKNOWN
     }
 
     /**
      * The advised change.
      *
-     * @param property the property to set; null unless the change is a property
+     * @param property the property to set; null if the advised change is not a property
      * @param from the current value of the property
-     * @param to the value to set, which the library accepts
-     * @param expectedP99Ms the expected 99th percentile of the calls' time after the change, in milliseconds; -1 if
-     *     unknown
+     * @param to the value to set; the library accepts this value
+     * @param expectedP99Ms the expected 99th percentile of call times after the change, in milliseconds; -1 if unknown
      */
     public record Change(
             Where where,

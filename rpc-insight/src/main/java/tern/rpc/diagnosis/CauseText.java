@@ -9,13 +9,13 @@ import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.pool.PoolKind;
 
-/** Describes a part of the calls' extra time as a cause, with evidence and the advised change. */
+/** Describes one part of the calls' extra time as a cause, with evidence and an advised change. */
 final class CauseText {
 
-    /** The minimum duration of a noticeable wait for a connection, as a share of the latency target. */
+    /** A wait for a connection is noticeable if it takes at least this share of the latency target. */
     private static final double NOTABLE_WAIT = 0.1;
 
-    /** The text that precedes the holder in a lock's name. */
+    /** The text before the owner's name in the name of a lock. */
     private static final String HELD = " held in ";
 
     private final Evidence evidence;
@@ -46,7 +46,7 @@ final class CauseText {
     /** The kind and name of a cause, with the advised change. */
     record Told(String kind, String name, Change change, List<String> facts) {}
 
-    /** Describes the cause that this part represents. */
+    /** Describes this part as a cause. */
     Cause cause(Part part, double nanos, double ofNanos, double saves, double certainNanos) {
         Told told = told(part);
         List<String> facts = new ArrayList<>(told.facts());
@@ -66,8 +66,8 @@ final class CauseText {
     }
 
     /**
-     * Adds advice to the change if the operation runs while the call holds a lock or connection that other calls are
-     * waiting for.
+     * Adds advice to the change if the operation runs while its call holds a lock or connection for which other calls
+     * wait.
      */
     private Change withoutHolding(Change change, Part part) {
         String held = null;
@@ -87,7 +87,7 @@ final class CauseText {
 
     /**
      * Returns whether this part's operation probably runs while the call holds a database connection. This is assumed
-     * if other calls wait noticeably long for such a connection.
+     * if other calls wait noticeably long for a database connection.
      */
     private boolean isHeldDuring(Part part, Symptom symptom) {
         Phase phase = Operations.phase(part.kind());
@@ -185,7 +185,7 @@ final class CauseText {
         return brings;
     }
 
-    /** Returns the suspects that the evidence rules out, each with the deciding value. */
+    /** Returns the other possible causes that the evidence rules out, each with the deciding value. */
     private List<String> acquitted(Part part) {
         List<String> not = new ArrayList<>();
         for (PoolVerdict pool : pools.values()) {

@@ -31,7 +31,10 @@ final class Changes {
         this.operations = operations;
     }
 
-    /** Returns lines about a cause. Each begins with {@code changed}, {@code new} or {@code same}. */
+    /**
+     * Returns lines that compare measured values with their usual values, for one cause. Each line begins with
+     * {@code changed}, {@code new} or {@code same}.
+     */
     List<String> lines(Part cause) {
         List<String> lines = new ArrayList<>();
         List<String> same = new ArrayList<>();
@@ -85,8 +88,8 @@ final class Changes {
     }
 
     /**
-     * Returns whether late or failed calls spend time on an operation that their methods usually do not run. Returns
-     * false if the usual times of these methods are unknown.
+     * Returns whether late or failed calls spend time on an operation that calls of their methods do not usually run.
+     * Returns false if the usual times of these methods are unknown.
      */
     private boolean isNew(Part cause) {
         if (Operations.phase(cause.kind()) == null || cause.name().isEmpty()) {

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds threads that wait until another thread has initialized a class. Java reports such a thread as runnable, even
+ * Finds threads that wait until another thread has initialized a class. Java reports a waiting thread as runnable, even
  * though it stays at the line that uses the class and consumes no processor time. To find the thread that runs the
  * static initializer, this class searches the sampled threads and, at most once a second, all threads. Not thread-safe.
  */
@@ -24,13 +24,13 @@ final class ClassInitializers {
     private static final int MAX_THREADS = 256;
 
     /**
-     * The time for which a thread's sample is kept. If there are many calls, each round samples only some of their
+     * Samples of a thread are kept for this time. If many calls are running, each round samples only some of their
      * threads.
      */
     private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     /**
-     * A thread counts as not running if it used the processor for less than this share of the time between two samples.
+     * A thread is considered stopped if it used the processor for less than this share of the time between two samples.
      */
     private static final double STANDS = 0.01;
 
@@ -49,7 +49,7 @@ final class ClassInitializers {
     }
 
     /**
-     * Returns the threads that run static initializers, by the ids of the sampled threads waiting for them.
+     * Returns the threads that run static initializers. The keys are the ids of the sampled threads that wait for them.
      */
     Map<Long, ThreadLook> awaited(Collection<ThreadLook> sampled, long now) {
         List<ThreadLook> standing = standing(sampled, now);
@@ -72,7 +72,7 @@ final class ClassInitializers {
         return awaited;
     }
 
-    /** Returns the threads that seem to run but are at the same line as in their last sample. */
+    /** Returns the threads that seem to run but have not moved from the line of their last sample. */
     private List<ThreadLook> standing(Collection<ThreadLook> sampled, long now) {
         List<ThreadLook> standing = new ArrayList<>();
         for (ThreadLook thread : sampled) {
@@ -91,8 +91,8 @@ final class ClassInitializers {
     }
 
     /**
-     * Returns whether the thread is in Java code, or in a native method of the JDK that may initialize a class, such as
-     * {@code Class.forName0}.
+     * Returns whether the thread is runnable in Java code, or in a native method of the JDK that may initialize a
+     * class, such as {@code Class.forName0}.
      */
     private static boolean seemsToRun(ThreadLook thread) {
         Part.Kind kind = StackReader.read(thread).kind();
@@ -115,8 +115,8 @@ final class ClassInitializers {
     }
 
     /**
-     * Returns the initializer whose class name shares the longest prefix with the waiting code. The JVM does not report
-     * which class a thread is waiting for.
+     * Returns the initializing thread whose class name shares the longest prefix with the class of the waiting code.
+     * The JVM does not report the class for which a thread waits.
      */
     private static @Nullable ThreadLook nearest(ThreadLook waiting, List<ThreadLook> initializers) {
         StackTraceElement line = StackReader.first(waiting);

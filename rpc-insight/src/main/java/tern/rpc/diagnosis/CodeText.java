@@ -17,7 +17,7 @@ final class CodeText {
     /** The prefix of the name of a part in which an executor's tasks wait for other tasks. */
     static final String TASKS = "tasks of ";
 
-    /** A call writes unusually many log lines if it writes at least this multiple of the usual number. */
+    /** A call is considered to write too many log lines if it writes at least this multiple of the usual number. */
     private static final double MORE_LINES = 2;
 
     private final Evidence evidence;
@@ -80,7 +80,7 @@ final class CodeText {
         };
     }
 
-    /** Describes the cause if calls wait for an executor's tasks and only these tasks spend time on this part. */
+    /** Describes the cause if calls wait for the tasks of an executor, and only these tasks spend time on this part. */
     private Told task(Part part, String executor, TaskWatch.Executor tasks) {
         StackTraceElement line = tasks.lines.get(part);
         StackTraceElement caller = tasks.callers.get(part);
@@ -102,9 +102,7 @@ final class CodeText {
                 facts);
     }
 
-    /**
-     * Describes a sleep in application code. A sleep after a server error is described as the pause before a retry.
-     */
+    /** Describes a sleep in application code. A sleep after a server error is described as a pause before a retry. */
     private Told sleep(Part part, String shown, @Nullable StackTraceElement line) {
         String failing = operations.failingPeer(part);
         if (failing == null) {
@@ -131,7 +129,7 @@ final class CodeText {
                         + " initializes (jcmd PID Thread.print names it), or memory that is read from a disk";
     }
 
-    /** Describes the cause if calls wait for a static initializer to end. */
+    /** Describes the cause if calls wait until a static initializer ends. */
     private Told initialization(Part part, String shown, @Nullable StackTraceElement line) {
         List<String> facts = new ArrayList<>();
         if (line != null) {
@@ -253,7 +251,7 @@ final class CodeText {
                 line);
     }
 
-    /** Describes the cause if the calls' threads write log lines themselves. */
+    /** Describes the cause if the threads of calls write the log lines themselves. */
     Told log() {
         List<String> facts = new ArrayList<>();
         facts.add(Operations.perCall("log", operations.of(Phase.LOGGING, ""), -1));

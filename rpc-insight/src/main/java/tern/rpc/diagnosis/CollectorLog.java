@@ -30,13 +30,13 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     /** A pause of the application threads during a garbage collection. */
     private record Pause(long fromNanos, long toNanos, String cause) {}
 
-    /** The memory that old objects used after a collection. */
+    /** The memory that old objects still used after a collection. */
     private record Use(long atNanos, long bytes, boolean major) {}
 
     /**
-     * The value of {@link System#nanoTime()} when the clock of the JVM's collection notifications was zero. The JVM
-     * does not publish this value, and it is not the start of the uptime. It is estimated, because each notification
-     * gives an upper bound. Guarded by this.
+     * The value of {@link System#nanoTime()} at the zero point of the clock in the JVM's collection notifications. The
+     * JVM does not publish this value, and it differs from the JVM's start time. It is estimated, because each
+     * notification gives an upper bound. Guarded by this.
      */
     private long zeroNanos = System.nanoTime()
             - TimeUnit.MILLISECONDS.toNanos(ManagementFactory.getRuntimeMXBean().getUptime());
@@ -47,7 +47,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     private long freedBytes;
     private boolean listening;
 
-    /** Registers this object for the collectors' notifications. Further calls have no effect. */
+    /** Registers this object for the collectors' notifications. Calling this method again has no effect. */
     synchronized void start() {
         if (listening) {
             return;
@@ -61,7 +61,8 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     }
 
     /**
-     * Returns whether the collector's MXBean reports pauses. Among the concurrent collectors, only G1 has such a bean.
+     * Returns whether the collector's MXBean reports pauses. Of the concurrent collectors, only G1 has a bean that
+     * does.
      */
     private static boolean reportsPauses(String name) {
         return !name.contains("Cycles") && (!name.contains("Concurrent") || name.startsWith("G1 "));
@@ -126,7 +127,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     /**
      * Returns the share of the heap that old objects use after collections, or -1 if unknown. This is the share after
      * the last major collection if that collection was less than a minute ago. Otherwise it is the smallest share after
-     * the last {@link #RECENT} collections.
+     * any of the last {@link #RECENT} collections.
      */
     synchronized double live(long now) {
         long max = Runtime.getRuntime().maxMemory();
@@ -143,8 +144,8 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     }
 
     /**
-     * Returns the trigger whose collections have taken the most time in total since the given time, or null if there
-     * was no collection.
+     * Returns the trigger of the collections that have taken the most time in total since the given time, or null if
+     * there was no collection.
      */
     synchronized @Nullable String mainCause(long sinceNanos) {
         Map<String, Long> spent = new HashMap<>();

@@ -8,14 +8,14 @@ import tern.rpc.pool.ApplicationCode;
 
 /**
  * Gives related samples a common name. If code computes in many small methods, its samples get the name of their common
- * caller. All samples that wait for a lock get a name that includes the lock's usual holder.
+ * caller. All samples that wait for the same lock get a name that includes the lock's usual holder.
  *
  * @param caller the common caller of computing code; null if each method keeps its own name
- * @param holders the part name that includes the usual holder, for each lock with a usual holder
+ * @param holders for each lock with a usual holder, the part name that includes this holder
  */
 record CommonNames(@Nullable String caller, Map<String, String> holders) {
 
-    /** A method keeps its own name if it has at least this share of the samples of computing code. */
+    /** A method keeps its own name if it accounts for at least this share of the samples of computing code. */
     private static final double HOT = 0.4;
 
     /** A common caller must be on the stack in at least this share of the samples of computing code. */
@@ -26,7 +26,7 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
 
     private static final String HELD = " held in ";
 
-    /** Returns the sample with its common name, or the unchanged sample if it has no common name. */
+    /** Returns the sample with its common name. Returns the sample unchanged if it has no common name. */
     Sample of(Sample sample) {
         String lock = lock(sample);
         if (lock != null) {
@@ -53,7 +53,7 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
         return end < 0 ? null : name.substring(0, end);
     }
 
-    /** Returns the part name that includes the usual holder, for each lock that has a usual holder. */
+    /** Returns the part names that include the usual holder, by lock. Locks without a usual holder are missing. */
     static Map<String, String> holders(List<List<Sample>> calls) {
         Map<String, Map<String, Integer>> found = new HashMap<>();
         for (List<Sample> list : calls) {
@@ -77,8 +77,8 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
     }
 
     /**
-     * Returns the innermost method that is on at least the share {@link #COMMON} of the computing stacks, or null if a
-     * single method is innermost in at least the share {@link #HOT} of them.
+     * Returns the innermost method found on at least the share {@link #COMMON} of the computing stacks. Returns null if
+     * a single method is the innermost frame of at least the share {@link #HOT} of these stacks.
      */
     static @Nullable String caller(Iterable<List<Sample>> calls) {
         Map<String, Integer> innermost = new HashMap<>();

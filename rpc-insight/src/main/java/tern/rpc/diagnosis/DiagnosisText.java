@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import tern.rpc.diagnosis.Diagnosis.Miss;
 
-/** Formats a diagnosis as text for people. */
+/** Formats a diagnosis as readable text. */
 final class DiagnosisText {
 
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
@@ -65,8 +65,8 @@ final class DiagnosisText {
     }
 
     /**
-     * Returns whether the first two causes both cost much time and fixing only one of them would save less than half of
-     * the late or failed calls.
+     * Returns whether the first two causes both take much time, and fixing only one of them would help less than half
+     * of the late or failed calls.
      */
     static boolean isNotAlone(List<Cause> causes) {
         return causes.size() > 1

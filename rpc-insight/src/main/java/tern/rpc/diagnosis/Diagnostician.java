@@ -28,9 +28,9 @@ import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
 /**
- * Watches an application's calls every second, and diagnoses why they miss the latency target. One thread calls {@link
- * #second} once a second, and {@link #look} after each pause of {@link #pauseNanos}. Any thread may read the {@link
- * #diagnosis}.
+ * Watches an application's calls every second, and diagnoses why they miss the latency target. One thread calls
+ * {@link #second} once a second and calls {@link #look} after each pause of {@link #pauseNanos}. Any thread may read
+ * the {@link #diagnosis}.
  */
 public final class Diagnostician {
 
@@ -40,8 +40,8 @@ public final class Diagnostician {
     private static final int HUNG_TARGETS = 10;
 
     /**
-     * The flight recorder records a miss only if the miss lasts at least this long. The delay ensures that the cost of
-     * starting the recorder does not affect the first diagnoses.
+     * The flight recorder records only misses that last at least this long. Starting the recorder slows down the
+     * process, and the delay keeps this effect out of the first diagnoses.
      */
     private static final long RECORDED_FROM_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -69,13 +69,13 @@ public final class Diagnostician {
     private @Nullable Instant since; // the beginning of the current miss; used only by the watching thread
     private long sinceNanos; // used only by the watching thread
     private double usualP99 = -1; // used only by the watching thread
-    private int healthySeconds = KEPT_SECONDS; // seconds since the last miss; used only by the watching thread
+    private int healthySeconds = KEPT_SECONDS; // healthy seconds since the last miss; used only by the watching thread
     private volatile Diagnosis latest = Diagnosis.calm(State.QUIET, quiet(), List.of());
 
-    /** The parts of the application that the diagnosis can see. */
+    /** The parts of the application that the diagnosis can observe. */
     public interface Surroundings {
 
-        /** Returns the calls that are running now. */
+        /** Returns the calls that are currently running. */
         List<RunningCall> running();
 
         /** Returns the number of calls refused since the start of the process, by reason. */
@@ -84,7 +84,7 @@ public final class Diagnostician {
         /** Returns all pools of the application. */
         List<PoolSource> pools();
 
-        /** Returns how log lines are written. */
+        /** Returns the way in which log lines are written. */
         default LoggingMode logging() {
             return LoggingMode.ASYNCHRONOUS;
         }
@@ -133,8 +133,8 @@ public final class Diagnostician {
     }
 
     /**
-     * Returns the last flight recording if it was started during the current miss or, if there is no miss now, outside
-     * of a miss. Otherwise returns null. Any thread may call this.
+     * Returns the last flight recording if it was started during the current miss. If there is no miss now, returns the
+     * last flight recording if it was started outside of a miss. Otherwise returns null. Any thread may call this.
      */
     public @Nullable Recorded recordedNow() {
         Recorded last = recording.last();
@@ -152,9 +152,9 @@ public final class Diagnostician {
     }
 
     /**
-     * Returns a line about the most recently changed property among those whose change was advised by a diagnosis. The
-     * line compares the expected effect with the measured one. It is empty if no such property was changed. Any thread
-     * may call this.
+     * Returns a line about a property that was changed as a diagnosis advised; if there are several, the property
+     * changed last. The line compares the expected effect with the measured one. Returns an empty string if no advised
+     * property was changed. Any thread may call this.
      */
     public String checkedChange() {
         return check.line();
@@ -171,7 +171,7 @@ public final class Diagnostician {
     }
 
     /**
-     * Returns the time until {@link #look} must be called again, in nanoseconds. Returns 0 if no sample is needed,
+     * Returns the pause before the next call of {@link #look}, in nanoseconds. Returns 0 if no sample is needed,
      * because calls meet the latency target and no running call has taken more than twice that target.
      */
     public long pauseNanos() {
@@ -192,7 +192,7 @@ public final class Diagnostician {
         sampler.look(surroundings.running(), clock.nanoTime());
     }
 
-    /** Completes a second of observation. Decides whether calls miss the latency target, and diagnoses a miss. */
+    /** Completes a second of observation: decides whether calls miss the latency target, and diagnoses a miss. */
     public void second() {
         long now = clock.nanoTime();
         Second current = read(now);
@@ -221,8 +221,8 @@ public final class Diagnostician {
             if (since == null) {
                 begin(now);
             }
-            // Once calls meet the latency target again, the few late calls of the last seconds are no evidence about
-            // the miss.
+            // Once calls meet the latency target again, the few late calls of the last seconds no longer show the cause
+            // of the miss.
             if (watch.isMissed()) {
                 diagnose(now, current, running, hung, seen);
             }
@@ -235,14 +235,14 @@ public final class Diagnostician {
         }
     }
 
-    /** Returns a record of a running call, as if the call ended now. */
+    /** Returns a record of a running call, as if the call had just ended. */
     private static EndedCall soFar(RunningCall call, long now) {
         return new EndedCall(call.method(), call.ledger(), now, call.runningNanos(), null);
     }
 
     /**
-     * Returns the number of calls since the given time that were late but not slower than usual, because their method
-     * is always late.
+     * Returns the number of calls since the given time that missed the latency target but were no slower than usual for
+     * their method.
      */
     private long usuallyLate(long sinceNanos) {
         return records.bad(sinceNanos).stream().filter(usual::isUsual).count();

@@ -15,18 +15,20 @@ import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 
 /**
- * The extra time of late or failed calls compared with their usual time, per call and part. If a failed call was not
- * late, ten times the latency target is added to the part that failed. Times are in nanoseconds.
+ * The time by which late or failed calls exceed their usual time, per call and part. If a failed call was not late, ten
+ * times the latency target is added to the part that failed. Times are in nanoseconds.
  */
 final class Excess {
 
     private static final int TARGETS_OF_A_FAILURE = 10;
     private static final int MAX_ACCOUNTS = 512;
 
-    /** A failure belongs to a cause if at least this share of the failed part's time belongs to that cause. */
+    /**
+     * Fixing a cause also fixes a failed call if at least this share of the failed part's time belongs to the cause.
+     */
     private static final double HALF = 0.5;
 
-    /** The kinds of waits that application code may end with an exception. */
+    /** The kinds of waits that application code may give up by throwing an exception. */
     private static final Set<Part.Kind> GIVEN_UP = Set.of(Part.Kind.LOCK, Part.Kind.RESULT, Part.Kind.POOL);
 
     private final Evidence evidence;
@@ -90,8 +92,8 @@ final class Excess {
     }
 
     /**
-     * Returns the part to which the call's failure belongs, or null if the call did not fail or its time explains the
-     * failure.
+     * Returns the part to which the call's failure belongs. Returns null if the call did not fail, or if the time that
+     * the call took explains the failure.
      */
     private @Nullable Part failureOf(EndedCall call) {
         Part failure = FailurePart.of(call);
@@ -107,8 +109,8 @@ final class Excess {
     }
 
     /**
-     * Returns the call's HTTP exchange that ended with a status for failures; null if there is none. Code often throws an
-     * exception of its own after such an exchange.
+     * Returns the call's HTTP exchange that ended with an error status; null if there is none. Application code often
+     * throws its own exception after such an exchange.
      */
     private static @Nullable Part failingPeer(EndedCall call) {
         return call.ledger().named().stream()
@@ -119,8 +121,8 @@ final class Excess {
     }
 
     /**
-     * Returns the wait that a failed call's code ended with an exception, or null if there is no such wait. The wait
-     * must have taken at least half of the call's time and at least as long as the latency target.
+     * Returns the wait that the code of a failed call gave up by throwing an exception, or null if there is none. The
+     * wait must have taken at least half of the call's time and at least as long as the latency target.
      */
     private @Nullable Part longWait(EndedCall call) {
         Times times = accountOf(call);
@@ -137,7 +139,7 @@ final class Excess {
     }
 
     /**
-     * Replaces the names of pool waits with the pools' own names, because a failed wait may have only a general name.
+     * Replaces the names of pool waits with the names of the pools, because a failed wait may have only a general name.
      */
     private Times named(Times times) {
         Times named = new Times();
@@ -153,7 +155,8 @@ final class Excess {
     }
 
     /**
-     * Returns how long each part of the method's calls usually takes. If this has not been learned yet, returns the mean over the calls of the observed period that met the latency target.
+     * Returns how long each part of the method's calls usually takes. If this has not been learned yet, returns the
+     * mean over those calls of the observed period that met the latency target.
      */
     private @Nullable Times usualOf(String method) {
         Times known = evidence.usual().of(method);
@@ -200,14 +203,14 @@ final class Excess {
         return evidence.targetNanos();
     }
 
-    /** Returns the number of late or failed calls, by method in alphabetical order. */
+    /** Returns the number of late or failed calls by method, in alphabetical order of the methods. */
     Map<String, Integer> badByMethod() {
         return new LinkedHashMap<>(badByMethod);
     }
 
     /**
-     * Returns the mean extra time of the late or failed calls that spent time on matching parts. The result excludes
-     * the time of these parts themselves.
+     * Returns the mean extra time of the late or failed calls that spent time on matching parts. The result does not
+     * include the time of the matching parts.
      */
     Times ofCallsWith(Predicate<Part> wanted) {
         Times sum = new Times();
@@ -223,8 +226,8 @@ final class Excess {
     }
 
     /**
-     * Returns the mean extra time of the late or failed calls, for every method that has at least one call with time
-     * spent on this part.
+     * Returns the mean extra time of late or failed calls, for the methods in which at least one of these calls spent
+     * time on this part.
      */
     Times ofMethodsWith(Part part) {
         Set<String> methods = new TreeSet<>();
@@ -277,8 +280,8 @@ final class Excess {
     }
 
     /**
-     * Returns the extra time that results only from comparing slow calls with all usual calls. The slowest tenth of the
-     * usual calls also has this extra time.
+     * Returns the part's extra time that even the slowest tenth of the usual calls have. Late calls are slow calls, so
+     * a comparison with the mean of all usual calls overstates their extra time by this amount.
      */
     double selected(Part part, Predicate<Part> matching) {
         double own = times.sum(Usual::isOwn);

@@ -21,8 +21,8 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Finds the part of a call's time to which the call's failure belongs. The part's name contains no values from the
- * call.
+ * Finds the part of a call's time to which the call's failure belongs. The name of this part contains no values from
+ * the call, such as ids.
  */
 final class FailurePart {
 
@@ -37,7 +37,7 @@ final class FailurePart {
             "ConnectionRequestTimeoutException", Phase.HTTP_CONNECTION,
             "ConnectionPoolTimeoutException", Phase.HTTP_CONNECTION);
 
-    /** A part of the error message that Redis clients produce if their pool has no free connection. */
+    /** A part of the error message of Redis clients whose pool has no free connection. */
     private static final String NO_RESOURCE = "Could not get a resource";
 
     private static final Set<String> DATABASE = Set.of("SQLException", "DataAccessException", "PersistenceException");
@@ -75,7 +75,7 @@ final class FailurePart {
             "remaining connection slots are reserved",
             "max number of clients reached");
 
-    /** The start of the file name in the frame that the client adds to a provider's exception. */
+    /** The start of the file name in the stack frame that the client adds to a provider's exception. */
     private static final String ON_PROVIDER = "on ";
 
     private static final Pattern ADDRESS = Pattern.compile(
@@ -117,8 +117,9 @@ final class FailurePart {
     }
 
     /**
-     * Returns the part for an exception that a provider's service threw; null if no provider threw one of the
-     * exceptions. The client adds a frame to such an exception, with the called method and the provider's address.
+     * Returns the part for an exception thrown by a provider's service; null if no exception in the chain came from a
+     * provider. The client adds a frame with the called method and the provider's address to an exception from a
+     * provider.
      */
     private static @Nullable Part ofProvider(List<Throwable> chain) {
         for (int i = chain.size() - 1; i >= 0; i--) {
@@ -133,7 +134,10 @@ final class FailurePart {
         return null;
     }
 
-    /** Returns the ledger phase of the connection wait that the exception ended, or null if it ended no such wait. */
+    /**
+     * Returns the ledger phase of the connection wait that failed with this exception, or null if the exception did not
+     * end a connection wait.
+     */
     private static @Nullable Phase waitedFor(Throwable failure) {
         String message = failure.getMessage();
         boolean exhausted = message != null && message.contains(NO_RESOURCE);
@@ -242,7 +246,7 @@ final class FailurePart {
     }
 
     private static @Nullable Phase phase(EndedCall call, List<Throwable> chain) {
-        // Redis is checked first, because Spring wraps Redis exceptions in its database exceptions
+        // Redis is checked first, because Spring wraps Redis exceptions in its database exceptions.
         for (Throwable one : chain) {
             if (isA(one, REDIS)) {
                 return call.ledger().count(Phase.REDIS) > 0 ? Phase.REDIS : Phase.REDIS_CONNECTION;

@@ -41,9 +41,10 @@ final class FlightRecording {
     }
 
     /**
-     * Starts a recording unless one is running. Returns whether this call started a recording.
+     * Starts a recording unless one is running.
      *
      * @param miss the beginning of the current miss; null if there is none
+     * @return whether this call started a recording
      */
     boolean start(Instant now, @Nullable Instant miss) {
         if (!isThere() || !running.compareAndSet(false, true)) {

@@ -11,8 +11,9 @@ import tern.rpc.evidence.RunTime;
 import tern.rpc.evidence.ThreadIds;
 
 /**
- * Detects pauses of the whole process. A thread repeatedly sleeps for 10 ms. If it wakes up more than 20 ms too late,
- * the delay, minus the time that the thread waited for a processor, is recorded as a pause of all threads. Thread-safe.
+ * Detects pauses of the whole process. A thread repeatedly sleeps for 10 ms. If the thread wakes up more than 20 ms too
+ * late, the delay is recorded as a pause of all threads. The time for which the thread waited for a processor is
+ * subtracted first. Thread-safe.
  */
 final class HiccupMeter {
 
@@ -50,8 +51,8 @@ final class HiccupMeter {
             try {
                 measure();
             } catch (OutOfMemoryError e) {
-                // The thread must survive an OutOfMemoryError, because the diagnosis needs the measured pauses
-                // especially when memory is exhausted.
+                // The thread must survive an OutOfMemoryError, because the measured pauses are especially useful when
+                // memory is exhausted.
                 LockSupport.parkNanos(this, SLEEP_NANOS);
             }
         }
@@ -89,8 +90,8 @@ final class HiccupMeter {
     }
 
     /**
-     * Returns the pauses within this period that are not explained by a garbage collection. If the process used a
-     * processor for more than a quarter of a pause, the pause is attributed to the JVM; otherwise it is attributed to a
+     * Returns the pauses within this period that are not explained by a garbage collection. A pause is attributed to
+     * the JVM if the process used processor time for more than a quarter of the pause. Otherwise it is attributed to a
      * cause outside the process.
      */
     synchronized Times between(long fromNanos, long toNanos, PauseTimes collections) {

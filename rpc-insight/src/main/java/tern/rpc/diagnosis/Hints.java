@@ -16,7 +16,7 @@ final class Hints {
     private static final String RATE = "a higher limit of this rate limiter, or refuse calls in place of a wait";
 
     /**
-     * @param called the beginning of the called method's name, with the simple class name
+     * @param called a prefix of the called method's name, beginning with the simple class name
      * @param change the advised change
      */
     private record Hint(String called, String change) {}

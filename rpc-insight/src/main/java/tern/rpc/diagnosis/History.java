@@ -8,8 +8,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stores the history of an application: up to {@value #MAX_EPISODES} causes of misses from the last 24 hours, and the
- * values measured in each second of the last ten minutes and in each minute of the last 24 hours. Thread-safe.
+ * Stores the history of an application: up to {@value #MAX_EPISODES} causes of misses from the last 24 hours, the
+ * values measured in each second of the last ten minutes, and the values measured in each minute of the last 24 hours.
+ * Thread-safe.
  */
 public final class History {
 
@@ -30,7 +31,7 @@ public final class History {
      *
      * @param miss the beginning of the miss
      * @param from the beginning of the period
-     * @param until the last time at which this cause was the first cause
+     * @param until the last time at which the miss had this first cause
      * @param first the first cause's kind and name
      * @param p99Ms the 99th percentile of the calls' times in milliseconds; -1 if unknown
      */
@@ -87,7 +88,7 @@ public final class History {
         /**
          * Merges this entry with the values of the next second. Counts are added, and other values are averaged.
          *
-         * @param secondsSoFar the number of seconds that this entry covers
+         * @param secondsSoFar the number of seconds that this entry already covers
          */
         private Figures plus(Figures next, int secondsSoFar) {
             long all = calls + next.calls;

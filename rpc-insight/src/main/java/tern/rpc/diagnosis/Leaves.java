@@ -7,20 +7,20 @@ import java.util.Map;
 import java.util.function.Predicate;
 
 /**
- * The extra time of late or failed calls by cause, in nanoseconds. When a symptom's time is moved to its cause, this
- * class remembers the part in which the time was measured. Not thread-safe.
+ * The extra time of late or failed calls by cause, in nanoseconds. Rules move the time of a symptom to its cause. This
+ * class then remembers the part in which the time was measured. Not thread-safe.
  */
 final class Leaves {
 
-    /** The beginning of the text of most symptoms. */
+    /** The first words of the text of most symptoms. */
     static final String WAIT_FOR = "calls wait for ";
 
-    /** A part is a main cause of a symptom if it takes at least this share of the causes' time. */
+    /** A part is a main cause of a symptom if it takes at least this share of the time of all causes of the symptom. */
     private static final double MAIN = 0.2;
 
     private final Times now = new Times();
 
-    // the measured parts that each cause's time was moved from
+    // For each cause, the measured parts from which its time was moved.
     private final Map<Part, Times> origins = new HashMap<>();
     private final Map<Part, List<Symptom>> symptoms = new HashMap<>();
     private final double leastSymptomNanos;
@@ -54,7 +54,7 @@ final class Leaves {
      * Distributes the time of a symptom among its causes in proportion to their times. Does nothing if there are no
      * causes.
      *
-     * @param symptom the text of the symptom, which is remembered for the main causes
+     * @param symptom the text of the symptom; it is stored with the main causes
      */
     void pour(Part from, Times into, String symptom) {
         double moved = pour(from, into);
@@ -76,7 +76,7 @@ final class Leaves {
         return symptoms;
     }
 
-    /** Returns the distributed time, or 0 if there are no parts to which it can be distributed. */
+    /** Returns the distributed time, or 0 if there are no parts among which it can be distributed. */
     private double pour(Part from, Times into) {
         double sum = into.sum();
         if (sum <= 0) {

@@ -16,7 +16,7 @@ import tern.rpc.evidence.MachineSecond;
  * @param collectionCause the JVM's reason for the collections that took the most time; null if there were none
  * @param allocatedPerSecond the number of bytes allocated per second
  * @param usuallyAllocatedPerSecond the usual number of bytes allocated per second
- * @param burners groups of threads ordered by used processor time, the busiest first
+ * @param burners groups of threads in descending order of used processor time
  * @param collectorThreads the number of processors that threads of the collector kept busy
  * @param second the kernel counters; null if nothing is known
  * @param missing the evidence that the operating system does not provide

@@ -21,7 +21,7 @@ final class MachineText {
     private static final double STOLEN = 0.1;
 
     /**
-     * Code that computes is reported as filling memory if the allocation rate exceeds both {@link #MIN_STORM} and this
+     * Computing code is reported as allocating too much if the allocation rate exceeds both {@link #MIN_STORM} and this
      * multiple of the usual rate.
      */
     private static final double STORM = 10;
@@ -212,7 +212,7 @@ final class MachineText {
         }
         Part code = longestComputing();
         StackTraceElement line = code == null ? null : excess.samples.lineOf(code);
-        // The calls' many samples are better evidence than the thread's single sample.
+        // The many samples of the calls are better evidence than the single sample of the thread.
         if (serves(most) && line != null) {
             return String.format(
                     Locale.ROOT,

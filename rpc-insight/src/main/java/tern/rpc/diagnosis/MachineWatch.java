@@ -21,7 +21,7 @@ final class MachineWatch implements ProcessWatch {
     private static final long MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final int SECONDS_BETWEEN_SEARCHES = 60;
 
-    /** The garbage collector works in bursts, so its values are means over this period. */
+    /** Values of the garbage collector are means over this period, because the collector works in bursts. */
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(15);
 
     private static final OperatingSystemMXBean SYSTEM =
@@ -32,11 +32,11 @@ final class MachineWatch implements ProcessWatch {
     private final MachineReader reader = new MachineReader(Path.of("/"));
     private final JvmThreads jvmThreads = new JvmThreads(Path.of("/"));
     private final ThreadWatch threads = new ThreadWatch();
-    // the readings of the last WINDOW_NANOS, from which means are computed
+    // The readings of the last WINDOW_NANOS. Means are computed from them.
     private final Deque<Look> looks = new ArrayDeque<>();
     private Look last;
     private Machine latest = Machine.UNKNOWN;
-    private int untilSearch; // the number of readings until the JVM's threads are looked up again
+    private int untilSearch; // the number of readings before the JVM's threads are looked up again
 
     MachineWatch() {
         collectors.start();

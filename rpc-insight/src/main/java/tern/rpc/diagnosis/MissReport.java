@@ -16,9 +16,9 @@ import tern.rpc.diagnosis.Diagnosis.Miss;
 import tern.rpc.diagnosis.Diagnosis.State;
 
 /**
- * Publishes the diagnoses of a miss, a period in which calls miss the latency target. Logs each miss once when it
- * begins and once when it ends. Publishes a diagnosis with a new first cause only if this cause was first in two of the
- * last three seconds. Not thread-safe: only one thread uses it.
+ * Publishes the diagnoses of a miss, that is, of a period in which calls miss the latency target. Logs each miss once
+ * when it begins and once when it ends. Publishes a diagnosis with a new first cause only if this cause was first in
+ * two of the last three seconds. Not thread-safe: only one thread uses it.
  */
 final class MissReport {
 
@@ -37,7 +37,7 @@ final class MissReport {
         this.history = history;
     }
 
-    /** The start of a miss and the latency target that was missed. */
+    /** The start of a miss and the missed latency target. */
     record Begun(Instant since, long seconds, double targetMs, double usualP99Ms) {}
 
     /**
@@ -174,8 +174,8 @@ final class MissReport {
     }
 
     /**
-     * Returns the 99th percentile of the times of all calls. The late and failed calls are the slowest ones, so the
-     * percentile is looked up by its rank among them.
+     * Returns the 99th percentile of the times of all calls. Late and failed calls are assumed to be the slowest calls,
+     * so only their times are sorted.
      */
     private static double p99(List<EndedCall> bad, Evidence.Counts counts) {
         List<EndedCall> slowest = new ArrayList<>(bad);

@@ -6,8 +6,8 @@ import java.util.Deque;
 /**
  * Decides every second whether calls miss the latency target. A second counts as missed if the share of bad calls
  * (late, failed or refused) is above one percent with 99 % confidence (lower bound of Wilson's score interval). The
- * share covers the last ten seconds, or the last sixty seconds if there are few calls. A miss begins when two of three
- * seconds count as missed, or when calls hang. Not thread-safe: only one thread uses it.
+ * share covers the last ten seconds, or the last sixty seconds if there are few calls. A miss begins when two of the
+ * last three seconds counted as missed, or when calls hang. Not thread-safe: only one thread uses it.
  */
 final class MissWatch {
 
@@ -27,12 +27,12 @@ final class MissWatch {
     private static final int QUIET_SECONDS = 30;
 
     /**
-     * The duration of the warm-up, counted in seconds with calls. During the warm-up, classes are loaded and code is
-     * compiled.
+     * The duration of the warm-up, counted in seconds with calls. During the warm-up, the JVM loads classes and
+     * compiles code.
      */
     private static final int WARM_UP_SECONDS = 60;
 
-    /** The number of seconds with calls before usual times are learned. */
+    /** The number of seconds with calls before the watcher learns usual times. */
     private static final int LEARNING_SECONDS = 30;
 
     // for each second, the number of calls and the number of late, failed or refused calls
@@ -64,8 +64,8 @@ final class MissWatch {
         boolean bareMiss = false;
         if (calls(FAST_SECONDS) >= FAST_CALLS) {
             bareMiss = calls(RECENT_SECONDS) > 0 && isMiss(FAST_SECONDS, FAST_CALLS);
-            // The last minute is not used if it contains many calls, because the application was busy then and calls
-            // have only just stopped.
+            // The last minute is not used if it contains many calls. In that case, the application was busy until calls
+            // stopped a moment ago.
         } else if (calls(FAST_SECONDS) > 0 && calls(SLOW_SECONDS) < MAX_SLOW_CALLS) {
             bareMiss = isMiss(SLOW_SECONDS, SLOW_CALLS);
         }
@@ -111,8 +111,8 @@ final class MissWatch {
     }
 
     /**
-     * Returns whether calls missed the latency target in the last second. A miss continues for some seconds after calls
-     * meet the target again.
+     * Returns whether calls missed the latency target in the last second. A miss itself ends only some seconds after
+     * calls meet the target again.
      */
     boolean isMissed() {
         return missed;
@@ -124,8 +124,8 @@ final class MissWatch {
     }
 
     /**
-     * Returns whether usual times can be learned from this second: calls meet the latency target, and no miss is in
-     * progress.
+     * Returns whether usual times can be learned from this second. This is the case if calls meet the latency target
+     * and no miss is in progress.
      */
     boolean isHealthy() {
         return !open && votes == 0 && secondsWithCalls > LEARNING_SECONDS;

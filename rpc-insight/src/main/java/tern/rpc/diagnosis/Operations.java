@@ -20,26 +20,26 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * The operations of late or failed calls: the number of operations per call, their duration, and the code that calls
+ * The operations of late or failed calls: the number of operations per call, their duration, and the code that runs
  * them.
  */
 final class Operations {
 
     /**
-     * All operations of a kind are considered slower if even the fastest operation takes at least this many times its
-     * usual time.
+     * All operations of a kind are considered slower if even the fastest one takes at least this multiple of its usual
+     * time.
      */
     private static final double WIDE_FACTOR = 3;
 
     private static final double WIDE_NANOS = 3e6;
 
-    /** If one operation takes more than this share of the extra time, it is considered the only slow operation. */
+    /** An operation that takes more than this share of the extra time is considered the only slow operation. */
     private static final double DOMINANT = 0.8;
 
-    /** The number of operations of another peer that suffices to see that the peer is quick. */
+    /** The minimum number of operations of another peer that are needed to conclude that this peer is quick. */
     private static final int MIN_QUICK = 3;
 
-    /** If a call runs at least this many operations, their number is considered the cause, not their duration. */
+    /** If a call runs at least this many operations, the cause is their number and not their duration. */
     static final int MANY = 8;
 
     /** The kinds of operations whose usual number per call is learned. */
@@ -68,8 +68,8 @@ final class Operations {
     }
 
     /**
-     * Returns a predicate for the parts represented by a cause: the part itself, or all operations of its kind if they
-     * were merged.
+     * Returns a predicate that matches the parts for which a cause stands: the part itself, or all operations of its
+     * kind if they were merged.
      */
     static Predicate<Part> only(Part cause) {
         boolean joined = cause.name().isEmpty() && phase(cause.kind()) != null;
@@ -116,8 +116,8 @@ final class Operations {
     }
 
     /**
-     * Returns the usual time of the operation with this name; if that is unknown, the usual time of all operations of
-     * this kind; -1 if both are unknown.
+     * Returns the usual time of the operation with this name. If that is unknown, returns the usual time of all
+     * operations of this kind, or -1 if both are unknown.
      */
     double usualEach(Phase phase, String name) {
         double named = usual.figure(each(phase, name));
@@ -125,8 +125,8 @@ final class Operations {
     }
 
     /**
-     * Returns the evidence for an operation: how often a call runs it, its duration and its usual duration. The list is
-     * empty for an operation known only from samples.
+     * Returns the evidence for an operation: how often a call runs it, its duration and its usual duration. Returns an
+     * empty list for an operation that is known only from samples.
      */
     List<String> figures(String word, Phase phase, String name) {
         if (name.startsWith(StackReader.CALLED)) {
@@ -136,7 +136,7 @@ final class Operations {
         return List.of(perCall(word, sum(phase, name), usually));
     }
 
-    /** Returns the number and duration of operations as one line. */
+    /** Formats the number and duration of operations as one line. */
     static String perCall(String word, Sum sum, double usualEachNanos) {
         return String.format(
                 Locale.ROOT,
@@ -147,7 +147,10 @@ final class Operations {
                 usualEachNanos < 0 ? "" : String.format(Locale.ROOT, ", usually %.1f ms", usualEachNanos / 1e6));
     }
 
-    /** Returns the operations with this name; if none was recorded with this name, all operations of this kind. */
+    /**
+     * Returns the operations with this name. If no operation with this name was recorded, returns all operations of
+     * this kind.
+     */
     Sum sum(Phase phase, String name) {
         Sum named = of(phase, name);
         return named.count() > 0 ? named : of(phase, "");
@@ -204,8 +207,8 @@ final class Operations {
     }
 
     /**
-     * Returns how many operations of this kind one call usually runs, for the methods that miss the latency target;
-     * -1 if unknown.
+     * Returns how many operations of this kind a call usually runs, for the methods that miss the latency target; -1 if
+     * unknown.
      */
     double usualCount(Phase phase) {
         double sum = 0;
@@ -221,7 +224,7 @@ final class Operations {
         return calls == 0 ? -1 : sum / calls;
     }
 
-    /** Returns how many operations of this kind one call runs, for the methods that miss the latency target. */
+    /** Returns how many operations of this kind a call currently runs, for the methods that miss the latency target. */
     double count(Phase phase) {
         double sum = 0;
         for (Excess.Counted counted : excess.accounts) {
@@ -251,19 +254,22 @@ final class Operations {
         return all ? new LinkedHashSet<>(each.keySet()) : Set.of();
     }
 
-    /** Returns whether all of these operations are requests to the same peer, which alone may be slow. */
+    /**
+     * Returns whether all of these operations are requests to the same peer. In this case, perhaps only this peer is
+     * slow.
+     */
     private static boolean isOneAddress(Set<String> names) {
         return names.stream().map(Operations::address).distinct().count() == 1;
     }
 
-    /** Returns the peer's address within the name of an HTTP exchange or of a remote call. */
+    /** Returns the peer's address that is part of the name of an HTTP exchange or remote call. */
     private static String address(String name) {
         String address = name.substring(name.lastIndexOf(' ', name.indexOf(':')) + 1);
         int end = address.indexOf('/');
         return withoutStatus(end < 0 ? address : address.substring(0, end));
     }
 
-    /** Returns whether another peer answers other calls in time, which rules out a slow network. */
+    /** Returns whether another peer quickly answers calls that meet the target. This rules out a slow network. */
     private boolean isAnyQuick(Phase phase, double leastNanos) {
         Map<String, long[]> sums = new HashMap<>();
         for (EndedCall call : excess.good()) {
@@ -282,7 +288,10 @@ final class Operations {
                         && entry.getValue()[1] < leastNanos * entry.getValue()[0]);
     }
 
-    /** Returns whether the number of operations of this kind is the cause, because calls run many short ones. */
+    /**
+     * Returns whether the number of operations of this kind is the cause: calls run many operations, and each of them
+     * is short.
+     */
     boolean areMany(Kind kind) {
         Phase phase = phase(kind);
         Sum sum = phase == null ? new Sum(0, 0) : of(phase, "");
@@ -290,8 +299,8 @@ final class Operations {
     }
 
     /**
-     * Returns the name of the HTTP exchange that ended with status 429 or 5xx in at least half of the calls with this
-     * part; null if there is none.
+     * Returns the name of the HTTP exchange that ended with status 429 or 5xx in at least half of the calls that spent
+     * time on this part; null if there is none.
      */
     @Nullable
     String failingPeer(Part part) {
@@ -320,14 +329,14 @@ final class Operations {
         return FAILING.matcher(name).find();
     }
 
-    /** Strips a trailing status of 429 or 5xx from the name of an HTTP exchange. */
+    /** Removes a trailing status of 429 or 5xx from the name of an HTTP exchange. */
     static String withoutStatus(String name) {
         return FAILING.matcher(name).replaceFirst("");
     }
 
     /**
-     * Returns the name of the slow operation of this kind in calls with this part. A stack shows which code waits for
-     * an operation, but not the operation's name.
+     * Returns the name of the slow operation of this kind, among the calls that spent time on this part. A stack shows
+     * which code waits for an operation, but not the operation's name.
      *
      * @return null if no single operation takes more than half of the time of this kind, or if that operation is about
      *     as fast as usual
@@ -411,9 +420,9 @@ final class Operations {
     }
 
     /**
-     * Returns the line of application code that most often waits for the operation with this name; if there is no
-     * such sample, the line for any operation of this kind; null if there is none. Samples contain the phase but not
-     * the operation's name, so this method uses the samples of all calls that ran the operation.
+     * Returns the line of application code that most often waits for the operation with this name. If no sample shows
+     * such a line, returns the line for any operation of this kind, or null if there is none. Samples contain the phase
+     * but not the operation's name, so this method uses the samples of all calls that ran the operation.
      */
     @Nullable
     String placeOf(Phase phase, String name) {

@@ -3,19 +3,19 @@ package tern.rpc.diagnosis;
 /**
  * An activity on which a call spent time, or something for which the call waited.
  *
- * @param name the culprit: a stack frame, a statement, a host or a pool; empty if the kind alone identifies it
+ * @param name the stack frame, statement, host or pool that is responsible; empty if the kind alone identifies the part
  */
 record Part(Kind kind, String name) {
 
     /** The kinds of parts. */
     enum Kind {
-        /** The wait for a free worker. */
+        /** The wait for a free worker thread. */
         QUEUE(true),
         /** The time spent reading the request. */
         DECODE(false),
-        /** Code that computes. Its name is the application's innermost stack frame. */
+        /** Code that computes. The part is named after the application's innermost stack frame. */
         COMPUTING(false),
-        /** The wait for a lock. Its name contains the lock and the stack frame of the lock's owner. */
+        /** The wait for a lock. The name contains the lock and the stack frame of the lock's owner. */
         LOCK(false),
         /** A pause in the code, such as a sleep. */
         SLEEP(false),
@@ -54,20 +54,19 @@ record Part(Kind kind, String name) {
         RUN_QUEUE(true),
         /** The time for which the process was throttled because its container had used up its CPU quota. */
         THROTTLED(false),
-        /** A pause of the garbage collector. */
+        /** A pause caused by the garbage collector. */
         COLLECTOR(false),
         /** A pause of the JVM that no garbage collection explains. */
         JVM_PAUSE(false),
         /**
-         * A pause of the whole process whose cause lies outside the process: something froze the process or the
-         * machine.
+         * A pause of the whole process with a cause outside the process: something stopped the process or the machine.
          */
         OUTSIDE(false),
         /** The time in which no thread works on the call, because an asynchronous method is waiting for something. */
         ELSEWHERE(true),
         /** A full executor. The part has the executor's name. */
         EXECUTOR(true),
-        /** A failure of another process. Its name contains the process's address and the failure. */
+        /** A failure of another process. The name contains the process's address and the failure. */
         PEER_FAILS(false),
         /** An exception in the code. The part is named after the exception and its stack frame. */
         FAILURE(false),

@@ -8,10 +8,15 @@ import tern.rpc.pool.PoolKind;
 /** Reassigns the time spent waiting for connections to the work done by the connections' holders. */
 final class PoolRules {
 
-    /** The minimum time of other work, as a share of the waits for results, that makes the other work the cause. */
+    /**
+     * If calls do other work for at least this share of their waits for results, the other work is the cause of a full
+     * pool.
+     */
     private static final double MIN_OTHER_WORK = 0.1;
 
-    /** The minimum extra time of the holders' work, as a share of the wait for the pool, that can explain this wait. */
+    /**
+     * The extra work of the holders can explain a wait for the pool only if it takes at least this share of the wait.
+     */
     private static final double MIN_WORK = 0.05;
 
     private static final double HALF = 0.5;
@@ -21,7 +26,9 @@ final class PoolRules {
     private final Map<String, PoolVerdict> pools;
     private final Leaves leaves;
 
-    /** @param pools the verdicts on the pools by name; a rule may replace a verdict */
+    /**
+     * @param pools the verdicts on the pools by name; this class may replace a verdict
+     */
     PoolRules(Evidence evidence, Excess excess, Map<String, PoolVerdict> pools, Leaves leaves) {
         this.evidence = evidence;
         this.excess = excess;
@@ -36,7 +43,7 @@ final class PoolRules {
     void apply() {
         for (Part part : leaves.longestFirst()) {
             PoolVerdict verdict = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
-            // An executor's threads are occupied by its tasks, not by the calls that wait for it.
+            // An executor's threads are occupied by its tasks, not by the calls that wait for the executor.
             if (verdict == null || verdict.pool().now().kind() == PoolKind.EXECUTOR) {
                 continue;
             }
@@ -69,8 +76,8 @@ final class PoolRules {
     }
 
     /**
-     * Returns the kind of operation for which a call borrows a connection from the pool; null if calls may also hold
-     * the connection during other work, as in a transaction.
+     * Returns the kind of operation for which a call borrows a connection from the pool. Returns null if calls may also
+     * hold the connection during other work, as in a transaction.
      */
     private static @Nullable Kind operationOf(PoolVerdict verdict) {
         return switch (verdict.pool().now().kind()) {
@@ -81,8 +88,8 @@ final class PoolRules {
     }
 
     /**
-     * Returns the extra time of the waiting calls, excluding the waits themselves. The holders of the connections are
-     * assumed to be calls of the same kind.
+     * Returns the extra time of the calls that waited for a pool or a worker, without these waits. The calls that hold
+     * the connections are assumed to do the same work.
      */
     private Times workOfHolders() {
         Times used = leaves.only(PoolRules::mayHold);
@@ -92,13 +99,16 @@ final class PoolRules {
         return withoutResults(done.isEmpty() ? byHolders : done);
     }
 
-    /** Returns whether a call may hold a connection during this part. A request is read before its code runs. */
+    /**
+     * Returns whether a call may hold a connection during this part. A call holds no connection while its request is
+     * being read.
+     */
     private static boolean mayHold(Part part) {
         return Leaves.isLeaf(part) && part.kind() != Kind.FAILURE && part.kind() != Kind.DECODE;
     }
 
     /**
-     * Leaves out waits for results if the calls also do other work. The tasks that such calls wait for often wait for
+     * Leaves out waits for results if the calls also do other work. The tasks for which such calls wait often wait for
      * the pool themselves, and a call rarely holds a connection while it waits for a task.
      */
     private static Times withoutResults(Times work) {
@@ -107,8 +117,8 @@ final class PoolRules {
     }
 
     /**
-     * Returns whether threads outside of calls occupy the pool: at least half of its connections are in use, and the
-     * operations of calls explain less than half of this use.
+     * Returns whether threads outside of calls occupy the pool. This is the case if at least half of its connections
+     * are in use, and the operations of calls explain less than half of this use.
      */
     private boolean isOccupiedOutside(PoolVerdict verdict, Kind operation) {
         PoolLook pool = verdict.pool();

@@ -18,10 +18,10 @@ import tern.rpc.pool.PoolSnapshot;
 /** Describes waits for connections, workers and executors, and advises pool sizes. */
 final class PoolText {
 
-    /** The maximum busy share of a resource at which the advice may still add load to it. */
+    /** The advice may add load to a resource only if at most this share of the resource is busy. */
     private static final double FULL = 0.8;
 
-    /** The number of calls counts as higher than usual from this multiple of the usual number. */
+    /** The number of calls is considered higher than usual if it is at least this multiple of the usual number. */
     private static final double MORE = 1.5;
 
     /**
@@ -138,7 +138,10 @@ final class PoolText {
         };
     }
 
-    /** Returns the code that takes connections from the pool, if samples contain this code. */
+    /**
+     * Returns the code that takes connections from the pool, as found in samples. Returns a general description if no
+     * sample contains this code.
+     */
     private String takers(PoolKind kind) {
         Phase phase = switch (kind) {
             case JDBC -> Phase.SQL;
@@ -232,7 +235,7 @@ final class PoolText {
         return null;
     }
 
-    /** Returns the advice to set a pool's size to a value that passed the check; null if no size passed. */
+    /** Returns the advice to set the pool's size to a value that passed the check; null if no size passed. */
     private static @Nullable Change property(Remedy.@Nullable Size size) {
         return size == null
                 ? null
@@ -301,8 +304,8 @@ final class PoolText {
     }
 
     /**
-     * Advises more threads for an executor. The number of threads is computed with a queueing formula, because the
-     * replay does not cover an executor's tasks.
+     * Advises more threads for an executor. The number of threads comes from a queueing formula, because the replay
+     * does not include an executor's tasks.
      */
     private @Nullable Change executor(PoolSnapshot pool, int threads) {
         PoolSetting setting = pool.setting(PoolSetting.Use.MAX).orElse(null);
@@ -314,8 +317,8 @@ final class PoolText {
     }
 
     /**
-     * Returns the most frequent activity in the samples of an executor's tasks, for example {@code , mostly in
-     * Orders.export}; an empty string if there are no samples.
+     * Returns the most frequent activity in the samples of an executor's tasks, for example
+     * {@code , mostly in Orders.export}. Returns an empty string if there are no samples.
      */
     private String mostly(String pool) {
         TaskWatch.Executor tasks = evidence.tasks().executor(threadsOf(pool));
@@ -353,8 +356,8 @@ final class PoolText {
     }
 
     /**
-     * Describes the cause if an executor is full and its queued tasks wait for a thread; null if there is no such
-     * executor.
+     * Describes the cause if an executor is full and its queued tasks wait for a thread. Returns null if there is no
+     * such executor.
      */
     @Nullable
     Told fullExecutor() {

@@ -19,7 +19,7 @@ import tern.rpc.pool.PoolSnapshot;
  *
  * @param reason the first reason that applies
  * @param place the code that holds the connections; null if unknown
- * @param user the thread and the last operation on the connection that is held longest; null if unknown
+ * @param user the thread and the last operation of the connection that has been held longest; null if unknown
  * @param facts the evidence, one fact per short line
  */
 record PoolVerdict(
@@ -39,15 +39,15 @@ record PoolVerdict(
 
     private static final Pattern NUMBERS = Pattern.compile("[-#\\d]+$");
 
-    /** The pool's busy share above which waits are expected. */
+    /** If more than this share of a pool is busy, waits are expected. */
     private static final double FULL = 0.8;
 
     private static final double HALF = 0.5;
 
-    /** The largest size that is ever advised. */
+    /** The largest pool size that is ever advised. */
     private static final int MAX_SIZE = 2_000;
 
-    /** The pool's busy share below which its size is not the reason for waits. */
+    /** If less than this share of a pool is busy, its size is not the reason for waits. */
     private static final double UNUSED = 0.1;
 
     /** Connections held for a long time are considered the reason if they make up at least this share of the pool. */
@@ -69,12 +69,14 @@ record PoolVerdict(
         HELD_BY_OTHERS,
         /** No connection is idle, and new connections cannot be opened fast enough. */
         OPENING,
-        /** Connections are idle, but the pool hands them out slowly, for example because it checks them first. */
+        /**
+         * Connections are idle, but the pool hands them out slowly, for example because it tests each connection first.
+         */
         CHECKING,
         /** Calls hold connections longer than usual. */
         SLOW_TO_USE,
         /**
-         * Connections are handed out in the order of requests, so a returned connection stays unused until the first
+         * Connections are handed out in the order of requests. A returned connection stays unused until the first
          * thread in the queue wakes up.
          */
         FAIR,
@@ -153,8 +155,8 @@ record PoolVerdict(
     }
 
     /**
-     * Returns whether connections held for a long time explain the waits: the pool is large enough for normal use, but
-     * too small without these connections.
+     * Returns whether connections held for a long time explain the waits: the pool is large enough for its normal use,
+     * but too small without these connections.
      */
     private static boolean explains(int kept, double needed, int size) {
         double used = Math.max(0, needed);
@@ -241,7 +243,7 @@ record PoolVerdict(
         return null;
     }
 
-    /** Returns whether calls wait for a full pool although its connections are held no longer than usual. */
+    /** Returns whether calls wait for a full pool although they hold its connections no longer than usual. */
     boolean isShortOfPlaces() {
         PoolSnapshot now = pool.now();
         double hold = pool.holdNanos();
@@ -250,19 +252,21 @@ record PoolVerdict(
         return asUsual && now.waiting() > 0 && now.active() >= now.effectiveMax();
     }
 
-    /** Returns the same verdict, but with the pool's size as the reason. */
+    /** Returns a copy with the pool's size as the reason. */
     PoolVerdict tooSmall() {
         return new PoolVerdict(pool, Reason.TOO_SMALL, place, user, facts);
     }
 
-    /** Returns the verdict on the pool for which this wait occurred; null if the pool is unknown. */
+    /** Returns the verdict on the pool for which the calls waited; null if the pool is unknown. */
     static @Nullable PoolVerdict find(Map<String, PoolVerdict> pools, Part wait) {
         PoolLook pool =
                 PoolLook.find(pools.values().stream().map(PoolVerdict::pool).toList(), wait);
         return pool == null ? null : pools.get(pool.now().name());
     }
 
-    /** Returns the smallest size at which waits stay below a limit; -1 if the library does not accept such a size. */
+    /**
+     * Returns the smallest size at which waits stay below a limit. Returns -1 if the library does not accept this size.
+     */
     int sizeFor(double seconds, double limitNanos) {
         double takings = pool.since().taken() / seconds;
         double hold = pool.holdNanos();
@@ -285,8 +289,8 @@ record PoolVerdict(
     }
 
     /**
-     * Returns the verdict that threads outside of calls use the connections. It applies if the calls themselves are not
-     * slower.
+     * Returns a copy with the reason that threads outside of calls use the connections. This reason applies if the
+     * calls themselves are not slower.
      */
     PoolVerdict heldByOthers() {
         List<Holder> outside = outside(pool);
@@ -295,7 +299,7 @@ record PoolVerdict(
                 : held(pool, Reason.HELD_BY_OTHERS, outside, System.nanoTime(), facts);
     }
 
-    /** Returns whether connections were not returned, or are held outside of calls. */
+    /** Returns whether connections were not returned or are held outside of calls. */
     boolean isHeld() {
         return reason == Reason.LEAKED || reason == Reason.HELD_BY_OTHERS;
     }

@@ -26,7 +26,8 @@ final class QueueModel {
     }
 
     /**
-     * Returns the 99th percentile of waits, in the unit of {@code use}; infinite if there are too few resources.
+     * Returns the 99th percentile of waits, in the unit of {@code use}. Returns infinity if there are too few
+     * resources.
      *
      * @param use the mean time for which a resource is used
      * @param variation the mean of the squared coefficients of variation of the intervals between arrivals and of the
@@ -40,14 +41,14 @@ final class QueueModel {
         return Math.max(0, use / (places - busy) * Math.log(100 * waiting)) * variation;
     }
 
-    /** Returns the mean wait; infinite if there are too few resources. */
+    /** Returns the mean wait. Returns infinity if there are too few resources. */
     static double meanWait(double busy, int places, double use) {
         return busy >= places ? Double.POSITIVE_INFINITY : waitProbability(busy, places) * use / (places - busy);
     }
 
     /**
-     * Returns the smallest number of resources at which waits stay below a limit; -1 if even {@code max} resources
-     * are too few.
+     * Returns the smallest number of resources at which waits stay below a limit. Returns -1 if even {@code max}
+     * resources are too few.
      *
      * @param limit the maximum 99th percentile of waits
      */

@@ -10,10 +10,11 @@ import java.util.Set;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Ranks the causes of a miss by the time that they cost late or failed calls. As in wPerf, the time of a wait is
- * assigned to the work for which the call waited. A wait for a worker goes to the work of the workers, a wait for a
- * connection to the work of its holders, a wait for a lock to an operation of its owner, and a wait for a result to the
- * tasks of the executor. A part that does not wait for other work is a cause. docs/diagnosis.md describes the rules.
+ * Ranks the causes of a miss by the time that they cost late or failed calls. As in the profiler wPerf, the time of a
+ * wait is assigned to the work for which the call waited. A wait for a worker goes to the work of the workers, a wait
+ * for a connection to the work of its holders, a wait for a lock to an operation of its owner, and a wait for a result
+ * to the tasks of the executor. A part that does not wait for other work is a cause. docs/diagnosis.md describes the
+ * rules.
  */
 final class Ranking {
 
@@ -26,7 +27,10 @@ final class Ranking {
     private static final int MAX_CAUSES = 5;
     private static final double REFUSED_TARGETS = 10;
 
-    /** The share of the extra time that the causes must explain with statistical certainty. */
+    /**
+     * If the causes explain less than this share of the extra time with statistical certainty, the rest is reported as
+     * unexplained.
+     */
     private static final double MIN_CERTAIN = 0.3;
 
     /**
@@ -45,7 +49,8 @@ final class Ranking {
     private static final Set<String> LIMITS = Set.of("method", "connection", "unread");
 
     /**
-     * The prefix of the refusal reason for a web request that the application itself refused, as in {@code status 503}.
+     * The first characters of the refusal reason for a web request that the application itself refused, as in
+     * {@code status 503}.
      */
     static final String STATUS = "status ";
 
@@ -88,7 +93,7 @@ final class Ranking {
         double least = Math.max(all * MIN_SHARE, Math.min(all, evidence.targetNanos() * MIN_OF_TARGET));
         List<Part> ranked = ranked();
         List<Cause> causes = new ArrayList<>();
-        Set<String> titles = new HashSet<>(); // Waits in several lines may have the same executor as their cause.
+        Set<String> titles = new HashSet<>(); // Several waits may have the same executor as their cause.
         for (Part part : ranked) {
             if (causes.size() < MAX_CAUSES && (leaves.of(part) >= least || causes.isEmpty())) {
                 Cause cause = text.cause(part, leaves.of(part), all, saves(part), certain(part));
@@ -99,7 +104,7 @@ final class Ranking {
         }
         double certain = ranked.stream().mapToDouble(this::certain).sum();
         if (!causes.isEmpty() && !ranked.contains(Account.OWN) && certain < MIN_CERTAIN * all) {
-            // There are too few samples for certainty about the causes found so far.
+            // There are too few samples to be certain about the causes found so far.
             causes.add(text.cause(Account.OWN, all - certain, all, saves(Account.OWN), 0));
         }
         if (causes.isEmpty()) {
@@ -109,8 +114,8 @@ final class Ranking {
     }
 
     /**
-     * Returns the lower bound on the time spent on a part. The time of a phase is measured exactly. If the time comes
-     * from samples, the statistical error is subtracted.
+     * Returns a lower bound for the time spent on a part. The time of a phase is measured exactly. For a time that
+     * comes from samples, the statistical error is subtracted.
      */
     private double certain(Part part) {
         double nanos = leaves.of(part);
@@ -123,16 +128,16 @@ final class Ranking {
     }
 
     /**
-     * Returns the certain time of a part, minus the time that usual slow calls also spend on it. The subtraction is
-     * needed because an operation with varying duration takes long in late calls even if it did not become slower.
+     * Returns the certain time of a part, minus the time that usual slow calls also spend on this part. Without the
+     * subtraction, an operation with varying duration would seem slower in late calls even if it did not change.
      */
     private double weight(Part part) {
         return Math.max(0, certain(part) - excess.selected(part, Operations.only(part)));
     }
 
     /**
-     * Returns the parts sorted by weight, then by certain time. Parts with similar weights are sorted by the number of
-     * calls that would be saved if the part were removed.
+     * Returns the parts sorted by weight, then by certain time. If two neighbors have similar weights, the part whose
+     * removal would save more calls comes first.
      */
     private List<Part> ranked() {
         List<Part> parts = new ArrayList<>(leaves.longestFirst());
@@ -159,7 +164,7 @@ final class Ranking {
 
     /**
      * Adds ten times the latency target for each refused call. The time is assigned to the wait for a worker, to
-     * another limit, or to the application if it refused the call itself.
+     * another limit, or to the application if the application refused the call itself.
      */
     private void addRefused() {
         double cost =

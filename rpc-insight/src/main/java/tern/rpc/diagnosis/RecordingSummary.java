@@ -16,13 +16,13 @@ import jdk.jfr.consumer.RecordingFile;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.pool.ApplicationCode;
 
-/** Sums the events of a flight recording, and returns the largest sums. Not thread-safe: only one thread uses it. */
+/** Adds up the events of a flight recording, and returns the largest sums. Not thread-safe: only one thread uses it. */
 final class RecordingSummary {
 
     private static final int SHOWN = 3;
     private static final int MAX_KEYS = 4_096;
 
-    // The outer key is the kind of an entry, the inner key its name.
+    // The outer key is the kind of an entry. The inner key is its name.
     private final Map<String, Map<String, Double>> sums = new HashMap<>();
 
     private RecordingSummary() {}
@@ -89,7 +89,8 @@ final class RecordingSummary {
     }
 
     /**
-     * Returns whether application code is on the stack. Without application code, a parked thread is considered idle.
+     * Returns whether application code is on the stack. A parked thread without application code on its stack is
+     * considered idle.
      */
     private static boolean isOfApplication(RecordedStackTrace stack) {
         return stack.getFrames().stream()

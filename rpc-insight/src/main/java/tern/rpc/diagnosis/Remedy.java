@@ -7,9 +7,9 @@ import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Checks a pool size before it is advised. The library must accept the size, and the size must be larger than the
- * current one. The processors must not be fully used. A replay of the last calls with the new size must meet the
- * latency target, and a replay with the current sizes must approximately reproduce the measured times.
+ * Checks a pool size before it is advised. The library must accept the size, the size must be larger than the current
+ * one, and the processors must not be fully used. A replay of the last calls with the new size must meet the latency
+ * target. A replay with the current sizes must approximately reproduce the measured times.
  */
 final class Remedy {
 

@@ -29,7 +29,7 @@ final class RemedyCheck {
     }
 
     /**
-     * Compares the pools' current settings with the recorded change.
+     * Checks whether the recorded change has been made, and updates the line.
      *
      * @param p99Ms the last minute's 99th percentile of the calls' times in milliseconds
      */
@@ -68,8 +68,8 @@ final class RemedyCheck {
     }
 
     /**
-     * Returns a line with the expected p99 and the p99 measured after the property was changed. The line is shown for
-     * ten minutes, starting one minute after the change; otherwise it is empty.
+     * Returns a line with the expected p99 and the p99 measured after the property was changed. Returns the line for
+     * ten minutes, starting one minute after the change. Returns an empty string at any other time.
      */
     String line() {
         return line;

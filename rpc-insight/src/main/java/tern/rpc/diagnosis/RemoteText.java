@@ -111,9 +111,7 @@ final class RemoteText {
                 facts);
     }
 
-    /**
-     * Returns a comparison of the endpoints on which a remote method was called; null if only one endpoint was called.
-     */
+    /** Compares the endpoints on which a remote method was called. Returns null if only one endpoint was called. */
     private @Nullable String endpoints(String name) {
         int at = name.indexOf(AT);
         if (at < 0) {

@@ -10,8 +10,8 @@ import java.util.PriorityQueue;
 
 /**
  * Replays calls through a queue of workers and a pool of connections. A call waits for a worker, works, waits for a
- * connection, works again, and releases both. It holds the connection for the mean time of use, multiplied by the
- * number of times that the call borrowed a connection. Workers and connections are handed out in request order. To
+ * connection, works again, and releases both. It holds the connection for the mean time of use multiplied by the number
+ * of connections that the call borrowed. Waiting calls get workers and connections in the order of their requests. To
  * imitate an earlier backlog, the calls are replayed twice and only the second pass is measured.
  */
 final class ReplayModel {
@@ -20,7 +20,8 @@ final class ReplayModel {
     static final int UNLIMITED = Integer.MAX_VALUE;
 
     /**
-     * The maximum relative deviation of a replay from the measured time; beyond it, the model is considered unreliable.
+     * The maximum relative deviation of a replay from the measured time. The model is considered unreliable beyond this
+     * deviation.
      */
     private static final double TOLERANCE = 0.3;
 
@@ -28,7 +29,7 @@ final class ReplayModel {
     private static final int MIN_CALLS = 50;
 
     private final List<CallTrace.Call> measured;
-    private final List<CallTrace.Call> calls; // all replayed calls, including a first pass that is not measured
+    private final List<CallTrace.Call> calls; // all replayed calls, including an unmeasured first pass
     private final int kind;
     private final double useNanos;
     private final long waitLimitNanos;
@@ -185,7 +186,7 @@ final class ReplayModel {
                     (double) calls.get(call).serviceNanos(), calls.get(call).uses()[kind] * useNanos);
         }
 
-        /** Returns the time during which a call works without a connection. */
+        /** Returns the time for which a call works without a connection. */
         private double work(int call) {
             double all = calls.get(call).serviceNanos();
             return calls.get(call).uses()[kind] > 0 ? all - use(call) : all;

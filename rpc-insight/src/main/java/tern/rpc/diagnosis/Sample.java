@@ -5,23 +5,23 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 
 /**
- * A snapshot of what a call did at one moment.
+ * A snapshot of a call's activity at one moment.
  *
  * @param phase the phase of the call's ledger
  * @param part the activity of the call's thread
  * @param path the stack frames of the application, the innermost first. If the thread waits for a lock, these are the
  *     frames of the last owner in the chain of lock owners, starting at the frame that holds the lock. If the thread
  *     waits for the initialization of a class, these are the frames of the thread that initializes the class
- * @param called the method of a library or of the JDK that the application's innermost frame calls, such as {@code
- *     Matcher.matches}; null if there is none
+ * @param called the method of a library or of the JDK that the application's innermost frame calls, such as
+ *     {@code Matcher.matches}; null if there is none
  * @param doing the application's innermost frame in the last owner of the lock; for the initialization of a class, the
  *     application's innermost frame in the waiting thread; null if the thread waits for neither
  * @param owner the name of the thread that holds the lock or initializes the class; null if the thread waits for
  *     neither
  * @param resolving whether the thread looked up a host name
  * @param ownerPhase the phase of the call that holds the lock; null if no call holds the lock
- * @param cpuNanos the processor time of the thread so far; -1 if unknown
- * @param delayNanos the time for which the thread has waited for a processor so far; -1 if unknown
+ * @param cpuNanos the thread's total processor time so far; -1 if unknown
+ * @param delayNanos the total time for which the thread has waited for a processor so far; -1 if unknown
  */
 record Sample(
         long atNanos,
@@ -46,7 +46,7 @@ record Sample(
         return path.isEmpty() ? null : path.get(0);
     }
 
-    /** Returns a copy whose time is assigned to an outer frame of its path. */
+    /** Returns a copy whose time is attributed to an outer frame of its path. */
     Sample at(int frame, String place) {
         return new Sample(
                 atNanos,
@@ -62,7 +62,7 @@ record Sample(
                 delayNanos);
     }
 
-    /** Returns a copy that waits for the same thing as a later sample of the same call. */
+    /** Returns a copy with the same wait as a later sample of the same call. */
     Sample waitingAs(Sample later) {
         return new Sample(
                 atNanos,

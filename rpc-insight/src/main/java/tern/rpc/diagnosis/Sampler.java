@@ -42,8 +42,8 @@ final class Sampler {
         }
 
         /**
-         * Adds a sample. A wait for the initialization of a class is recognized only in the second sample, so the first
-         * sample is changed to the same part.
+         * Adds a sample. A wait for the initialization of a class is recognized only in the second sample. The first
+         * sample is then changed to the same wait.
          */
         void add(Sample sample) {
             Sample before = list.isEmpty() ? null : list.get(list.size() - 1);
@@ -64,7 +64,7 @@ final class Sampler {
     }
 
     /**
-     * Returns the pause before the next sample. The pause varies from 60 to 140 ms, so sampling does not synchronize
+     * Returns the pause before the next sample. The pause varies from 60 to 140 ms, so that the samples do not coincide
      * with periodic work.
      */
     long pauseNanos() {
@@ -97,8 +97,8 @@ final class Sampler {
     }
 
     /**
-     * Chooses calls that have a thread. Half of them are the calls that have run longest; the rest are chosen at
-     * random.
+     * Chooses calls that have a thread. Half of the chosen calls are the calls that have run longest; the rest are
+     * chosen at random.
      */
     private List<RunningCall> choose(List<RunningCall> running) {
         List<RunningCall> all = new ArrayList<>();

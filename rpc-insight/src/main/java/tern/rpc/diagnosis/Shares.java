@@ -8,9 +8,9 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Divides the time of calls in proportion to samples. A call's own time is divided among its thread's activities. An
- * operation's time is reduced by the host name lookups and waits for a processor that were sampled during the
- * operation. Not thread-safe.
+ * Divides the time of calls in proportion to samples. A call's own time is divided among the activities of its thread.
+ * Host name lookups and waits for a processor that were sampled during an operation are subtracted from the operation's
+ * time. Not thread-safe.
  */
 final class Shares {
 
@@ -20,7 +20,7 @@ final class Shares {
     /** The relative weights of the activities in the calls' own time. */
     final Times own = new Times();
 
-    // the time to subtract from each operation and the parts that receive it, as weights in units of samples
+    // For each operation, the parts that receive some of its time, weighted in units of samples.
     private final Map<Phase, Times> moved = new EnumMap<>(Phase.class);
     private final Map<Phase, Double> looks = new EnumMap<>(Phase.class);
     private int ownLooks;
@@ -75,7 +75,7 @@ final class Shares {
     }
 
     /**
-     * Returns the shares of an operation's time that belong to other parts. Shares below {@link #MIN_MOVED} remain with
+     * Returns the shares of an operation's time that belong to other parts. Shares below {@link #MIN_MOVED} stay with
      * the operation.
      */
     Times movedFrom(Phase phase) {
@@ -92,8 +92,8 @@ final class Shares {
     }
 
     /**
-     * Divides the time since a thread's previous sample into three shares whose sum is 1. The thread appeared to be
-     * computing.
+     * The time since a thread's previous sample, divided into three shares whose sum is 1. Used for a thread that
+     * appears to be computing.
      */
     private record Use(double computing, double delayed, double blocked) {
 

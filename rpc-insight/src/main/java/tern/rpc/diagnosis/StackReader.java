@@ -7,7 +7,7 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 
-/** Determines from a thread's stack what the thread does or waits for. */
+/** Determines from a thread's stack what the thread is doing or waiting for. */
 final class StackReader {
 
     /** A JDK method in which threads wait, and the kind of wait. */
@@ -124,7 +124,7 @@ final class StackReader {
 
     /**
      * Prefixes of the classes that run statements of an embedded database. A thread that computes in these classes does
-     * the database's work; it does not read results.
+     * the work of the database; it does not read results.
      */
     private static final List<String> ENGINES = List.of(
             "org.h2.command.CommandContainer",
@@ -147,12 +147,12 @@ final class StackReader {
             "io.agroal.pool.");
 
     /**
-     * The name prefix of an operation that the ledger does not record. The prefix is followed by the code that calls
-     * the operation.
+     * The prefix of the name of an operation that the ledger does not record. The prefix is followed by the code that
+     * calls the operation.
      */
     static final String CALLED = "called in ";
 
-    /** Part of the name of a lock whose owner is unknown. */
+    /** The text in the name of a lock whose owner is unknown, between the lock and the waiting frame. */
     static final String WANTED = " wanted in ";
 
     private static final String INITIALIZER = "<clinit>";
@@ -160,14 +160,14 @@ final class StackReader {
 
     private StackReader() {}
 
-    /** Returns what the thread does. A thread that does not wait is considered to be computing. */
+    /** Returns what the thread is doing. A thread that does not wait is considered to be computing. */
     static Part read(ThreadLook thread) {
         String initialized = initialized(thread);
         if (initialized != null) {
             return new Part(Kind.CLASS_INITIALIZATION, initialized);
         }
         String at = place(thread);
-        if (isResolver(thread)) { // lookups of the same name wait for each other's lock
+        if (isResolver(thread)) { // lookups of the same name share a lock
             return new Part(Kind.RESOLVER, at);
         }
         if (thread.state() == Thread.State.BLOCKED) {
@@ -198,8 +198,8 @@ final class StackReader {
     }
 
     /**
-     * Returns whether code outside the JDK parks the thread for a limited time, as rate limiters do. The JDK's locks,
-     * queues and futures park threads in their own stack frames.
+     * Returns whether code outside the JDK parks the thread for a limited time, as rate limiters do. Locks, queues and
+     * futures of the JDK park threads in frames of the JDK.
      */
     private static boolean parksForATime(ThreadLook thread) {
         boolean parked = false;
@@ -228,7 +228,10 @@ final class StackReader {
         return false;
     }
 
-    /** Returns whether a pool of database connections has been asked for a connection and has not handed it out yet. */
+    /**
+     * Returns whether the thread has asked a pool of database connections for a connection and has not received one
+     * yet.
+     */
     private static boolean waitsForDatabaseConnection(ThreadLook thread) {
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
@@ -259,7 +262,7 @@ final class StackReader {
         return null;
     }
 
-    /** Returns whether the thread looks up a host's address, regardless of the library that called the lookup. */
+    /** Returns whether the thread looks up a host's address. It does not matter which library called the lookup. */
     static boolean isResolver(ThreadLook thread) {
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
@@ -368,9 +371,10 @@ final class StackReader {
     }
 
     /**
-     * Returns the frames of the last owner in the chain of lock owners, starting at the frame that holds the lock. If
-     * the lock is a monitor, this is the frame that entered the monitor. If that frame is unknown, the frames start at
-     * the method in which the waiting thread requests the lock; failing that, at the application's innermost frame.
+     * Returns the frames of the last owner in the chain of lock owners, starting at the frame that holds the lock. For
+     * a monitor, this is the frame that entered the monitor. If that frame is unknown, the result starts at the method
+     * in which the waiting thread requests the lock. If that method is not found either, the result starts at the
+     * application's innermost frame.
      */
     static List<StackTraceElement> holderPath(ThreadLook thread) {
         ThreadLook owner = lastOwner(thread);
@@ -430,9 +434,8 @@ final class StackReader {
     }
 
     /**
-     * Returns the simple name of the application class that this thread initializes; null if it does not initialize
-     * one. If one static initializer runs another one, returns the outer class, because other threads wait for that
-     * class.
+     * Returns the simple name of the application class that this thread initializes; null if there is none. If one
+     * static initializer runs another one, returns the outer class, because other threads wait for the outer class.
      */
     static @Nullable String initialized(ThreadLook thread) {
         String outermost = null;

@@ -32,13 +32,13 @@ final class StoreText {
     private static final double IDLE_OF_TARGET = 0.1;
 
     /**
-     * Event loops are considered the cause if the processors are crowded and the loops use at least this share of the
-     * process's processor time.
+     * Event loops are considered the cause if the processors are nearly full and the loops use at least this share of
+     * the process's processor time.
      */
     private static final double LOOPS = 0.25;
 
     /**
-     * Processors are considered crowded if at least this share of their time is used. Each command is handed to an
+     * Processors are considered nearly full if at least this share of their time is used. Each command is handed to an
      * event loop and back, and both handovers then wait for a processor.
      */
     private static final double CROWDED = 0.65;
@@ -65,12 +65,13 @@ final class StoreText {
             "MONITOR");
 
     /**
-     * The Redis commands whose duration grows with the data or with the script. Redis executes one command at a time.
+     * The Redis commands whose duration grows with the data or with the script. Redis executes only one command at a
+     * time.
      */
     private static final Set<String> STOPPING =
             Set.of("KEYS", "FLUSHALL", "FLUSHDB", "SAVE", "SORT", "EVAL", "EVALSHA", "FCALL", "DEBUG");
 
-    /** A statement that takes this multiple of its usual time is considered to wait for a lock. */
+    /** A writing statement is considered to wait for a lock if it takes more than this multiple of its usual time. */
     private static final double LOCKED_FACTOR = 20;
 
     private final Evidence evidence;
@@ -184,7 +185,7 @@ final class StoreText {
 
     /**
      * Returns whether a writing statement suddenly became many times slower while all other statements kept their usual
-     * times. A slow disk or a bad query plan would also slow down reading statements.
+     * times. Reading statements are not considered, because a slow disk or a bad query plan would also slow them down.
      */
     private boolean waitsForLock(String statement, double eachNanos) {
         double usually = operations.usualNamed(Phase.SQL, statement);
@@ -272,7 +273,7 @@ final class StoreText {
         return STOPPING.contains(command.split(" ", 2)[0].toUpperCase(Locale.ROOT));
     }
 
-    /** Returns whether the command with this name may wait for data. */
+    /** Returns whether the command with this name may wait until data arrives. */
     static boolean isBlocking(String command) {
         return BLOCKING.contains(command.split(" ", 2)[0].toUpperCase(Locale.ROOT));
     }

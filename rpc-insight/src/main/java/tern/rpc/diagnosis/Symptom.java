@@ -1,11 +1,11 @@
 package tern.rpc.diagnosis;
 
 /**
- * A wait that is prolonged by a cause.
+ * A wait that a cause prolongs.
  *
  * @param waitedFor the part for which the calls wait
- * @param text the wait as text, such as {@code calls wait for a worker}
- * @param nanos the mean time of this wait in a bad call
+ * @param text a description of the wait, such as {@code calls wait for a worker}
+ * @param nanos the mean time of this wait in a late or failed call
  */
 record Symptom(Part waitedFor, String text, double nanos) {
 

@@ -11,7 +11,7 @@ import tern.rpc.pool.PoolKind;
 
 /**
  * Reassigns the time of symptoms to their causes: the time of a wait goes to the work for which the call waited. The
- * order of the rules matters, because one rule may move time to a part from which a later rule moves it on.
+ * order of the rules matters, because a later rule may move time again that an earlier rule has moved.
  */
 final class SymptomRules {
 
@@ -20,24 +20,24 @@ final class SymptomRules {
     /** Operations of one kind are considered slower if they take at least this share of the extra time. */
     private static final double NOTABLE = 0.1;
 
-    /** A Redis command makes other commands wait noticeably if it takes at least this long. */
+    /** A Redis command noticeably delays other commands if it takes at least this long. */
     private static final double STOPPED_NANOS = 10e6;
 
-    /** The number of calls counts as a burst from this multiple of the usual number. */
+    /** The number of calls is considered a burst if it is at least this multiple of the usual number. */
     private static final double BURST = 4;
 
     /**
-     * If the number of calls is at least this multiple of the usual number, the calls themselves are the cause even
-     * if one part takes most of the time, because the calls overload that part.
+     * If the number of calls is at least this multiple of the usual number, the calls themselves are the cause. This
+     * holds even if one part takes most of the time, because the calls overload that part.
      */
     private static final double LARGE_BURST = 8;
 
     private static final double OWNERS_OPERATION = 0.05;
 
-    /** Reading explains the collector's pauses only if it takes at least this share of the latency target. */
+    /** Reading requests explains the collector's pauses only if it takes at least this share of the latency target. */
     private static final double LARGE_OF_TARGET = 0.2;
 
-    /** Requests are large if reading them takes at least this many times the usual time. */
+    /** Requests are considered large if reading them takes at least this multiple of the usual time. */
     private static final double LARGE_FACTOR = 5;
 
     private final Evidence evidence;
@@ -48,7 +48,7 @@ final class SymptomRules {
 
     /**
      * @param pools the verdicts on the pools by name; a rule may replace a verdict
-     * @param leaves the extra time by part; the rules move time between its parts
+     * @param leaves the extra time by part; the rules move time between these parts
      */
     SymptomRules(
             Evidence evidence, Excess excess, Operations operations, Map<String, PoolVerdict> pools, Leaves leaves) {
@@ -90,8 +90,8 @@ final class SymptomRules {
     }
 
     /**
-     * Assigns the wait for results to the work of the executor's tasks. If most of the tasks are waiting as well, the
-     * cause is the thing for which they wait: other tasks of the same executor, or something not visible in any stack.
+     * Assigns the wait for results to the work of the executor's tasks. If most of these tasks wait as well, the cause
+     * is whatever the tasks wait for: other tasks of the same executor, or something not visible in any stack.
      */
     private void passOnResults() {
         for (Part part : leaves.longestFirst()) {
@@ -127,9 +127,9 @@ final class SymptomRules {
     }
 
     /**
-     * Returns whether other tasks than the ones that the calls wait for occupy the executor: the calls' tasks wait for a
-     * thread, and no running task has code of the waiting class. The ledgers do not contain the waits for the common
-     * pool, so its queue suffices.
+     * Returns whether unrelated tasks occupy the executor. This is the case if the calls' tasks wait for a thread and
+     * no running task has code of the waiting class. Ledgers do not record waits for the common pool, so for that pool
+     * it is enough that its queue is not empty.
      */
     private boolean isOccupiedByOthers(PoolVerdict pool, TaskWatch.Executor executor, Part wait) {
         double queued = leaves.of(new Part(Kind.POOL, pool.name()));
@@ -173,8 +173,8 @@ final class SymptomRules {
     }
 
     /**
-     * Returns the pool of an executor whose threads have this name. The pool is often named after a bean, such as {@code
-     * mailExecutor} for threads with the name {@code mail}.
+     * Returns the pool of an executor whose threads have this name. The pool is often named after a bean: for example,
+     * threads named {@code mail} belong to {@code mailExecutor}.
      */
     private @Nullable PoolVerdict poolOf(String threads) {
         PoolVerdict exact = pools.get(PoolText.poolOf(threads));
@@ -203,7 +203,8 @@ final class SymptomRules {
     }
 
     /**
-     * If a command blocks the Redis server, attributes the time of other commands, and the wait for connections to Redis, to this command. Redis executes one command after another.
+     * If a command blocks the Redis server, attributes the time of other commands and the wait for connections to Redis
+     * to this command. Redis executes one command after another.
      *
      * @return whether there is such a command
      */
@@ -230,11 +231,11 @@ final class SymptomRules {
     }
 
     /**
-     * Merges the operations of one kind in two cases: all of them became slower, which points to their server as the
-     * cause; or there are many short operations and none takes most of the time.
+     * Merges the operations of one kind in two cases. Either all of them became slower, so that their server is the
+     * likely cause, or there are many short operations and none of them takes most of the time.
      *
      * @param redisStands whether one command blocks Redis, so that the time of the other commands has already been
-     *     assigned to it
+     *     assigned to this command
      */
     private void mergeOperations(boolean redisStands) {
         for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
@@ -256,8 +257,8 @@ final class SymptomRules {
     }
 
     /**
-     * Assigns the wait for a lock to the operation run by the lock's owner, if this operation became slower. A lock
-     * that is held during a new operation stays the cause.
+     * Assigns the wait for a lock to the operation run by the lock's owner, if this operation became slower. If the
+     * operation is new, the lock stays the cause.
      */
     private void passOnLocks() {
         for (Part part : leaves.longestFirst()) {
@@ -275,8 +276,8 @@ final class SymptomRules {
     }
 
     /**
-     * Returns whether the longest of these operations was never seen before. Then the cause is the code that runs it
-     * under the lock, because nothing shows that the operation became slower.
+     * Returns whether the longest of these operations is new. In this case, the cause is the code that runs the
+     * operation under the lock, because nothing shows that the operation became slower.
      */
     private boolean isNew(Phase phase, Times operation) {
         String name = operation.longestFirst().get(0).name();
@@ -304,8 +305,8 @@ final class SymptomRules {
     }
 
     /**
-     * Adds the time that a client library takes between its operations to the operation that the same code runs, so
-     * that one loop does not appear as two causes.
+     * Adds the time that a client library takes between its operations to the operation that the same code runs.
+     * Otherwise one loop would appear as two causes.
      */
     private void addTimeWithin(Part operation) {
         Phase phase = Operations.phase(operation.kind());
@@ -330,8 +331,8 @@ final class SymptomRules {
     }
 
     /**
-     * Assigns the collector's pauses to operations that read much more than usual: large requests, and results that
-     * keep a thread busy with decoding. Does nothing if the heap is nearly full or if the collections have another
+     * Assigns the collector's pauses to operations that read much more than usual: large requests, and results that a
+     * thread spends much time decoding. Does nothing if the heap is nearly full or if the collections have another
      * reason.
      */
     private void passOnCollector() {
@@ -345,8 +346,8 @@ final class SymptomRules {
     }
 
     /**
-     * Returns whether the requests of a method are much larger than usual. One such method is enough, because the calls
-     * of other methods merely wait during the collector's pauses.
+     * Returns whether the requests of at least one method are much larger than usual. The calls of other methods merely
+     * wait during the collector's pauses.
      */
     private boolean areLarge() {
         Part decode = Part.of(Kind.DECODE);
@@ -367,8 +368,8 @@ final class SymptomRules {
     }
 
     /**
-     * Assigns the wait for a processor to the code that computes in calls, if this code takes longer than the wait and
-     * itself keeps the processors busy.
+     * Assigns the wait for a processor to the code that computes in calls. This code must take longer than the wait and
+     * must itself keep the processors busy.
      */
     private void passOnToOwnCode() {
         Machine machine = evidence.machine();
@@ -381,8 +382,8 @@ final class SymptomRules {
     }
 
     /**
-     * If the number of calls is a multiple of the usual number and everything is slower, the number of calls is the
-     * cause. A part that takes most of the time remains the cause, unless the burst is large.
+     * Makes the number of calls the cause if it is a multiple of the usual number and everything is slower. A part that
+     * takes most of the time remains the cause, unless the burst is large.
      */
     private void passOnToCallers() {
         double usually = evidence.usual().figure("calls");
@@ -405,7 +406,8 @@ final class SymptomRules {
     /**
      * Makes the processors the cause if they are fully used and operations of several kinds are slower. In this case
      * the calls' threads, the event loops and perhaps the servers on this machine wait for processors. A part that
-     * takes most of the extra time remains the cause. So does code whose computing time exceeds the calls' waits.
+     * takes most of the extra time remains the cause, and so does code whose computing time exceeds the waits of the
+     * calls.
      */
     private void passOnToProcessors() {
         Machine machine = evidence.machine();

@@ -23,7 +23,7 @@ final class TaskWatch {
     private static final int MAX_THREADS = 96;
     private static final int MAX_EXECUTORS = 32;
 
-    /** The minimum number of samples of busy threads needed to assess their waits. */
+    /** The minimum number of samples of busy threads that are needed to assess their waits. */
     private static final int MIN_BUSY = 4;
 
     /** An executor is considered full if at least this share of its threads runs tasks. */
@@ -31,8 +31,8 @@ final class TaskWatch {
 
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     /**
-     * After this time, the weight of all earlier samples is halved, because an earlier miss may have had another
-     * cause.
+     * After this time, the weight of all earlier samples is halved, so that samples of an earlier miss with another
+     * cause lose influence.
      */
     private static final long HALF_LIFE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -40,7 +40,7 @@ final class TaskWatch {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     private final Map<String, Executor> executors = new HashMap<>();
-    // threads outside of executors, such as timers, by name
+    // threads outside of executors, such as timer threads, by name
     private final Map<String, Executor> threads = new HashMap<>();
     private final VirtualTasks virtual = new VirtualTasks();
     private final Random random = new Random(2);
@@ -51,7 +51,7 @@ final class TaskWatch {
     static final class Executor {
         final Times parts = new Times(); // the activities of the tasks, weighted by samples
         final Map<Part, StackTraceElement> lines = new HashMap<>();
-        // for each part, the innermost calling line in another class
+        // for each part, the innermost frame outside the class of the part's line
         final Map<Part, StackTraceElement> callers = new HashMap<>();
         // the samples in which the application's code waits for a result directly, not through a library
         private final Times ownWaits = new Times();
@@ -64,7 +64,7 @@ final class TaskWatch {
         int looks;
         int busy;
 
-        /** Returns whether nearly all sampled threads of the executor ran a task. */
+        /** Returns whether nearly all sampled threads of the executor were running a task. */
         boolean isFull() {
             return busy >= MIN_BUSY && busy >= FULL * looks;
         }
@@ -82,7 +82,7 @@ final class TaskWatch {
         }
 
         /**
-         * Returns the wait for a result in which most of the busy threads were found; null if there is no such wait.
+         * Returns the wait for a result in which at least half of the busy threads were found; null if there is none.
          */
         @Nullable
         Part waiting() {
@@ -194,8 +194,8 @@ final class TaskWatch {
 
     /**
      * Returns the name of the executor that runs the tasks for which a thread most likely waits. This is the executor
-     * whose tasks run code from the waiting frame's class, otherwise the only executor with tasks, if its threads are mostly busy; null if there
-     * is neither.
+     * whose tasks run code from the class of the waiting frame. If there is none, it is the only executor with tasks,
+     * provided that its threads are mostly busy. Returns null if neither exists.
      *
      * @param line the thread's waiting frame
      */
@@ -221,8 +221,8 @@ final class TaskWatch {
     }
 
     /**
-     * Returns the tasks or threads outside of calls that most likely hold the lock for which a call waits. These are the
-     * ones that run code of the class in which the call waits, and do not wait for a lock themselves.
+     * Returns the tasks or threads outside of calls that most likely hold the lock for which a call waits. They run
+     * code of the class in which the call waits, and do not wait for a lock themselves.
      *
      * @param waiting the call's waiting frame
      * @return null if there are none

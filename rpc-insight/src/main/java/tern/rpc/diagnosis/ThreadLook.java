@@ -10,11 +10,11 @@ import org.jspecify.annotations.Nullable;
  * The state of a thread at one moment.
  *
  * @param frames the thread's stack frames, the innermost first
- * @param lock the class of the object for which the thread waits; null if it does not wait
+ * @param lock the class of the object for which the thread waits; null if the thread does not wait
  * @param owner the thread that holds the lock; null if the lock is free or its owner is unknown
  * @param cpuNanos the processor time that the thread has used so far; -1 if unknown
- * @param holdsAt the index of the frame that entered a monitor for which another thread waits; -1 if unknown or if
- *     this thread owns no such monitor
+ * @param holdsAt the index of the frame that entered a monitor for which another thread waits; -1 if unknown or if this
+ *     thread owns no such monitor
  */
 record ThreadLook(
         String name,
@@ -51,7 +51,7 @@ record ThreadLook(
         return frames.length > 0 && frames[0].isNativeMethod();
     }
 
-    /** Returns whether the thread runs code instead of waiting. */
+    /** Returns whether the thread is running code, as opposed to waiting. */
     boolean computes() {
         return state == Thread.State.RUNNABLE && !isInNative();
     }
@@ -60,7 +60,7 @@ record ThreadLook(
     boolean isDeadlocked() {
         Set<Long> seen = new HashSet<>(Set.of(id));
         for (ThreadLook next = owner; next != null; next = next.owner) {
-            // The stacks were read at different times, so a cycle in them may never have existed.
+            // The stacks were read at different times, so the cycle may never have existed.
             if (!seen.add(next.id)) {
                 return THREADS.findDeadlockedThreads() != null;
             }

@@ -22,7 +22,8 @@ final class ThreadLooks {
     private ThreadLooks() {}
 
     /**
-     * Reads the current stacks of these platform threads, and of the threads that own the locks for which they wait.
+     * Reads the current stacks of these platform threads, and of the threads that own the locks for which these threads
+     * wait.
      */
     static Map<Long, ThreadLook> of(long[] ids) {
         Map<Long, ThreadInfo> infos = new HashMap<>();
@@ -55,7 +56,9 @@ final class ThreadLooks {
         return looks;
     }
 
-    /** @param held the lock that this thread holds and another thread waits for; null if no thread waits for it */
+    /**
+     * @param held the lock that this thread holds and for which another thread waits; null if there is none
+     */
     private static ThreadLook look(ThreadInfo info, Map<Long, ThreadInfo> infos, int depth, @Nullable LockInfo held) {
         LockInfo lock = info.getLockInfo();
         ThreadInfo owner = depth == 0 ? null : infos.get(info.getLockOwnerId());

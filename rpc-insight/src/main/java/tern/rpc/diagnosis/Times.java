@@ -76,7 +76,7 @@ final class Times {
                 .toList();
     }
 
-    /** Returns a duration as text in milliseconds. */
+    /** Formats a duration in milliseconds. */
     static String millis(double nanos) {
         return String.format(Locale.ROOT, nanos < 10e6 ? "%.1f" : "%.0f", nanos / 1e6);
     }

@@ -5,7 +5,10 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.NamedTimes;
 import tern.rpc.diagnosis.Part.Kind;
 
-/** Finds the asynchronous operation that late or failed calls waited for, and that had not ended before these calls. */
+/**
+ * Finds the asynchronous operation for which late or failed calls waited and which was still running when these calls
+ * ended.
+ */
 final class Unanswered {
 
     private static final double HALF = 0.5;
@@ -14,7 +17,7 @@ final class Unanswered {
 
     /**
      * Returns the operation that explains at least half of the time for which the calls waited for a result; null if
-     * there is none. An operation explains the wait of its call as long as it runs.
+     * there is none. An operation explains the wait of its call for as long as it runs.
      */
     static @Nullable Part of(Part wait, List<Excess.Counted> accounts) {
         Times explained = new Times();

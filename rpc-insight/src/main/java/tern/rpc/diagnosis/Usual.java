@@ -8,25 +8,29 @@ import tern.rpc.diagnosis.Part.Kind;
 
 /**
  * The usual times of each method's calls, learned while calls meet the latency target. A new value has a weight of one
- * tenth, so a slow drift is learned but a single unusual second is not. Not thread-safe: only one thread uses it.
+ * tenth. The usual times therefore follow a slow drift but not a single unusual second. Not thread-safe: only one
+ * thread uses it.
  */
 final class Usual {
 
     private static final double WEIGHT = 0.1;
 
-    /** A late call counts as usual if it takes no more than this multiple of its usual time. */
+    /** A late call is considered usual if it takes no more than this multiple of its usual time. */
     private static final double SLOWER = 1.5;
 
-    /** The number of learned seconds after which the usual times of a method are reliable. */
+    /** The usual times of a method are reliable after they have been updated in this number of seconds. */
     private static final int MIN_SECONDS = 10;
 
     /**
-     * The number of learned seconds after which the usual times are reliable for a method whose calls are usually late.
-     * Such a method may be called as rarely as once in ten seconds.
+     * Like {@link #MIN_SECONDS}, for a method whose calls are usually late. Such a method may be called as rarely as
+     * once in ten seconds.
      */
     private static final int MIN_RARE_SECONDS = 3;
 
-    /** Late or failed calls are compared with this share of the usual calls, namely the slowest ones. */
+    /**
+     * Late or failed calls are compared with the slowest usual calls. This is the share of usual calls that are
+     * considered slow.
+     */
     private static final double SLOW_SHARE = 0.1;
 
     /** The maximum share by which one call changes the estimated 90th percentile of the call times. */
@@ -50,8 +54,8 @@ final class Usual {
         long late;
 
         /**
-         * Adds one call to the mean of the slowest tenth if it is slow enough. Moves the lower limit of the slowest
-         * tenth up or down, so that a tenth of the calls lie above it.
+         * Adds one call to the mean of the slowest tenth if the call is slow enough. Moves the lower limit of the
+         * slowest tenth up or down, so that a tenth of the calls lie above the limit.
          */
         void add(double tookNanos, Times times) {
             if (slowFromNanos < 0) {
@@ -68,7 +72,8 @@ final class Usual {
 
     /**
      * Updates the usual times from calls that met the latency target. For methods whose calls are usually late, late
-     * calls are used too. These methods are always slow; the target can still be met as long as their calls are rare.
+     * calls are used too. The application can meet the target even though these methods are always slow, as long as
+     * they are called rarely.
      */
     void learn(List<EndedCall> good, List<EndedCall> late) {
         good.forEach(call -> method(call).good++);
@@ -88,7 +93,7 @@ final class Usual {
     }
 
     /**
-     * Returns whether this late call took about its method's usual time. The result is false for a method whose calls
+     * Returns whether this late call took about as long as usual for its method. Returns false for a method whose calls
      * usually meet the target.
      */
     boolean isUsual(EndedCall call) {
@@ -127,8 +132,8 @@ final class Usual {
     }
 
     /**
-     * Returns the usual time of a call of this method by part, with the call's own time as one of the parts; null if
-     * unknown.
+     * Returns the usual time of a call of this method by part; null if unknown. The call's own time is one of the
+     * parts.
      */
     @Nullable
     Times of(String method) {
@@ -138,8 +143,8 @@ final class Usual {
     }
 
     /**
-     * Returns the time by part of the slowest tenth of this method's usual calls, with their own time as one part; null
-     * if unknown.
+     * Returns the time by part of the slowest tenth of this method's usual calls; null if unknown. The calls' own time
+     * is one of the parts.
      */
     @Nullable
     Times ofSlowCalls(String method) {
@@ -160,7 +165,7 @@ final class Usual {
         return figures.getOrDefault(figure, -1.0);
     }
 
-    /** Returns whether this part counts as the call's own time in the usual times. */
+    /** Returns whether the usual times include this part in the call's own time. */
     static boolean isOwn(Part part) {
         if (part.name().startsWith(StackReader.CALLED)) {
             return true; // The part is an operation that is known only from samples.

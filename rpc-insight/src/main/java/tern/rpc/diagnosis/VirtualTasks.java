@@ -16,13 +16,13 @@ final class VirtualTasks {
     private static final long LONG_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(60);
     private static final int COST_FACTOR = 100;
 
-    /** The name of virtual threads that have no name of their own. */
+    /** The name under which all unnamed virtual threads are grouped. */
     private static final String UNNAMED = "virtual threads";
 
     private long next; // the time of the next reading; 0 before the first one
 
     /**
-     * Returns the stacks; an empty list if no reading is due.
+     * Reads the stacks, or returns an empty list if no reading is due.
      *
      * @param serving the ids of the threads that serve calls
      */

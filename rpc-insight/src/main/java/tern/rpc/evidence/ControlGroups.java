@@ -5,10 +5,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The cgroup directories of this process. Supports cgroup v1, v2, and both at the same time. A group's
- * folder comes before its parent's folder, because the parent's limit applies too.
+ * The cgroup directories of this process. Supports cgroup v1, cgroup v2, and both at the same time. A group's folder
+ * comes before its parent's folder, because the parent's limit applies too.
  *
- * @param unified folders of version 2; only these contain pressure files
+ * @param unified folders of version 2; only these folders contain pressure files
  */
 record ControlGroups(Hierarchy cpu, Hierarchy memory, Hierarchy unified) {
 
@@ -102,7 +102,7 @@ record ControlGroups(Hierarchy cpu, Hierarchy memory, Hierarchy unified) {
     }
 
     /**
-     * Returns the path below the mounted group. A container mounts only its own group, so its path begins with the
+     * Returns the path below the mounted group. A container mounts only its own group, so the path begins with the
      * mounted group.
      */
     private static String below(String root, String path) {

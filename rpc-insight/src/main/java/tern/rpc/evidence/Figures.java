@@ -20,7 +20,9 @@ final class Figures {
         return number(value.substring(0, end));
     }
 
-    /** Returns the rest of the first line that begins with the name; empty if no line does. */
+    /**
+     * Returns the rest of the first line that begins with the name. Returns an empty string if there is no such line.
+     */
     static String textAfter(String text, String name) {
         int at = text.indexOf(name);
         while (at >= 0) {
@@ -78,7 +80,7 @@ final class Figures {
         return first < 0 ? second : first + Math.max(0, second);
     }
 
-    /** Returns the size of a set that is written as in {@code 0-3,8}. */
+    /** Returns the size of a set in the notation {@code 0-3,8}. */
     static int sizeOfSet(String set) {
         int size = 0;
         for (String range : set.strip().split(",")) {

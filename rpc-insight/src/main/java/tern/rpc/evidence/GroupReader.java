@@ -14,8 +14,8 @@ import tern.rpc.evidence.Machine.Quota.Level;
 final class GroupReader {
 
     /**
-     * A version 1 group counts as unlimited from this limit. For an unlimited group, the kernel reports a value close
-     * to 2^63.
+     * A version 1 group is considered unlimited if its limit is at least this value. For an unlimited group, the kernel
+     * reports a value close to 2^63.
      */
     private static final long NO_LIMIT = 1L << 60;
 
@@ -104,7 +104,10 @@ final class GroupReader {
         return Figures.named(optional(files, folder + "/memory.oom_control"), "oom_kill");
     }
 
-    /** Reads a file that may be missing. The topmost group has no limits, so files missing there are not reported. */
+    /**
+     * Reads a file that may be missing. The topmost group has no limits, so missing files of this group are not
+     * reported.
+     */
     private static String optional(SystemFiles files, String path) {
         return files.exists(path) ? files.text(path) : "";
     }

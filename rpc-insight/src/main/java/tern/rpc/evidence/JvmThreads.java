@@ -12,8 +12,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the processor time of the JVM's own threads, which no MXBean reports before Java 26. Finds the threads by the
- * names that the JVM gives them. Not thread-safe: only one thread uses it.
+ * Reads the processor time of the JVM's own threads. Before Java 26, no MXBean reports this time. The class finds the
+ * threads by the names that the JVM gives them. Not thread-safe: only one thread uses it.
  */
 public final class JvmThreads {
 

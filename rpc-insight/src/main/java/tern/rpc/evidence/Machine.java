@@ -3,8 +3,8 @@ package tern.rpc.evidence;
 import java.util.List;
 
 /**
- * Counters of the machine, of the control groups of this process, and of the process. All counters started at zero when
- * the machine, the group or the process started. A value is -1 if the operating system does not provide it.
+ * Counters of the machine, of the control groups of this process, and of the process itself. Each counter started at
+ * zero when the machine, the group or the process started. A value is -1 if the operating system does not provide it.
  *
  * @param missing the path of each file that could not be read, with the reason
  */
@@ -97,7 +97,7 @@ public record Machine(
     /**
      * Memory of the control group with the lowest limit, and of this process.
      *
-     * @param limitBytes the memory limit; -1 if there is no limit
+     * @param limitBytes the memory limit; -1 if there is none
      * @param limitHits the number of allocations that reached the limit
      * @param throttled the number of allocations that were slowed down at {@code memory.high}
      * @param minorFaults the number of pages of this process that were mapped without reading from a disk

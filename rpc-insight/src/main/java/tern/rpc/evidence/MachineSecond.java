@@ -43,12 +43,12 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return own < 0 ? -1 : Math.min(1, own / Math.max(0.001, allowedProcessors()));
     }
 
-    /** The share of the time that other virtual machines took away from this machine. */
+    /** The share of the time that other virtual machines on the same host took from this machine. */
     public double stealShare() {
         return ofMachine(delta(from.processors().stealNanos(), to.processors().stealNanos()));
     }
 
-    /** The share of the time for which a processor was idle because it waited for a disk. */
+    /** The share of the time for which a processor was idle while it waited for a disk. */
     public double iowaitShare() {
         return ofMachine(delta(from.processors().iowaitNanos(), to.processors().iowaitNanos()));
     }
@@ -58,8 +58,8 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
     }
 
     /**
-     * The share of quota periods in which the process was throttled; the largest share if several groups have a quota.
-     * 0 if there is no quota.
+     * The share of quota periods in which the process was throttled. This is the largest share if several groups have a
+     * quota, and 0 if there is no quota.
      */
     public double throttledShare() {
         double worst = to.quota().levels().isEmpty() ? 0 : -1;
@@ -74,8 +74,8 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
     }
 
     /**
-     * The throttled time divided by the elapsed time; the largest value if several groups have a quota. The throttled
-     * time is a sum over run queues, so the result may exceed 1. 0 if there is no quota.
+     * The throttled time divided by the elapsed time. This is the largest value if several groups have a quota, and 0
+     * if there is no quota. The throttled time is a sum over run queues, so the result may exceed 1.
      */
     public double throttledProcessors() {
         double worst = to.quota().levels().isEmpty() ? 0 : -1;

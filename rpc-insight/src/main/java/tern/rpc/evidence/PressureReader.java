@@ -5,7 +5,8 @@ import tern.rpc.evidence.Machine.Stalls;
 import tern.rpc.evidence.Machine.Stalls.Stall;
 
 /**
- * Reads pressure stall information (PSI) of the process's own control group, or of the machine if the group has none.
+ * Reads pressure stall information (PSI) of the process's own control group. If the group has none, reads that of the
+ * machine.
  */
 final class PressureReader {
 

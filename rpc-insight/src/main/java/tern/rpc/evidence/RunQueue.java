@@ -11,7 +11,7 @@ import java.util.Map;
 
 /**
  * Reads how long threads ran and how long they waited for a processor. The kernel always maintains both counters. The
- * values of a running thread lag by up to one tick. Thread-safe.
+ * counters of a running thread lag behind by up to one tick. Thread-safe.
  */
 public final class RunQueue {
 
@@ -35,13 +35,16 @@ public final class RunQueue {
         return id == ThreadIds.UNKNOWN || !thread.isAlive() ? RunTime.UNKNOWN : read(id);
     }
 
-    /** Returns the change since the previous call for this thread; {@link RunTime#UNKNOWN} for the first call. */
+    /**
+     * Returns the change since the previous call for this thread. Returns {@link RunTime#UNKNOWN} for the first call.
+     */
     public synchronized RunTime delaySince(Thread thread) {
         RunTime now = of(thread);
         RunTime before = last.getOrDefault(thread.getId(), RunTime.UNKNOWN);
         if (now.isKnown()) {
             if (last.size() >= MAX_THREADS) {
-                // Clearing the map removes ended threads. The next call for each live thread is treated as its first.
+                // Clearing the map removes ended threads. For each live thread, the next call then counts as the first
+                // one.
                 last.clear();
             }
             last.put(thread.getId(), now);
@@ -52,8 +55,8 @@ public final class RunQueue {
     }
 
     /**
-     * Returns the sum of the changes since the previous call over all threads of a group; {@code delayPerSlice} is
-     * the mean over these threads.
+     * Returns the sum of the changes since the previous call over all threads of a group. In the result,
+     * {@code delayPerSlice} is the mean over these threads.
      */
     public RunTime delaySince(Collection<Thread> group) {
         RunTime sum = RunTime.UNKNOWN;
@@ -67,7 +70,7 @@ public final class RunQueue {
     RunTime read(int nativeId) {
         try (InputStream in =
                 new FileInputStream(tasks.resolve(nativeId + "/schedstat").toFile())) {
-            // The buffer is large enough, because the file contains only three numbers of up to 20 digits.
+            // The file contains only three numbers of up to 20 digits, so the buffer is large enough.
             byte[] text = new byte[80];
             int length = in.read(text);
             return length <= 0 ? RunTime.UNKNOWN : parse(new String(text, 0, length, StandardCharsets.ISO_8859_1));

@@ -14,12 +14,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Maps platform threads to their native ids. Does not prevent the garbage collection of threads. Thread-safe. */
+/** Maps platform threads to their native ids. Does not keep ended threads in memory. Thread-safe. */
 public final class ThreadIds {
 
-    /**
-     * The id to return if a thread is virtual, if its native id is unknown, or if the process does not run on Linux.
-     */
+    /** The id returned if a thread is virtual, if its native id is unknown, or if the process does not run on Linux. */
     public static final int UNKNOWN = -1;
 
     private static final int MAX_THREADS = 8_192;
@@ -68,9 +66,9 @@ public final class ThreadIds {
     }
 
     /**
-     * Finds the native ids of unregistered threads by their names. Skips a thread if another given thread, or another
-     * unmatched thread of the process, has a name with the same first 15 characters. This method reads one small file
-     * for each unmatched thread of the process, so it should be called rarely.
+     * Finds the native ids of unregistered threads by their names. The kernel shortens names to 15 characters. A thread
+     * is skipped if its shortened name is shared by another given thread or by another unmatched thread of the process.
+     * This method reads one small file for each unmatched thread of the process, so it should be called rarely.
      *
      * @return the number of threads found
      */

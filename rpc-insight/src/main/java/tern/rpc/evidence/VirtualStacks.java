@@ -32,10 +32,16 @@ public final class VirtualStacks {
 
     private static final int MAX_FRAMES = 64;
 
-    /** For example {@code #23 "scheduling-1" virtual TIMED_WAITING 2026-…}. The state is missing before Java 25. */
+    /**
+     * Matches a line such as {@code #23 "scheduling-1" virtual TIMED_WAITING 2026-…}. Before Java 25, the line contains
+     * no state.
+     */
     private static final Pattern HEADER = Pattern.compile("#(\\d+) \"(.*)\" virtual(?: ([A-Z_]+))?.*");
 
-    /** For example {@code at java.base/java.lang.Thread.sleep(Thread.java:540)}. Before Java 25, "at" is missing. */
+    /**
+     * Matches a line such as {@code at java.base/java.lang.Thread.sleep(Thread.java:540)}. Before Java 25, the line
+     * does not contain "at".
+     */
     private static final Pattern FRAME =
             Pattern.compile("\\s+(?:at )?(?:[^\\s(]*/)?([^\\s(/]+)\\.([^\\s(.]+)\\(([^:)]*)(?::(\\d+))?\\)");
 
@@ -51,7 +57,10 @@ public final class VirtualStacks {
         return DUMP != null;
     }
 
-    /** Returns the stacks of the virtual threads; an empty list if the JVM has no virtual threads or no dump exists. */
+    /**
+     * Returns the stacks of the virtual threads. Returns an empty list if the JVM has no virtual threads or if no dump
+     * could be written.
+     */
     public static List<Stack> read() {
         if (DUMP == null) {
             return List.of();
@@ -64,7 +73,7 @@ public final class VirtualStacks {
             try (BufferedReader lines = Files.newBufferedReader(dump)) {
                 return parse(lines);
             }
-        } catch (Throwable e) { // The diagnosis also works without the stacks of virtual threads.
+        } catch (Throwable e) { // The diagnosis works without the stacks of virtual threads, too.
             LOG.debug("The virtual threads cannot be listed", e);
             return List.of();
         } finally {
@@ -132,7 +141,9 @@ public final class VirtualStacks {
         return parked ? Thread.State.WAITING : Thread.State.RUNNABLE;
     }
 
-    /** Finds {@code HotSpotDiagnosticMXBean.dumpThreads}, which exists since Java 21; null if there is none. */
+    /**
+     * Finds {@code HotSpotDiagnosticMXBean.dumpThreads}, which exists since Java 21. Returns null on older versions.
+     */
     private static @Nullable MethodHandle find() {
         try {
             Class<?> type = Class.forName("com.sun.management.HotSpotDiagnosticMXBean");

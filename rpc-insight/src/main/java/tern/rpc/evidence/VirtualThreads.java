@@ -6,7 +6,7 @@ import java.lang.invoke.MethodType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Distinguishes virtual threads from platform threads. Java 17 has neither virtual threads nor a method to check for
+ * Distinguishes virtual threads from platform threads. Java 17 has no virtual threads and no method that checks for
  * them.
  */
 final class VirtualThreads {

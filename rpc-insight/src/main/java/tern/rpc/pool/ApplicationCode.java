@@ -150,13 +150,13 @@ public final class ApplicationCode {
         return null;
     }
 
-    /** Returns the frame in the form used in diagnoses: {@code OrderRepository.export:84}. */
+    /** Returns the frame in the form used in diagnoses, such as {@code OrderRepository.export:84}. */
     public static String shown(StackTraceElement frame) {
         return frame.getLineNumber() > 0 ? method(frame) + ":" + frame.getLineNumber() : method(frame);
     }
 
     /**
-     * Returns the method of the frame, as in {@code OrderRepository.export}. For a lambda, this is the method that
+     * Returns the method of the frame, such as {@code OrderRepository.export}. For a lambda, this is the method that
      * contains the lambda.
      */
     public static String method(StackTraceElement frame) {

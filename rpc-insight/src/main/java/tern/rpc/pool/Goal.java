@@ -17,7 +17,9 @@ public record Goal(int qps, Duration latency) {
         }
     }
 
-    /** The number of concurrent calls at exactly this rate and latency, by Little's law. */
+    /**
+     * The number of concurrent calls if calls arrive at exactly this rate and take exactly this time, by Little's law.
+     */
     public int callsAtOnce() {
         return (int) Math.min(Integer.MAX_VALUE, (long) Math.ceil(qps * seconds()));
     }

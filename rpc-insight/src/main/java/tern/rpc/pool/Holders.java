@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 
 /**
- * The holders of a pool's connections. The code that took a connection is recorded for one in 64 borrowings, and for
- * every borrowing while the pool is nearly empty. The limit is 100 recorded borrowings per second, or 500 after
- * connections have been lost. Thread-safe.
+ * The holders of a pool's connections. One in 64 borrowings records the code that took the connection. While the pool
+ * is nearly empty, every borrowing does. At most 100 borrowings per second are recorded, or 500 after connections have
+ * been lost. Thread-safe.
  */
 public final class Holders {
 
@@ -134,8 +134,8 @@ public final class Holders {
     }
 
     /**
-     * Returns whether another stack trace may be recorded in this second. A minimum interval between stack traces would
-     * not work, because only the first borrowing of each call would be recorded.
+     * Returns whether another stack trace may be recorded in this second. The limit is a number per second and not a
+     * minimum interval, because an interval would allow only the first borrowing of each call.
      */
     private boolean mayWalk(long now) {
         long began = secondBegan.get();
@@ -157,7 +157,7 @@ public final class Holders {
         held.remove(holder);
     }
 
-    /** Raises the limit on recorded borrowings, because connections have been lost. */
+    /** Raises the limit on recorded borrowings after connections have been lost. */
     public void suspect() {
         suspicious = true;
     }

@@ -1,6 +1,6 @@
 package tern.rpc.pool;
 
-/** The ways in which log lines reach their appenders. The advice of a diagnosis depends on the mode. */
+/** The ways in which log lines reach their appenders. The advice of a diagnosis depends on this mode. */
 public enum LoggingMode {
     /** Calling threads put log lines into a queue. This value is also used for an unknown logging system. */
     ASYNCHRONOUS,

@@ -5,8 +5,8 @@ import java.time.Duration;
 /**
  * A pool setting that is in effect.
  *
- * @param property the property that changes the setting, without an equals sign; if only code can change the setting, a
- *     description of that code
+ * @param property the property that changes the setting, without an equals sign; a description of the code to change if
+ *     no property exists
  * @param value the value as written in a properties file
  * @param source the origin of the value
  * @param use the effect of the setting
@@ -46,8 +46,8 @@ public record PoolSetting(String property, String value, Source source, Use use,
         public static final Range ANY = new Range(Long.MIN_VALUE, Long.MAX_VALUE);
 
         /**
-         * The range of times. Zero is excluded, because with zero some pools wait forever and others do not wait at
-         * all.
+         * The range of times. Zero is excluded, because some pools treat zero as an unlimited wait and others as no
+         * wait.
          */
         public static final Range TIME = new Range(1, Integer.MAX_VALUE);
 

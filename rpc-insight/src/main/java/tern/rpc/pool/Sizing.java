@@ -3,9 +3,9 @@ package tern.rpc.pool;
 import java.time.Duration;
 
 /**
- * Pool sizes and maximum waits, derived from an application's target rate and latency. The number of connections
- * equals the number of concurrent calls at the target rate, by Little's law: calls per second × time of a call. A
- * pool with more connections than workers is useless, because a call uses one connection at a time.
+ * Pool sizes and maximum waits, derived from an application's target rate and latency. By Little's law, the number of
+ * connections equals the number of concurrent calls at the target rate: calls per second × time of a call. A pool with
+ * more connections than workers is useless, because a call uses one connection at a time.
  *
  * @param goal the application's target rate and latency
  * @param workers the maximum number of concurrent calls
@@ -29,8 +29,8 @@ public record Sizing(Goal goal, int workers) {
     }
 
     /**
-     * Returns the maximum number of HTTP connections to all hosts together. It is large enough that calls to one host
-     * do not wait for calls to another.
+     * Returns the maximum number of HTTP connections to all hosts together. The number is large enough that calls to
+     * one host do not wait for calls to another.
      */
     public int connectionsToAllHosts() {
         return Math.max(connectionsPerHost(), workers);

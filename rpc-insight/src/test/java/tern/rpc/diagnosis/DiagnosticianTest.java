@@ -182,7 +182,7 @@ class DiagnosticianTest {
     @Test
     void orderOfCallsDoesNotMatter() {
         List<Consumer<Shop.Steps>> calls = new ArrayList<>();
-        for (int i = 0; i < 40; i++) { // The number of calls is small enough that all of them are recorded.
+        for (int i = 0; i < 40; i++) { // There are few enough calls that all of them are recorded.
             int millis = i;
             calls.add(call -> call.own(2)
                     .in(Phase.SQL, "select " + millis % 3, 120 + millis)
@@ -427,7 +427,7 @@ class DiagnosticianTest {
         assertThat(diagnosis.causes()).extracting(Cause::kind).doesNotContain("ROW LOCK");
     }
 
-    /** Has the simple name of the exception that Jedis throws if its pool is exhausted. */
+    /** An exception with the simple name of the one that Jedis throws if its pool is exhausted. */
     private static final class JedisException extends RuntimeException {
         private static final long serialVersionUID = 1;
 
@@ -436,7 +436,7 @@ class DiagnosticianTest {
         }
     }
 
-    /** Has the simple name of the exception in which Spring wraps the exceptions of Redis clients. */
+    /** An exception with the simple name of the one in which Spring wraps the exceptions of Redis clients. */
     private static final class DataAccessException extends RuntimeException {
         private static final long serialVersionUID = 1;
 

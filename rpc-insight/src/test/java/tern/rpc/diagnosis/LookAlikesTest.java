@@ -10,7 +10,7 @@ import tern.rpc.Phase;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests that healthy situations are not reported as failures, even if they look similar. */
+/** Tests that healthy situations are not reported as failures, even if they resemble failures. */
 class LookAlikesTest {
 
     private static final Consumer<Shop.Steps> USUAL =
@@ -102,7 +102,7 @@ class LookAlikesTest {
         assertNoMiss();
     }
 
-    /** The last minute still contains the late calls of a miss that has just ended. */
+    /** Simulates a miss that has just ended. The last minute still contains its late calls. */
     @Test
     void lateCallsOfTheLastMissDoNotBecomeUsual() {
         shop.healthy(USUAL);

@@ -18,8 +18,8 @@ import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
 /**
- * Tests which cause the time of a wait is assigned to, and that causes are ranked consistently with the number of saved
- * calls.
+ * Tests to which cause the time of a wait is assigned. Also tests that the ranking of causes is consistent with the
+ * number of saved calls.
  */
 class PassedOnTimeTest {
 
@@ -48,7 +48,7 @@ class PassedOnTimeTest {
         return new IllegalStateException(new JedisException("Could not get a resource from the pool"));
     }
 
-    /** Has the simple name of the exception that Jedis throws if its pool is exhausted. */
+    /** An exception with the simple name of the one that Jedis throws if its pool is exhausted. */
     private static final class JedisException extends RuntimeException {
         private static final long serialVersionUID = 1;
 
@@ -73,7 +73,7 @@ class PassedOnTimeTest {
         return diagnosis.causes().get(0);
     }
 
-    /** Starts ten threads that each hold a connection, like threads waiting in BLPOP. */
+    /** Starts ten threads that each hold a connection, like threads that wait in BLPOP. */
     private Holders blockingThreads() throws InterruptedException {
         Holders holders = new Holders();
         holders.size(10);
@@ -91,7 +91,7 @@ class PassedOnTimeTest {
 
     private void redisPool(Holders holders) {
         long[] taken = new long[1];
-        // Each of the ten connections is lent for almost a second, then free for a moment.
+        // Each of the ten connections is in use for almost a second, then free for a moment.
         shop.pools.add(PoolSource.of(
                 () -> PoolSnapshot.builder("jedis", PoolKind.REDIS, 10)
                         .now(10, 0, 4)

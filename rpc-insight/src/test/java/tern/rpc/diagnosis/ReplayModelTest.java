@@ -25,7 +25,10 @@ class ReplayModelTest {
         return calls;
     }
 
-    /** A call holds a worker while it uses the connection, so calls queue only for workers, as in Erlang's formula. */
+    /**
+     * A call holds a worker while it uses a connection. The calls therefore queue only for workers, as in Erlang's
+     * formula.
+     */
     @Test
     void waitsForWorkersAreThoseOfErlangsFormula() {
         for (int workers : new int[] {5, 8, 20}) {
@@ -86,7 +89,7 @@ class ReplayModelTest {
                     (long) (i * 100 * MILLI),
                     (long) (300 * MILLI),
                     0,
-                    new long[] {(long) (250 * MILLI), 0, 0}, // The model has no queue that would explain this wait.
+                    new long[] {(long) (250 * MILLI), 0, 0}, // The model contains no queue that explains this wait.
                     new int[] {1, 0, 0}));
         }
 

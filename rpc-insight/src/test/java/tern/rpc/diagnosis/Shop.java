@@ -19,7 +19,7 @@ import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
 import tern.rpc.pool.PoolSource;
 
-/** A simulated application with simulated calls, a simulated clock and a latency target of 100 ms. */
+/** A simulated application with simulated calls and a simulated clock. Its latency target is 100 ms. */
 final class Shop implements Diagnostician.Surroundings {
 
     static final String PLACE = "OrderService.place";
@@ -95,7 +95,7 @@ final class Shop implements Diagnostician.Surroundings {
         }
     }
 
-    /** Serves one call. Afterwards the clock returns to the start of the call, because calls run in parallel. */
+    /** Serves one call. Calls run in parallel, so the clock then returns to the start of the call. */
     void call(String method, double queuedMillis, Consumer<Steps> body) {
         call(method, queuedMillis, null, body);
     }
@@ -117,7 +117,7 @@ final class Shop implements Diagnostician.Surroundings {
         return lastTook / 1e6;
     }
 
-    /** Serves {@code calls} calls in one second. */
+    /** Serves {@code calls} calls within one second. */
     void second(int calls, Consumer<Steps> body) {
         second(() -> {
             for (int i = 0; i < calls; i++) {
@@ -126,7 +126,7 @@ final class Shop implements Diagnostician.Surroundings {
         });
     }
 
-    /** Serves {@code calls} calls that arrive evenly distributed over one second. */
+    /** Serves {@code calls} calls that arrive at equal intervals over one second. */
     void evenSecond(int calls, Supplier<Consumer<Steps>> bodies) {
         for (int i = 0; i < calls; i++) {
             call(PLACE, 0, bodies.get());
@@ -141,9 +141,7 @@ final class Shop implements Diagnostician.Surroundings {
         diagnostician.second();
     }
 
-    /**
-     * Serves calls within the latency target for more than a minute, so that the diagnosis learns their usual times.
-     */
+    /** Serves calls within the latency target for more than a minute. The diagnosis learns their usual times. */
     Shop healthy(Consumer<Steps> body) {
         for (int i = 0; i < 90; i++) {
             second(100, body);

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 import tern.rpc.AsyncOperation;
 import tern.rpc.Phase;
 
-/** Tests calls that end before an asynchronous operation has ended. */
+/** Tests calls that end before an asynchronous operation that they started. */
 class UnansweredTest {
 
     private static final String PEER = "GET stock:8080/levels";

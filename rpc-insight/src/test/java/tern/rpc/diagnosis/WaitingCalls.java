@@ -10,7 +10,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
 
-/** Calls of a shop whose real threads wait until the end of the test. */
+/** Calls of a shop. Their real threads wait until the end of the test. */
 final class WaitingCalls {
 
     private static final int CALLS = 4;
@@ -26,7 +26,7 @@ final class WaitingCalls {
      * Starts calls that wait, and returns the first cause of the miss.
      *
      * @param wait the code of the calls, which must wait
-     * @param others the steps of the calls that end meanwhile
+     * @param others the steps of the calls that end in the meantime
      */
     Cause firstCause(Runnable wait, Consumer<Shop.Steps> others) throws Exception {
         List<RunningCall> calls = new ArrayList<>();

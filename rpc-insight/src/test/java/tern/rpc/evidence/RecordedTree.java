@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Objects;
 
-/** Kernel files, unpacked from one test resource. In the resource, each file begins with a line {@code === path}. */
+/** Unpacks kernel files from one test resource. In the resource, each file begins with a line {@code === path}. */
 final class RecordedTree {
 
     private final Path root;
