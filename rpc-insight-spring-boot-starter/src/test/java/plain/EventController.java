@@ -13,7 +13,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** A controller whose requests wait for events or are processed on other threads. */
+/** A controller whose requests wait for events or run on other threads. */
 @RestController
 public class EventController {
 

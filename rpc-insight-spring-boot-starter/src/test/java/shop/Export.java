@@ -4,7 +4,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import javax.sql.DataSource;
 
-/** Application code whose frames the tests expect in stack traces. */
+/** Application code. The tests expect its frames in stack traces. */
 public final class Export {
 
     private Export() {}

@@ -27,7 +27,7 @@ public record ApplicationMetadata(String application, String revision, Map<Strin
      *
      * @param group the group; empty if there is none
      * @param version the version; empty if there is none
-     * @param port the port; 0 to use the port listed for this protocol in the process's registry entry
+     * @param port the port; if 0, the port listed for this protocol in the process's registry entry applies
      */
     public record Service(
             String name,
@@ -58,8 +58,8 @@ public record ApplicationMetadata(String application, String revision, Map<Strin
     }
 
     /**
-     * Returns a hash of all metadata that consumers read. The hash does not change when the application restarts,
-     * because each revision's metadata stays in the registry permanently.
+     * Returns a hash of all metadata that consumers read. The hash does not change when the application restarts. This
+     * matters because the metadata of each revision stays in the registry permanently.
      */
     static String revision(String application, Map<String, Service> services) {
         if (services.isEmpty()) {
@@ -117,7 +117,7 @@ public record ApplicationMetadata(String application, String revision, Map<Strin
                 parameters);
     }
 
-    /** Returns the port; 0 if the number is not a port. */
+    /** Returns the port, or 0 if the number is not a valid port. */
     public static int port(long number) {
         return number > 0 && number <= MAX_PORT ? (int) number : 0;
     }

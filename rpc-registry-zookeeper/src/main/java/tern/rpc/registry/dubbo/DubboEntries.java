@@ -31,8 +31,8 @@ public final class DubboEntries {
     /**
      * Creates the registry entries.
      *
-     * @param metadataRemote whether consumers read the metadata in the registry. If false, they request it from the
-     *     process
+     * @param metadataRemote whether consumers read the metadata in the registry. If false, they request the metadata
+     *     from the process
      * @param nodePerProtocol whether there is an interface-level entry for each protocol. If true, a consumer that does
      *     not request a particular protocol counts the process once per protocol
      */
@@ -68,7 +68,7 @@ public final class DubboEntries {
         return urls;
     }
 
-    /** Returns the process's services over all of its protocols. */
+    /** Returns the process's services for all of its protocols. */
     public ApplicationMetadata metadata() {
         return metadata;
     }
@@ -122,7 +122,7 @@ public final class DubboEntries {
         return services;
     }
 
-    /** Returns those parameters of a service that stay the same across restarts. */
+    /** Returns the parameters of a service that do not change when the process restarts. */
     private Map<String, String> parameters(Service service) {
         Map<String, String> parameters = new TreeMap<>();
         parameters.put(ProviderUrl.APPLICATION, registration.application());

@@ -7,9 +7,9 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Parses the entries of one application's processes into a compact form. Processes with equal attributes share one
- * attribute object, because an application may have thousands of processes that differ only in address and start time.
- * Not thread-safe.
+ * Parses the entries of one application's processes into a compact form. An application may have thousands of processes
+ * that differ only in address and start time, so processes with equal attributes share one attribute object. Not
+ * thread-safe.
  */
 public final class KnownProcesses {
 
@@ -18,7 +18,9 @@ public final class KnownProcesses {
     private final String application;
     private final Map<Map<String, String>, Shared> shared = new HashMap<>();
 
-    /** @param application the name of the application, regardless of the names in its entries */
+    /**
+     * @param application the name of the application. Names in the entries are ignored
+     */
     public KnownProcesses(String application) {
         this.application = application;
     }
@@ -39,7 +41,7 @@ public final class KnownProcesses {
         Shared same = shared.get(attributes);
         if (same == null) {
             if (shared.size() >= MAX_SHARED) {
-                shared.clear(); // Processes still in use keep their own references to these objects.
+                shared.clear(); // Processes in use keep their references to these objects.
             }
             same = new Shared(application, attributes, entry.ports());
             shared.put(attributes, same);
@@ -86,7 +88,7 @@ public final class KnownProcesses {
                     : shared().attributes().get(name);
         }
 
-        /** Returns the port of a protocol, or the port of the process if its entry does not name the protocol. */
+        /** Returns the port of a protocol. If the entry does not list the protocol, returns the port of the process. */
         public int port(String protocol) {
             for (ProcessEntry.Port port : shared().ports()) {
                 if (port.protocol().equals(protocol)) {

@@ -15,12 +15,12 @@ import tern.rpc.ServiceKey;
 
 /**
  * Keeps the interface-level entries of one list in a compact form. Parses an entry only if its name was not in the
- * previous list. Keeps the hashes of the names instead of the names, because the registry repeats all names in each
+ * previous list. Keeps hashes of the names instead of the names, because the registry sends all names again with each
  * list. Providers with equal attributes share one attribute object. Not thread-safe.
  */
 public final class KnownProviders {
 
-    /** The parameters that a consumer uses, except those in the service and the start time. */
+    /** The parameters that a consumer uses, apart from those that identify the service and the start time. */
     private static final List<String> USED = List.of(
             ProviderUrl.APPLICATION,
             ProviderUrl.CATEGORY,
@@ -34,14 +34,14 @@ public final class KnownProviders {
     private final NameHash hash = new NameHash();
     private long[] hashes = {}; // sorted
 
-    // The provider at an index belongs to the hash at the same index; null for an entry that is left out.
+    // The provider at each index belongs to the hash at the same index. It is null if its entry was left out.
     private @Nullable Provider[] providers = {};
 
     /**
      * Replaces the list.
      *
      * @param names the names of all nodes
-     * @param leftOut gets each new name that is not a valid entry, with the reason
+     * @param leftOut receives each new name that is not a valid entry, with the reason
      * @return whether the list has changed
      */
     public boolean replace(List<String> names, BiConsumer<String, IllegalArgumentException> leftOut) {
@@ -74,7 +74,7 @@ public final class KnownProviders {
         return all;
     }
 
-    /** Returns a parser that knows the attribute objects in use. */
+    /** Returns a parser that reuses the attribute objects of the current providers. */
     private ProviderParser parser() {
         ProviderParser parser = new ProviderParser();
         Set<Shared> added = Collections.newSetFromMap(new IdentityHashMap<>());
@@ -104,7 +104,8 @@ public final class KnownProviders {
     /**
      * The attributes shared by all providers with the same configuration.
      *
-     * @param parameters the parameters that a consumer uses, except those in the service and the start time
+     * @param parameters the parameters that a consumer uses, apart from those that identify the service and the start
+     *     time
      */
     public record Shared(String protocol, ServiceKey service, Map<String, String> parameters) {
 

@@ -1,7 +1,7 @@
 package tern.rpc.registry.dubbo;
 
 /**
- * The limits on registry entries. They are necessary because anyone who can reach the registry may write entries
+ * The limits on registry entries. Limits are necessary because anyone who can reach the registry may write entries
  * (docs/registries.md).
  */
 public final class Limits {

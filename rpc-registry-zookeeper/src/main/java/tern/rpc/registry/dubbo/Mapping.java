@@ -42,8 +42,8 @@ public final class Mapping {
     }
 
     /**
-     * Returns whether the string is a valid application name. The valid characters are restricted, because the name
-     * becomes part of ZooKeeper paths.
+     * Returns whether the string is a valid application name. Only a few characters are valid, because the name becomes
+     * part of ZooKeeper paths.
      */
     static boolean isName(String name) {
         return !name.isEmpty()

@@ -3,8 +3,8 @@ package tern.rpc.registry.dubbo;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The parts of an interface-level node's name that differ between processes with the same configuration, and the
- * remaining text.
+ * The parts of an interface-level node's name that differ between processes with the same configuration, and the rest
+ * of the name.
  *
  * @param startedAt the digits of the start time
  * @param common the encoded text without host, port and start time
@@ -21,8 +21,8 @@ record NameParts(String host, String port, String startedAt, String common) {
     /**
      * Splits a name.
      *
-     * @return null if the name must be decoded in order to find the parts, for example because the address contains a
-     *     user, or because there is no start time
+     * @return null if the parts can be found only in the decoded name, for example because the address contains a user
+     *     or the start time is missing
      */
     static @Nullable NameParts of(String name) {
         int scheme = name.indexOf(SCHEME_END);
@@ -51,7 +51,7 @@ record NameParts(String host, String port, String startedAt, String common) {
         return isPlain && name.indexOf(START, end) < 0 ? parts : null;
     }
 
-    /** Returns whether the text is not empty and stays the same when it is decoded. */
+    /** Returns whether the text is not empty and does not change when it is decoded. */
     private static boolean isPlain(String text) {
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);

@@ -118,8 +118,8 @@ public record ProviderUrl(String protocol, String host, int port, String path, M
     }
 
     /**
-     * Returns the service to which the URL belongs. It is taken from the parameters, or from the path if they do not
-     * name it.
+     * Returns the service to which the URL belongs. The name comes from the parameters or, if they contain none, from
+     * the path.
      */
     public ServiceKey service() {
         String name = parameter(INTERFACE);

@@ -23,8 +23,8 @@ public final class ReadAttributes {
     private final Map<Attributes, Attributes> shared = new HashMap<>();
 
     /**
-     * Reads attributes. Equal attributes without a start time are the same object. Attributes that differ only in the
-     * start time have the same strings and tags.
+     * Reads attributes. Equal attributes without a start time yield the same object. Attributes that differ only in the
+     * start time share their strings and tags.
      *
      * @param parameter returns the value of a parameter; null if the parameter is missing
      * @param revision the revision; empty if unknown
@@ -40,7 +40,7 @@ public final class ReadAttributes {
                 0,
                 false);
         if (shared.size() >= MAX_SHARED) {
-            shared.clear(); // Instances still in use keep their own references to these objects.
+            shared.clear(); // Instances in use keep their references to these objects.
         }
         Attributes same = shared.putIfAbsent(read, read);
         Attributes unstarted = same == null ? read : same;

@@ -1,6 +1,6 @@
 /**
- * Converts between the text of Dubbo's registry entries and Java values, without side effects. The entries are the same
- * in all kinds of registries.
+ * Converts between the text of Dubbo's registry entries and Java values, without side effects. All kinds of registries
+ * use the same entries.
  */
 @NullMarked
 package tern.rpc.registry.dubbo;

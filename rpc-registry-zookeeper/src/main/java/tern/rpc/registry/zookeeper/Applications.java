@@ -5,8 +5,8 @@ import java.util.Map;
 import tern.rpc.registry.dubbo.ProcessMetadata;
 
 /**
- * The watched applications. Each application is watched only once, regardless of how many of its services are used.
- * Confined to the session's thread.
+ * The watched applications. Each application is watched only once, even if several of its services are used. Confined
+ * to the session's thread.
  */
 final class Applications {
 

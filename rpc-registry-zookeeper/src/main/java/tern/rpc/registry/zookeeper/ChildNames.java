@@ -8,7 +8,7 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.registry.dubbo.Limits;
 
 /**
- * Lists the names of the children of one node, and lists them again when they change. Keeps none of the names. Confined
+ * Lists the names of the children of one node, and lists them again when they change. Does not keep the names. Confined
  * to the session's thread.
  */
 final class ChildNames {
@@ -20,7 +20,7 @@ final class ChildNames {
     private final Session session;
     private final String path;
     private final Consumer<List<String>> listed;
-    private int connection; // incremented on each connection; answers on an earlier connection are ignored
+    private int connection; // incremented on each connection; answers from an earlier connection are ignored
     private boolean listing;
     private boolean listAgain;
     private boolean closed;
@@ -29,7 +29,7 @@ final class ChildNames {
     /**
      * Creates a watch on the names of a node's children.
      *
-     * @param listed gets all names after each change; none while the node does not exist
+     * @param listed receives all names after each change, or no names while the node does not exist
      */
     ChildNames(Session session, String path, Consumer<List<String>> listed) {
         this.session = session;
@@ -37,7 +37,7 @@ final class ChildNames {
         this.listed = listed;
     }
 
-    /** Lists the children on a connection that has just been established. */
+    /** Lists the children after a connection has been established. */
     void connected() {
         connection++;
         listing = false;
@@ -63,7 +63,7 @@ final class ChildNames {
             if (failure == null) {
                 listed(names);
             } else if (Session.isCode(failure, Code.NONODE)) {
-                // If the node exists by now, the children are listed again; otherwise this watch reports the node's
+                // If the node exists by now, the children are listed again. Otherwise this watch reports the node's
                 // creation.
                 session.exists(path, event -> list()).thenRun(this::list);
                 listed(List.of());

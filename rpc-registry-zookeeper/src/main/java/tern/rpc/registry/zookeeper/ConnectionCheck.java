@@ -17,7 +17,7 @@ import org.apache.zookeeper.common.ZKConfig;
 
 /**
  * Finds out why a ZooKeeper server cannot be reached, by opening a separate connection. The check is needed because the
- * ZooKeeper client merely reports a lost connection, even if the cause is TLS.
+ * ZooKeeper client reports only a lost connection, even if TLS is the cause.
  *
  * @param isTls whether the client uses TLS
  * @param config the configuration of the client, with its TLS settings
@@ -28,8 +28,8 @@ record ConnectionCheck(InetSocketAddress server, boolean isTls, ZKConfig config,
     private static final int REFUSAL_MILLIS = 500;
 
     /**
-     * Returns the cause as text that can follow a colon; empty if a connection can be opened now. Blocks for no longer
-     * than about three times the timeout.
+     * Returns the cause as text that can follow a colon, or an empty string if a connection can be opened now. Blocks
+     * for at most about three times the timeout.
      */
     String cause() {
         String name = server.getHostString() + ":" + server.getPort();
@@ -58,7 +58,7 @@ record ConnectionCheck(InetSocketAddress server, boolean isTls, ZKConfig config,
 
     /**
      * Returns whether the server closes the connection after the handshake. With TLS 1.3, a server checks client
-     * certificates only then.
+     * certificates only after the handshake.
      */
     private static boolean isRefused(SSLSocket secure) throws IOException {
         secure.setSoTimeout(REFUSAL_MILLIS);
@@ -77,7 +77,7 @@ record ConnectionCheck(InetSocketAddress server, boolean isTls, ZKConfig config,
         }
     }
 
-    /** Tries TLS. A server that answers in TLS does not accept plain text on this port. */
+    /** Tries TLS. A server that answers with TLS does not accept plain text on this port. */
     private String causeWithoutTls(String name, Socket socket) {
         try {
             handshake(SSLContext.getDefault(), socket, false);
@@ -109,7 +109,7 @@ record ConnectionCheck(InetSocketAddress server, boolean isTls, ZKConfig config,
         return secure;
     }
 
-    /** Returns whether the peer answered the first TLS message with something other than TLS, or did not answer it. */
+    /** Returns whether the peer did not answer the first TLS message, or answered with something other than TLS. */
     private static boolean isNoTls(IOException failure) {
         return !(failure instanceof SSLException)
                 || failure.getCause() instanceof EOFException

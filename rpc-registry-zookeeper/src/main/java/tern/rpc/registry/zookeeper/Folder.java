@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.registry.dubbo.Limits;
 
 /**
- * Watches the children of one node. Reads each child once, and again when it changes, and keeps the parsed entries.
+ * Watches the children of one node. Reads each child once, and again after each change. Keeps the parsed entries.
  * Confined to the session's thread.
  */
 final class Folder<T> implements Session.Listener {

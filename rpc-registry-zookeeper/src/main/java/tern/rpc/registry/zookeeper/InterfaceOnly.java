@@ -13,9 +13,9 @@ import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.ProviderUrl;
 
 /**
- * Finds providers that have only interface-level entries. As soon as one provider of a service has an
- * application-level entry, Dubbo 3 consumers send all calls to providers with application-level entries, so the
- * providers without such an entry get no calls.
+ * Finds providers that have only interface-level entries. As soon as one provider of a service has an application-level
+ * entry, Dubbo 3 consumers call only providers with application-level entries. Providers without such an entry then get
+ * no calls.
  */
 final class InterfaceOnly {
 
@@ -36,8 +36,8 @@ final class InterfaceOnly {
     }
 
     /**
-     * Logs a warning if providers without application-level entries would no longer get calls. The result never
-     * completes exceptionally.
+     * Logs a warning about providers that would no longer get calls because they have no application-level entry. The
+     * result never completes exceptionally.
      */
     CompletableFuture<Void> warn(DubboEntries own) {
         if (!level.hasApplications()) {
@@ -66,8 +66,8 @@ final class InterfaceOnly {
     }
 
     /**
-     * Returns the application names in the entries, except this application's own name. An entry without an
-     * application name is represented by its address.
+     * Returns the application names in the entries, except this application's own name. For an entry without an
+     * application name, returns its address instead.
      */
     private static List<String> applications(Registration own, List<String> names) {
         Set<String> found = new TreeSet<>();

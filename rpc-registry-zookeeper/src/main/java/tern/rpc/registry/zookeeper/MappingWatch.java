@@ -46,7 +46,7 @@ final class MappingWatch implements Session.Listener {
             if (failure == null) {
                 heard(Mapping.parse(new String(data.bytes(), StandardCharsets.UTF_8)));
             } else if (Session.isCode(failure, Code.NONODE)) {
-                // If the node exists by now, the names are read again; otherwise this watch reports the node's
+                // If the node exists by now, the names are read again. Otherwise this watch reports the node's
                 // creation.
                 session.exists(path, event -> read()).thenRun(this::read);
                 heard(List.of());

@@ -24,8 +24,8 @@ import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.ProcessMetadata;
 
 /**
- * Caches the services of each revision of one application. Each revision is read once: from the registry, or else from
- * one process of that revision. A failed read is repeated after increasing pauses, each time with another process.
+ * Caches the services of each revision of one application. Each revision is read once, from the registry or else from
+ * one process of that revision. A failed read is repeated after increasing pauses, each time from another process.
  * Confined to the session's thread.
  */
 final class MetadataCache {
@@ -38,7 +38,10 @@ final class MetadataCache {
     /** The maximum time for which a provider list waits for a revision that is being read for the first time. */
     static final Duration LONGEST_WAIT = Duration.ofSeconds(1);
 
-    /** The maximum number of processes that are called at the same time, because a process may not answer at all. */
+    /**
+     * The maximum number of concurrent calls to processes. The number is limited because a process may not answer at
+     * all.
+     */
     private static final int MAX_CALLS = 16;
 
     private static final class Entry {
@@ -58,7 +61,7 @@ final class MetadataCache {
             this.revision = revision;
         }
 
-        /** Returns a process of this revision; after each failure, a different process. */
+        /** Returns a process of this revision. After each failure, returns a different one. */
         Known process() {
             return processes.get(failures % processes.size());
         }
@@ -67,7 +70,7 @@ final class MetadataCache {
     /** A call to a process, queued until fewer than {@link #MAX_CALLS} calls are in progress. */
     private record Call(Entry entry, Known process, CompletableFuture<ApplicationMetadata> answer) {}
 
-    /** A failed call. Its message is complete and safe to log. */
+    /** A failed call. Its message is complete and may be logged. */
     private static final class RequestFailure extends RuntimeException {
         private static final long serialVersionUID = 1;
 
@@ -124,15 +127,16 @@ final class MetadataCache {
     }
 
     /**
-     * Returns whether waiting for revisions is over: for each one, the services are known, or reading them has failed
-     * at least once or takes longer than {@link #LONGEST_WAIT}.
+     * Returns whether a provider list no longer has to wait for any revision. A list does not wait for a revision if
+     * its services are known, if reading them has failed at least once, or if reading them takes longer than
+     * {@link #LONGEST_WAIT}.
      */
     boolean isAsked() {
         return entries.values().stream().allMatch(entry -> entry.asked);
     }
 
     /**
-     * Stops waiting for all revisions that are being read. Otherwise an application whose processes keep changing their
+     * Ends the wait for all revisions that are being read. Otherwise an application whose processes keep changing their
      * revision could delay every list.
      */
     private void overdue(Entry entry) {
@@ -198,8 +202,8 @@ final class MetadataCache {
     }
 
     /**
-     * Reads the services from the registry, or else from the process. Some processes that can be asked directly also
-     * store their services in the registry.
+     * Reads the services from the registry, or else from the process. Some processes store their services in the
+     * registry even though consumers can request the services from the process.
      */
     private CompletableFuture<ApplicationMetadata> read(Entry entry, Known process) {
         return process.isMetadataRemote()

@@ -26,7 +26,7 @@ final class NodeWriter {
         this.session = session;
     }
 
-    /** Runs an action on each element, one after another, and returns the sum of the results. */
+    /** Runs an action for each element, one after another, and returns the sum of the results. */
     <T> CompletableFuture<Integer> each(List<T> elements, Function<T, CompletableFuture<Integer>> action) {
         return each(elements, 0, 0, action);
     }
@@ -51,11 +51,11 @@ final class NodeWriter {
     }
 
     /**
-     * Ensures that an ephemeral node exists in the current session. A node from an earlier session is replaced,
-     * because it would disappear with that session. The earlier session may belong to this process, or to another
-     * process at the same address.
+     * Ensures that an ephemeral node exists in the current session. A node from an earlier session is replaced, because
+     * it would disappear when that session ends. The earlier session may belong to this process, or to another process
+     * at the same address.
      *
-     * @param foreign called before a node is replaced that no session of this process created
+     * @param foreign called before this method replaces a node that no session of this process created
      * @return 1 if the node was written, 0 if it was already correct
      */
     CompletableFuture<Integer> own(Paths.Node node, Runnable foreign) {
@@ -78,8 +78,8 @@ final class NodeWriter {
     }
 
     /**
-     * Adds an application to an interface's mapping by compare-and-set, so that names added concurrently by other
-     * applications are kept.
+     * Adds an application to an interface's mapping by compare-and-set. Names that other applications add at the same
+     * time are kept.
      */
     CompletableFuture<Integer> map(String path, String application) {
         return map(path, application, 1);

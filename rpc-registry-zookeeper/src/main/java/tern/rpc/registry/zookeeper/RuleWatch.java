@@ -56,7 +56,7 @@ final class RuleWatch implements Session.Listener {
             if (failure == null) {
                 take(new String(data.bytes(), StandardCharsets.UTF_8));
             } else if (Session.isCode(failure, Code.NONODE)) {
-                // If the node exists by now, the rule is read again; otherwise this watch reports the node's creation.
+                // If the node exists by now, the rule is read again. Otherwise this watch reports the node's creation.
                 session.exists(path, event -> read()).thenRun(this::read);
                 heard(null, "");
             } else if (failure.getCause() instanceof IllegalArgumentException wrong) {
@@ -81,7 +81,7 @@ final class RuleWatch implements Session.Listener {
     /**
      * Records the result of reading the rule.
      *
-     * @param why the reason the rule is not applied; empty if there is no rule or the rule is valid
+     * @param why the reason why the rule is not applied; empty if there is no rule or the rule is valid
      */
     private void heard(@Nullable Rule current, String why) {
         if (closed) {

@@ -39,7 +39,7 @@ final class RuleWatches {
         ofService.forEach(RuleWatch::start);
     }
 
-    /** Watches the tag rules of exactly these applications, and ends all other tag-rule watches. */
+    /** Watches the tag rules of these applications. Ends the watches for the tag rules of all other applications. */
     void watch(Collection<String> applications) {
         Set<String> gone = new HashSet<>(ofApplications.keySet());
         for (String application : applications) {

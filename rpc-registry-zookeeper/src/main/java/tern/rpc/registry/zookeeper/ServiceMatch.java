@@ -17,7 +17,7 @@ import tern.rpc.registry.dubbo.ProviderUrl;
 import tern.rpc.registry.dubbo.ReadAttributes;
 
 /**
- * Finds the providers of one service among the entries at both levels. Each address is returned once; if an address has
+ * Finds the providers of one service among the entries at both levels. Each address is returned once. If an address has
  * entries at both levels, the application-level entry is used. Not thread-safe.
  */
 final class ServiceMatch {
@@ -95,7 +95,7 @@ final class ServiceMatch {
         }
     }
 
-    /** Returns the equal object of the previous list, because identical objects are the fastest to compare. */
+    /** Returns the equal object of the previous list, because comparing identical objects is fastest. */
     private Instance sameAsBefore(Instance instance) {
         int index =
                 Collections.binarySearch(before, instance, (one, other) -> compare(one.endpoint(), other.endpoint()));

@@ -40,7 +40,7 @@ final class Session implements AutoCloseable {
 
     private static final int MAX_PARENTS = 100_000;
 
-    /** How often a node is created if another client deletes its parents at the same time. */
+    /** The number of attempts to create a node while another client keeps deleting its parents. */
     private static final int MAX_CREATIONS = 3;
 
     /** Listens to changes of the connection's state. All methods are called on the session's thread. */
@@ -49,8 +49,8 @@ final class Session implements AutoCloseable {
         /**
          * Called when the session is connected.
          *
-         * @param isNew whether a new session has begun; the previous session's watches and ephemeral nodes no longer
-         *     exist in it
+         * @param isNew whether this is a new session. The watches and ephemeral nodes of the previous session no longer
+         *     exist in a new session
          */
         void connected(boolean isNew);
 
@@ -182,7 +182,9 @@ final class Session implements AutoCloseable {
         }
     }
 
-    /** Finds out on a separate thread why there is no connection. Later log and error messages contain the result. */
+    /**
+     * Finds out on a separate thread why there is no connection. Later log lines and error messages contain the result.
+     */
     private void check(long loss) {
         if (connected || losses != loss || closed) {
             return;
@@ -311,8 +313,8 @@ final class Session implements AutoCloseable {
     }
 
     /**
-     * Creates a node and, if necessary, its parents. If a parent was deleted in the meantime, no parent is assumed to
-     * exist any longer, and the node is created again.
+     * Creates a node and, if necessary, its parents. If another client has deleted a parent in the meantime, forgets
+     * which parents exist and creates the node again.
      */
     CompletableFuture<String> create(String path, byte[] data, CreateMode mode) {
         return create(path, data, mode, 1);
@@ -370,8 +372,8 @@ final class Session implements AutoCloseable {
     }
 
     /**
-     * Replaces a node's data. Fails with BadVersion if the node has a version other than {@code version}; -1 matches
-     * any version.
+     * Replaces a node's data. Fails with BadVersion if the node has another version. If {@code version} is -1, any
+     * version is accepted.
      */
     CompletableFuture<Stat> replace(String path, byte[] data, int version) {
         return run(
@@ -387,7 +389,10 @@ final class Session implements AutoCloseable {
         return cause instanceof KeeperException keeper && keeper.code() == code;
     }
 
-    /** Returns why an operation failed. If a permission is missing, the text names the part of the address to check. */
+    /**
+     * Returns why an operation failed. For a missing permission, the text names the part of the registry address to
+     * check.
+     */
     String reason(Throwable failure) {
         Throwable cause = failure instanceof java.util.concurrent.CompletionException && failure.getCause() != null
                 ? failure.getCause()

@@ -26,8 +26,8 @@ import tern.rpc.transport.Tls;
 
 /**
  * Passes keys and trusted certificates to the ZooKeeper client, which reads them only from files. The files are in a
- * directory that only the process owner can read. They are protected by a random password and deleted when the registry
- * is closed. Thread-safe.
+ * directory that only the process owner can read. They are protected by a random password and are deleted when the
+ * registry is closed. Thread-safe.
  */
 final class TlsStores implements AutoCloseable {
 
@@ -54,7 +54,7 @@ final class TlsStores implements AutoCloseable {
         }
         this.keys = directory.resolve("keys.p12");
         this.trust = directory.resolve("trust.p12");
-        // A killed process leaves the files behind, but nobody knows their password.
+        // A killed process leaves the files behind, but nobody knows the password of these files.
         directory.toFile().deleteOnExit();
         keys.toFile().deleteOnExit();
         trust.toFile().deleteOnExit();

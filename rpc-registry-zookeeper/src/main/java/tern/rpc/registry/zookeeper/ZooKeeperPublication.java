@@ -159,7 +159,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
             conflicts = 0;
             writeAll().whenComplete((repaired, failure) -> {
                 if (withdrawn) {
-                    removeAll(); // The withdrawal may have come before the last entries were written.
+                    removeAll(); // The withdrawal may have run before the last entries were written.
                 }
                 if (failure == null) {
                     problem = "";

@@ -31,8 +31,8 @@ public final class ZooKeeperRegistry implements Registry {
      *
      * @param level the levels at which entries are written
      * @param nodePerProtocol whether each protocol of a port gets its own interface-level entry
-     * @param metadataRemote whether the services are stored in the registry. If false, consumers request them from this
-     *     process
+     * @param metadataRemote whether the services are stored in the registry. If false, consumers request the services
+     *     from this process
      */
     public record Form(Level level, boolean nodePerProtocol, boolean metadataRemote) {
 
@@ -56,14 +56,17 @@ public final class ZooKeeperRegistry implements Registry {
             Form form, String application, ProcessMetadata processMetadata, Function<String, Supplier<Tls>> bundles)
             implements Registry.Factory {
 
-        /** Creates a factory without bundles. */
+        /** Creates a factory without TLS bundles. */
         public Factory(Form form, String application, ProcessMetadata processMetadata) {
             this(form, application, processMetadata, bundle -> {
                 throw new IllegalArgumentException("there is no bundle '" + bundle + "'");
             });
         }
 
-        /** Creates a factory for an application without a name. The factory reads only data in the registry. */
+        /**
+         * Creates a factory for an application without a name. The factory reads only metadata that is stored in the
+         * registry.
+         */
         public Factory(Form form) {
             this(form, "", ProcessMetadata.NONE);
         }

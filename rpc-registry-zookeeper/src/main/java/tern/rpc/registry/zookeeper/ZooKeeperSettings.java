@@ -30,7 +30,8 @@ import tern.rpc.transport.Tls;
  *
  * @param root the root node of the interface-level entries and of the metadata
  * @param applications the root node of the application-level entries
- * @param stores the keys and trusted certificates of the bundle that the address names; null if it does not name one
+ * @param stores the keys and trusted certificates of the TLS bundle that the address names; null if the address names
+ *     no bundle
  */
 record ZooKeeperSettings(
         RegistryUrl url,
@@ -162,8 +163,8 @@ record ZooKeeperSettings(
     }
 
     /**
-     * Checks that the files in the TLS settings can be read, because otherwise the client would merely log a warning
-     * later.
+     * Checks that the files named in the TLS settings can be read. Without this check, the client would only log a
+     * warning later.
      */
     private void checkTls() {
         if (isTls()) {
@@ -187,7 +188,7 @@ record ZooKeeperSettings(
         return stores != null || Boolean.parseBoolean(url.parameter(TLS, "false"));
     }
 
-    /** Reads changed keys and trusted certificates. They apply to the next connection. */
+    /** Reads changed keys and trusted certificates. The next connection uses them. */
     void refreshTls() {
         if (stores == null) {
             return;

@@ -27,7 +27,7 @@ class KnownProvidersTest {
         return known.replace(names, (name, wrong) -> leftOut.add(name));
     }
 
-    /** Returns the number of providers that were parsed since these providers were known. */
+    /** Returns the number of current providers that are not among the earlier providers. */
     private int parsedSince(List<Provider> before) {
         Set<Provider> same = Collections.newSetFromMap(new IdentityHashMap<>());
         same.addAll(before);
@@ -133,7 +133,10 @@ class KnownProvidersTest {
         });
     }
 
-    /** In the list, the name comes after names that differ from some of the tested names only in address and start. */
+    /**
+     * The name comes last in the list. Some of the tested names differ from an earlier name only in address and start
+     * time.
+     */
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -19,10 +19,10 @@ class ManyEntriesTest {
 
     private static final int MILLION = 1_000_000;
 
-    /** The number of processes of one application. It can be changed with the system property. */
+    /** The number of processes of one application. A system property can change it. */
     private static final int PROCESSES = Integer.getInteger("tern.registry.processes", 100_000);
 
-    /** Runs code that must throw an exception, and returns the number of bytes it allocated. */
+    /** Runs code that must throw an exception, and returns the number of bytes allocated by this code. */
     private static long allocatedBytes(ThrowingCallable refused) {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long before = threads.getThreadAllocatedBytes(Thread.currentThread().getId());

@@ -8,7 +8,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class NameHashTest {
 
-    /** The key and the hashes are test vectors of the reference implementation of SipHash-2-4. */
+    /** The key and the hashes are test vectors from the reference implementation of SipHash-2-4. */
     @ParameterizedTest
     @CsvSource({"0, 726fdb47dd0e0e31", "1, 74f839c593dc67fd", "8, 93f5f5799a932462", "15, a129ca6149be45e5"})
     void hashesAreThoseOfTheReferenceImplementation(int length, String expected) {

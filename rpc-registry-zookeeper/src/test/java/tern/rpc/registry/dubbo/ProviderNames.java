@@ -2,7 +2,7 @@ package tern.rpc.registry.dubbo;
 
 import java.util.AbstractList;
 
-/** The names of interface-level nodes of one application. A name is created whenever it is read. */
+/** The names of interface-level nodes of one application. Each name is created when it is read. */
 public final class ProviderNames extends AbstractList<String> {
 
     private static final int ZONES = 3;
@@ -13,7 +13,7 @@ public final class ProviderNames extends AbstractList<String> {
         this.size = size;
     }
 
-    /** Returns the name of a provider's node; the number determines the address. */
+    /** Returns the name of a provider's node. The number determines the address. */
     static String name(int number, long startedAt, String zone) {
         String host = "10." + (number >> 16) + "." + (number >> 8 & 255) + "." + (number & 255);
         return "dubbo%3A%2F%2F" + host + "%3A20880%2Fcap.Greeting%3Fapplication%3Dshop%26interface%3Dcap.Greeting"

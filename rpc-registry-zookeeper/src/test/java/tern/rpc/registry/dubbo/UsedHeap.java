@@ -7,7 +7,10 @@ public final class UsedHeap {
 
     private UsedHeap() {}
 
-    /** Returns the smallest result of several garbage collections, because other threads may create objects. */
+    /**
+     * Returns the smallest measurement after several garbage collections, because other threads may create objects in
+     * the meantime.
+     */
     public static long bytes() {
         Runtime runtime = Runtime.getRuntime();
         long least = Long.MAX_VALUE;

@@ -94,7 +94,7 @@ final class DubboProcess implements AutoCloseable {
         return reference.get();
     }
 
-    /** Makes {@code calls} calls, and returns how many of them each provider answered. */
+    /** Makes {@code calls} calls, and returns the number of calls that each provider answered. */
     static Map<String, Integer> answers(Greeting greeting, int calls) {
         Map<String, Integer> answers = new HashMap<>();
         for (int i = 0; i < calls; i++) {

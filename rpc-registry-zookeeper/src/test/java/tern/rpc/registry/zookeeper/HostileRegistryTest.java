@@ -175,8 +175,8 @@ class HostileRegistryTest {
     }
 
     /**
-     * Writing 100,000 providers takes about half a minute, so the default number is smaller. It can be raised with the
-     * property.
+     * Writing 100,000 providers takes about half a minute, so the default number is smaller. A system property can
+     * raise it.
      */
     @Test
     void manyProvidersOfOneServiceAreKnownAndCounted() throws Exception {

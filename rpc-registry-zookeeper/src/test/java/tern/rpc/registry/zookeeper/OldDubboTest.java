@@ -15,12 +15,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import tern.rpc.registry.Subscription.Level;
 
-/** Checks that old versions of Dubbo and Tern find and call each other. load-tests/old-dubbo/run runs this test. */
+/**
+ * Checks that old versions of Dubbo and Tern find and call each other. The script load-tests/old-dubbo/run runs this
+ * test.
+ */
 @Timeout(180)
 @EnabledIfSystemProperty(named = OldDubboTest.FOLDERS, matches = ".+")
 class OldDubboTest {
 
-    /** The folders with the program and libraries of each version. */
+    /** The system property with the folders that contain the program and libraries of each version. */
     static final String FOLDERS = "tern.old-dubbo";
 
     private final List<AutoCloseable> open = new ArrayList<>();

@@ -33,7 +33,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.ClientTransport;
 
-/** A Tern server and client that use a ZooKeeper server. */
+/** A Tern server and a Tern client that use a ZooKeeper server. */
 final class TernProcess implements AutoCloseable {
 
     private final String name;

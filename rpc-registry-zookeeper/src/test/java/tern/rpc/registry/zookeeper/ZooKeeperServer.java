@@ -49,7 +49,7 @@ final class ZooKeeperServer implements AutoCloseable {
     }
 
     /**
-     * Opens a second port, which accepts only TLS. The server reads its keys from system properties.
+     * Opens a second port that accepts only TLS. The server reads its keys from system properties.
      *
      * @return the port
      */

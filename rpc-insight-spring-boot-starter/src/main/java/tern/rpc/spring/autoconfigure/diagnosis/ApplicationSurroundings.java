@@ -11,7 +11,7 @@ import tern.rpc.pool.LoggingMode;
 import tern.rpc.pool.PoolSource;
 import tern.rpc.spring.autoconfigure.pool.LoggingWatch;
 
-/** Gives the diagnosis access to the application's calls and pools, which are beans. Thread-safe. */
+/** Gives the diagnosis access to the application's calls and pools. Thread-safe. */
 final class ApplicationSurroundings implements Diagnostician.Surroundings {
 
     private final ObjectProvider<CallSource> calls;

@@ -19,7 +19,7 @@ final class DiagnosisLifecycle implements SmartLifecycle {
     private final RpcMeters meters;
     private final boolean recordMisses;
     private volatile @Nullable Thread thread;
-    private boolean failed; // only the diagnosis thread uses this field
+    private boolean failed; // used only by the diagnosis thread
 
     DiagnosisLifecycle(Diagnostician diagnostician, RpcMeters meters, boolean recordMisses) {
         this.diagnostician = diagnostician;
@@ -58,7 +58,7 @@ final class DiagnosisLifecycle implements SmartLifecycle {
         while (thread == Thread.currentThread()) {
             try {
                 due = step(due);
-                // One of the application's pools has thrown the exception, or memory is exhausted.
+                // One of the application's pools threw the exception, or memory is exhausted.
             } catch (RuntimeException | Error e) {
                 due = System.nanoTime() + SECOND_NANOS;
                 LockSupport.parkNanos(this, SECOND_NANOS);
@@ -70,7 +70,7 @@ final class DiagnosisLifecycle implements SmartLifecycle {
     /**
      * Runs the diagnosis steps that are due.
      *
-     * @return the time at which the next second is due
+     * @return the time at which the next one-second step is due
      */
     private long step(long due) {
         long left = due - System.nanoTime();

@@ -8,8 +8,9 @@ import org.springframework.core.Ordered;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Stops an application on an older Spring Boot before it creates beans, which would fail with missing classes. This
- * class uses only classes that Spring Boot 3 has, too. It also serves the RPC starter, which depends on this one.
+ * Stops an application on an older Spring Boot before it creates beans. Creating the beans would fail with missing
+ * classes. This class uses only classes that also exist in Spring Boot 3. The RPC starter depends on this starter and
+ * uses the same check.
  */
 final class BootVersion implements ApplicationListener<ApplicationStartingEvent>, Ordered {
 
@@ -36,7 +37,7 @@ final class BootVersion implements ApplicationListener<ApplicationStartingEvent>
         }
     }
 
-    /** Runs before all other listeners. */
+    /** Runs this listener before all others. */
     @Override
     public int getOrder() {
         return HIGHEST_PRECEDENCE;

@@ -9,8 +9,8 @@ import tern.rpc.diagnosis.Diagnosis.Miss;
 import tern.rpc.diagnosis.Diagnostician;
 
 /**
- * Reports DEGRADED, with the first cause, while more than one call in a hundred fails, is refused or hangs. Late calls
- * alone do not change the health.
+ * Reports the health status DEGRADED, with the first cause, while more than one call in a hundred fails, is refused or
+ * hangs. Late calls alone do not change the health status.
  */
 final class DiagnosisHealthIndicator extends AbstractHealthIndicator {
 

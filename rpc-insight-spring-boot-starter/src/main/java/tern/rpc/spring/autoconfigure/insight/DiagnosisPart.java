@@ -14,13 +14,10 @@ import tern.rpc.diagnosis.History;
 import tern.rpc.diagnosis.Recorded;
 import tern.rpc.metrics.RpcReportPart;
 
-/**
- * Reports the current diagnosis, earlier diagnoses and measured values. The JSON form is described in
- * docs/diagnosis.md.
- */
+/** Reports the current diagnosis, earlier diagnoses and measured values. docs/diagnosis.md describes the JSON form. */
 record DiagnosisPart(Diagnostician diagnostician) implements RpcReportPart {
 
-    /** The version of the JSON report. It increases when a member is removed or its meaning changes. */
+    /** The version of the JSON report. It increases when a member is removed or changes its meaning. */
     private static final int VERSION = 1;
 
     private static final int SHOWN_EPISODES = 5;
@@ -29,7 +26,8 @@ record DiagnosisPart(Diagnostician diagnostician) implements RpcReportPart {
     /**
      * The content of the JSON report.
      *
-     * @param checked the expected and the measured effect of the most recent property change; empty if there was none
+     * @param checked the expected and the measured effect of the most recent change of a property; empty if there was
+     *     none
      * @param recorded the last flight recording; null if there was none
      * @param history the causes of misses within 24 hours, oldest first
      * @param seconds the values of the last ten minutes, oldest first
@@ -75,7 +73,7 @@ record DiagnosisPart(Diagnostician diagnostician) implements RpcReportPart {
                 history.minutes());
     }
 
-    /** Returns the current diagnosis, then one line for each of the last causes. */
+    /** Returns the current diagnosis, followed by one line for each of the last causes. */
     @Override
     public String text() {
         Diagnosis now = diagnostician.diagnosis();

@@ -30,7 +30,7 @@ import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 @ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
 public final class InsightActuatorAutoConfiguration {
 
-    /** The report parts exist even without their Actuator endpoint, because the console shows them as well. */
+    /** The report parts exist even without their Actuator endpoint, because the console also shows them. */
     @Bean
     @Lazy
     RpcReportPart rpcPoolsPart(ObjectProvider<PoolSource> pools) {
@@ -44,7 +44,10 @@ public final class InsightActuatorAutoConfiguration {
         return new DiagnosisPart(diagnostician);
     }
 
-    /** Shows failing calls as the separate health status DEGRADED, which Boot answers with HTTP status 200. */
+    /**
+     * Shows failing calls as the separate health status DEGRADED. Spring Boot answers a health request in this status
+     * with HTTP status 200.
+     */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
     static final class HealthConfiguration {
@@ -57,7 +60,8 @@ public final class InsightActuatorAutoConfiguration {
         }
 
         /**
-         * Adds the status DEGRADED to Boot's status order, because Boot ignores statuses that are not in the order.
+         * Adds the status DEGRADED to Boot's status order, because Boot ignores statuses that are missing from the
+         * order.
          */
         @Bean
         @ConditionalOnMissingBean

@@ -18,8 +18,8 @@ import tern.rpc.metrics.RpcReportPart;
 
 /**
  * Shows the calls of the last minute at {@code /actuator/rpc} in an application without RPC, and each
- * {@link RpcReportPart} below that path. In an application with RPC, the endpoint of the RPC starter takes its place
- * and also shows services and references.
+ * {@link RpcReportPart} below that path. In an application with RPC, the RPC starter's endpoint replaces this one and
+ * also shows services and references.
  */
 @Endpoint(id = "rpc")
 public final class InsightEndpoint {
@@ -68,7 +68,7 @@ public final class InsightEndpoint {
     }
 
     /**
-     * Returns a part of the report, or null if the part's name is unknown. Actuator answers null with 404. A part
+     * Returns a part of the report, or null if the part's name is unknown. Actuator then answers with 404. A part
      * without a text form is always returned as JSON.
      *
      * @param format the requested format, or null for JSON if the call does not come from the web
@@ -86,9 +86,9 @@ public final class InsightEndpoint {
     }
 
     /**
-     * Runs the action of a report part. For the diagnosis, this action starts a flight recording. Answers 202 if the
-     * action was started, and 409 if the action is already running. Returns null, which Actuator answers with 404, if
-     * the part has no action.
+     * Runs the action of a report part. For example, the action of the diagnosis starts a flight recording. Answers 202
+     * if the action was started, and 409 if the action is already running. Returns null if the part has no action.
+     * Actuator then answers with 404.
      */
     @WriteOperation
     public @Nullable WebEndpointResponse<Map<String, Boolean>> act(@Selector String name) {

@@ -14,8 +14,8 @@ import org.springframework.util.ClassUtils;
 /**
  * Switches Log4j 2 to asynchronous logging by making Tern's configuration file the default of {@code logging.config}.
  * Does nothing if the application uses another logging system, configures Log4j 2 itself, or has no LMAX Disruptor on
- * the class path. The size of the ring buffer and the policy for a full ring buffer are set as system properties,
- * because Log4j does not accept them in any other form.
+ * the class path. The size of the ring buffer and the policy for a full ring buffer are system properties, because
+ * Log4j accepts them in no other form.
  */
 public final class AsyncLogging implements EnvironmentPostProcessor {
 
@@ -25,7 +25,7 @@ public final class AsyncLogging implements EnvironmentPostProcessor {
 
     static final String POLICY = "log4j2.asyncQueueFullPolicy";
     static final String RING = "log4j2.asyncLoggerConfigRingBufferSize";
-    static final int RING_SIZE = 64 * 1_024; // the size of the ring buffer; see docs/limits.md
+    static final int RING_SIZE = 64 * 1_024; // in entries; see docs/limits.md
 
     private static final String LOCATION = "logging.config";
     private static final List<String> EXTENSIONS = List.of("xml", "properties", "yaml", "yml", "json", "jsn");
@@ -48,7 +48,7 @@ public final class AsyncLogging implements EnvironmentPostProcessor {
                 && LoggingSystem.get(loader).getClass().getSimpleName().equals("Log4J2LoggingSystem");
     }
 
-    /** Returns whether asynchronous logging is possible and is not switched off. */
+    /** Returns whether asynchronous logging is possible and not switched off. */
     static boolean isWanted(Environment environment, ClassLoader loader) {
         return environment.getProperty(PROPERTY, boolean.class, true)
                 && ClassUtils.isPresent(DISRUPTOR, loader)

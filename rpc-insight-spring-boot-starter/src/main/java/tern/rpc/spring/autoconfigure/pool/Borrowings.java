@@ -6,8 +6,8 @@ import tern.rpc.pool.Holders;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Counts how often connections are borrowed from one pool, and measures how long borrowers wait for a connection and
- * how long they keep it. Thread-safe.
+ * Counts how often connections are borrowed from one pool. Measures how long borrowers wait for a connection and how
+ * long they keep it. Thread-safe.
  */
 final class Borrowings {
 
@@ -41,8 +41,8 @@ final class Borrowings {
     }
 
     /**
-     * Records that a borrower has received a connection, and remembers the borrower until {@link
-     * #returned(Holders.Holder)}.
+     * Records that a borrower has received a connection, and remembers the borrower until
+     * {@link #returned(Holders.Holder)} is called.
      */
     Holders.Holder takenBy(long askedAt) {
         return holders.taken(taken(askedAt));
@@ -64,7 +64,7 @@ final class Borrowings {
         waitedNanos.add(System.nanoTime() - askedAt);
     }
 
-    /** Records the return of a connection to a pool that itself measures how long connections are used. */
+    /** Records the return of a connection to a pool that measures the time of use itself. */
     void returnedAfter(Duration time) {
         heldNanos.add(time.toNanos());
     }

@@ -33,7 +33,9 @@ public final class BusinessPool extends ThreadPoolExecutor {
     private final LongAdder rejected = new LongAdder();
     private final LongAdder callerRuns = new LongAdder();
 
-    /** @param prefix the prefix of the pool's properties */
+    /**
+     * @param prefix the prefix of the pool's properties
+     */
     record Settings(String name, String prefix, int threads, int queueCapacity, Rejection rejection) {}
 
     BusinessPool(Settings settings, SettingOrigins origins) {
@@ -53,7 +55,7 @@ public final class BusinessPool extends ThreadPoolExecutor {
         allowCoreThreadTimeOut(true);
     }
 
-    /** A submitted task that keeps the submitting call's context and ledger. */
+    /** A submitted task that keeps the context and the ledger of the submitting call. */
     private final class Task implements Runnable {
         private final Runnable work;
         private final long askedAt = borrowings.asked();

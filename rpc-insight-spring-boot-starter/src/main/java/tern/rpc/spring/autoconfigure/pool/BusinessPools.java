@@ -12,9 +12,9 @@ import org.springframework.core.env.Environment;
 import tern.rpc.settings.PropertyCheck;
 
 /**
- * Creates a bean for each group of properties below {@code rpc.pools.executors}, unless the application has a bean
- * with the same name. The beans can be injected only by qualifier, because a pool for one purpose must not become the
- * default executor or replace Boot's executor.
+ * Creates a bean for each group of properties below {@code rpc.pools.executors}, unless the application has a bean with
+ * the same name. The beans can be injected only by qualifier. Otherwise a pool for one purpose could become the default
+ * executor or replace Boot's executor.
  */
 final class BusinessPools implements BeanDefinitionRegistryPostProcessor {
 

@@ -8,7 +8,7 @@ import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.context.annotation.Bean;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
-/** Measures data sources, regardless of their pool library. */
+/** Measures data sources of any pool library. */
 @AutoConfiguration(after = HikariAutoConfiguration.class)
 @ConditionalOnClass({AbstractRoutingDataSource.class, DataSourcePoolMetadataProvider.class, ProxyFactory.class})
 public final class DataSourceAutoConfiguration {

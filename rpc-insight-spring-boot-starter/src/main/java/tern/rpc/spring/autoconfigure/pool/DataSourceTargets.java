@@ -2,11 +2,11 @@ package tern.rpc.spring.autoconfigure.pool;
 
 import javax.sql.DataSource;
 
-/** Measures one pool library's data sources that are not beans but targets of another data source. */
+/** Measures data sources of one pool library that are not beans but targets of another data source. */
 interface DataSourceTargets {
 
     /**
-     * Returns the measured data source.
+     * Returns a measuring data source for the given one.
      *
      * @return {@code source} itself if it belongs to another library
      */

@@ -22,8 +22,8 @@ import tern.rpc.pool.PoolSource;
 
 /**
  * Measures every data source that no library-specific {@code BeanPostProcessor} measures: pools of other libraries, and
- * data sources without a pool. A delegating data source keeps its class; its targets are measured instead, unless they
- * are beans.
+ * data sources without a pool. A data source that delegates to others keeps its class. Its targets are measured
+ * instead, unless they are beans.
  */
 final class DataSourceWatch implements BeanPostProcessor {
 
@@ -88,7 +88,7 @@ final class DataSourceWatch implements BeanPostProcessor {
         }
     }
 
-    @SuppressWarnings("unchecked") // The values of Spring's map are declared as data sources.
+    @SuppressWarnings("unchecked") // Spring's map declares its values as data sources.
     private void replace(
             Map<?, ?> targets, @Nullable DataSource first, String beanName, Consumer<DataSource> otherwise) {
         boolean found = false;
@@ -107,8 +107,7 @@ final class DataSourceWatch implements BeanPostProcessor {
 
     private DataSource watched(DataSource source, String wanted) {
         if (!WatchedDataSource.isPossible(source) || source.getClass().getName().startsWith(DRUID)) {
-            // The data source needs no further measurement, for example because it is a bean that is already
-            // measured.
+            // This data source needs no further measurement. For example, it may be a bean that is already measured.
             return source;
         }
         for (DataSourceTargets library : libraries) {

@@ -7,7 +7,7 @@ import org.apache.logging.log4j.core.async.EventRoute;
 
 /**
  * Drops and counts log lines of any level if the ring buffer is full, so that calling threads never block.
- * {@link RingReserve} reserves slots in the ring buffer for WARN and ERROR. Log4j creates the instance.
+ * {@link RingReserve} reserves slots in the ring buffer for WARN and ERROR lines. Log4j creates the instance.
  */
 public final class DropWhenFull implements AsyncQueueFullPolicy {
 

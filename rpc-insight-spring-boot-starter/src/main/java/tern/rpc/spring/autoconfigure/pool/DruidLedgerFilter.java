@@ -17,13 +17,15 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.Holders;
 
-/** Counts one pool's connections and statements, both for the pool and in the calls' ledgers. Thread-safe. */
+/**
+ * Counts the connections and statements of one pool, both for the pool and in the ledgers of the calls. Thread-safe.
+ */
 final class DruidLedgerFilter extends FilterAdapter {
 
     private final String name;
     private final Borrowings borrowings = new Borrowings();
 
-    /** The holder of each physical connection. The map has at most as many entries as the pool has connections. */
+    /** The holder of each physical connection. The map has at most one entry for each connection of the pool. */
     private final Map<Long, Holders.Holder> holders = new ConcurrentHashMap<>();
 
     /** @param name the name of the pool */
@@ -165,10 +167,7 @@ final class DruidLedgerFilter extends FilterAdapter {
         return in(statement, sql, () -> super.statement_executeUpdate(chain, statement, sql, keys));
     }
 
-    /**
-     * Also measures moving to the next row, because a driver that reads rows in batches waits in this method for the
-     * next batch.
-     */
+    /** Also measures the step to the next row. A driver that reads rows in batches waits here for the next batch. */
     @Override
     public boolean resultSet_next(FilterChain chain, ResultSetProxy rows) throws SQLException {
         CallLedger ledger = CallLedger.current();

@@ -8,7 +8,8 @@ import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.PropertyCheck;
 
 /**
- * Settings that make a Druid pool fail fast, open all connections at startup, and avoid waking threads unnecessarily.
+ * Settings that make a Druid pool fail fast, open all connections at startup, and avoid unnecessary wake-ups of
+ * threads.
  */
 final class DruidTuning {
 
@@ -29,7 +30,7 @@ final class DruidTuning {
         this.origins = origins;
     }
 
-    /** Applies the settings. Must be called before the pool's {@code init}. */
+    /** Applies the settings. Must be called before the pool's {@code init} method. */
     void apply(DruidDataSource pool) {
         Integer wanted = number("max-active");
         int max = wanted == null
@@ -59,8 +60,8 @@ final class DruidTuning {
     }
 
     /**
-     * Sets a time limit in the driver's connection properties, as Druid itself does for other drivers. Limits that
-     * the URL or the connection properties already contain are kept.
+     * Sets a timeout in the driver's connection properties. Druid does the same for other drivers. Timeouts that the
+     * URL or the connection properties already contain are kept.
      */
     private static void tellDriver(DruidDataSource pool, String name, int millis) {
         boolean said = pool.getUrl().contains(name + '=')

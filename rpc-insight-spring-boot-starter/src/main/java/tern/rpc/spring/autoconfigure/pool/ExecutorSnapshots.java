@@ -31,8 +31,8 @@ final class ExecutorSnapshots {
     }
 
     /**
-     * Returns an executor's settings. The core size limits the pool until its queue is full, because the executor
-     * starts further threads only then.
+     * Returns an executor's settings. The core size limits the pool as long as its queue is not full, because the
+     * executor starts further threads only when the queue is full.
      */
     private static List<PoolSetting> settings(ThreadPoolTaskExecutor executor, SettingOrigins origins) {
         return List.of(
@@ -74,7 +74,7 @@ final class ExecutorSnapshots {
                         pool.getQueuedSubmissionCount()
                                 + (int) Math.min(
                                         Integer.MAX_VALUE / 2,
-                                        pool.getQueuedTaskCount())) // this includes tasks submitted by other tasks
+                                        pool.getQueuedTaskCount())) // includes tasks submitted by other tasks
                 .counts(NO_RECORD, NO_RECORD)
                 .build();
     }

@@ -21,9 +21,9 @@ import org.springframework.util.ReflectionUtils;
 import tern.rpc.CallTask;
 
 /**
- * Measures the application's executors. Each executor appears as a pool, and the time of its tasks is recorded for
- * the calls that submit them. Beans keep their types: Spring's executors get a decorator, plain thread pools are
- * wrapped in a subclass, and executors without a public class are wrapped in a proxy.
+ * Measures the application's executors. Each executor appears as a pool, and the time of its tasks is recorded for the
+ * calls that submit them. Beans keep their types: Spring's executors get a decorator, a plain thread pool becomes a
+ * wrapping subclass, and an executor without a public class becomes a proxy.
  */
 final class ExecutorWatch implements BeanPostProcessor, SmartInitializingSingleton {
 
@@ -43,7 +43,7 @@ final class ExecutorWatch implements BeanPostProcessor, SmartInitializingSinglet
         sources.getObject().add("common-pool", () -> ExecutorSnapshots.of("common-pool", common));
     }
 
-    /** Sets a decorator that also applies the application's decorator, if there is one. */
+    /** Sets a decorator that also applies the decorator of the application, if there is one. */
     private static boolean decorate(
             Class<?> type, Object executor, String name, TaskTimes times, Consumer<TaskDecorator> set) {
         Field field = ReflectionUtils.findField(type, "taskDecorator", TaskDecorator.class);

@@ -8,7 +8,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.env.Environment;
 
-/** Measures pools of HikariCP, Boot's default pool library. The settings of the pools are not changed. */
+/** Measures pools of HikariCP, Boot's default pool library. Does not change the settings of the pools. */
 @AutoConfiguration(after = RpcPoolsAutoConfiguration.class)
 @ConditionalOnClass({HikariDataSource.class, ProxyFactory.class})
 public final class HikariAutoConfiguration {

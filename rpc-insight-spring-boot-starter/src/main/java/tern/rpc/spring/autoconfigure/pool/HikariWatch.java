@@ -25,7 +25,9 @@ import tern.rpc.pool.PoolSetting.Use;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
-/** Measures how connections are borrowed from every HikariCP pool by wrapping the pool in a subclass. */
+/**
+ * Measures the borrowing of connections from every HikariCP pool. For this purpose, each pool is wrapped in a subclass.
+ */
 final class HikariWatch implements BeanPostProcessor, BeanClassLoaderAware, ApplicationContextAware, DataSourceTargets {
 
     private static final Logger LOG = LoggerFactory.getLogger(HikariWatch.class);
@@ -34,7 +36,10 @@ final class HikariWatch implements BeanPostProcessor, BeanClassLoaderAware, Appl
     /** HikariCP's value for no timeout. */
     private static final long NO_TIMEOUT = Integer.MAX_VALUE;
 
-    /** The range of wait limits. HikariCP rejects lower limits unless one of its system properties allows them. */
+    /**
+     * The accepted range of maximum waits. HikariCP rejects shorter waits unless one of its system properties allows
+     * them.
+     */
     private static final Range WAITS =
             new Range(Long.getLong("com.zaxxer.hikari.timeoutMs.floor", 250), NO_TIMEOUT - 1);
 

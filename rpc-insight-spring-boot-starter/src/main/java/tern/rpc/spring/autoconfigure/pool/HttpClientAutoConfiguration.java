@@ -45,8 +45,8 @@ public final class HttpClientAutoConfiguration {
     static class WebClientConfiguration {
 
         /**
-         * Places this filter after the application's filters, so that the time spent in those filters does not count as
-         * the peer's time.
+         * Places this filter after the application's filters, so that the time spent in the application's filters is
+         * not counted as the peer's time.
          */
         @Bean
         @Order(Ordered.LOWEST_PRECEDENCE)

@@ -16,12 +16,12 @@ import tern.rpc.Phase;
  */
 final class HttpExchanges {
 
-    /** The maximum number of hosts to count. A higher number would not change any advice. */
+    /** The maximum number of hosts that are counted separately. A higher number would not change any advice. */
     private static final int MAX_HOSTS = 64;
 
     /**
-     * The ledger's name for waits for a connection. All clients share this name, because HTTP pools are distinguished
-     * by their hosts.
+     * The name under which ledgers record waits for a connection. All clients share this name, because HTTP pools are
+     * distinguished by their hosts.
      */
     private static final String POOL = "http";
 
@@ -60,7 +60,7 @@ final class HttpExchanges {
     ClassicHttpResponse exchange(ClassicHttpRequest request, ExecChain.Scope scope, ExecChain chain)
             throws IOException, HttpException {
         Wait wait = (Wait) scope.clientContext.getAttribute(Wait.NAME);
-        // After an authentication challenge, the client repeats the exchange on the same connection; the wait is
+        // After an authentication challenge, the client repeats the exchange on the same connection. The wait is
         // recorded only the first time.
         boolean first = wait != null && !wait.over;
         long takenAt = first ? borrowings.taken(wait.askedAt) : 0;
@@ -86,7 +86,7 @@ final class HttpExchanges {
         }
     }
 
-    /** One request's wait for a connection. Only the request's thread uses it. */
+    /** The wait of one request for a connection. Used only by the request's thread. */
     private static final class Wait {
         static final String NAME = "rpc.connection-wait";
 

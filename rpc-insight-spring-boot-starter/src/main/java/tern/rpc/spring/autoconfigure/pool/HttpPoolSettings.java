@@ -6,8 +6,8 @@ import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.PropertyCheck;
 
 /**
- * The validated settings of HTTP clients. If the application sets only the limit for all hosts, that value is also used
- * as the limit per host, because a lower limit per host would silently reduce the total.
+ * The validated settings of HTTP clients. If the application sets only the limit for all hosts, the limit per host gets
+ * the same value. A lower limit per host would reduce the total without notice.
  */
 record HttpPoolSettings(int maxTotal, int maxPerHost, Duration maxWait) {
 

@@ -41,7 +41,7 @@ final class JedisWatch implements JedisClientConfigurationBuilderCustomizer {
             return; // Clients for clusters and sentinels have several pools, so they are not measured.
         }
         PooledObjectFactory<Connection> factory = plain.getPool().getFactory();
-        // The discarded client has not opened any connections. The connection factory contains the address and the
+        // The discarded client has not opened any connections. Its connection factory contains the address and the
         // credentials.
         plain.close();
         WatchedConnections connections = WatchedConnections.of(factory, typed(config));
@@ -51,7 +51,7 @@ final class JedisWatch implements JedisClientConfigurationBuilderCustomizer {
     }
 
     private static GenericObjectPoolConfig<Connection> typed(GenericObjectPoolConfig<?> config) {
-        // The pool's element type matters only for the eviction policy, which reads no object.
+        // Only the eviction policy uses the element type, and it does not read the elements.
         @SuppressWarnings("unchecked")
         GenericObjectPoolConfig<Connection> typed = (GenericObjectPoolConfig<Connection>) config;
         return typed;

@@ -11,7 +11,7 @@ import tern.rpc.pool.PoolSetting.Source;
 import tern.rpc.pool.PoolSetting.Use;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Registers the threads of Jetty as a pool. */
+/** Registers Jetty's threads as a pool. */
 final class JettyWatch implements ApplicationListener<WebServerInitializedEvent> {
 
     private static final long NO_RECORD = -1;

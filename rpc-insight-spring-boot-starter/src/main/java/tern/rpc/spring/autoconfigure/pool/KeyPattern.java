@@ -15,7 +15,9 @@ final class KeyPattern {
 
     private KeyPattern() {}
 
-    /** @param key the command's first key; null if the command has none */
+    /**
+     * @param key the first key in the command; null if there is none
+     */
     static String of(String command, byte @Nullable [] key) {
         if (key == null || key.length == 0) {
             return command;

@@ -14,7 +14,7 @@ import redis.clients.jedis.util.Pool;
 
 /**
  * Lends a pool's connections, and replaces broken connections on a separate thread. The original pool would reconnect
- * on the caller's thread after a failed command, so without a network the caller would wait for the read timeout
+ * on the caller's thread after a failed command. Without a network, the caller would then wait for the read timeout
  * twice. A broken connection counts as borrowed until it is replaced, so other callers may reach the pool's limit and
  * fail in the meantime. Thread-safe.
  */
@@ -38,7 +38,7 @@ final class LentConnections extends ConnectionPool {
         replacing.allowCoreThreadTimeOut(true);
     }
 
-    /** Returns the configuration of the superclass's pool, which never contains a connection. */
+    /** Returns the configuration for the pool of the superclass, which never contains a connection. */
     private static GenericObjectPoolConfig<Connection> unused() {
         GenericObjectPoolConfig<Connection> config = new GenericObjectPoolConfig<>();
         config.setJmxEnabled(false);
@@ -76,7 +76,7 @@ final class LentConnections extends ConnectionPool {
         }
     }
 
-    /** Ends the thread that replaces connections. The owner of the original pool closes that pool. */
+    /** Ends the thread that replaces connections. The owner of the original pool must close that pool. */
     @Override
     public void close() {
         replacing.shutdown();

@@ -24,8 +24,8 @@ import tern.rpc.pool.PoolSetting.Source;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Measures logging with Log4j 2. The time that calling threads spend on log lines is recorded in their ledgers, and the
- * ring buffer appears as a pool.
+ * Measures logging with Log4j 2. The time that calling threads spend on log lines is recorded in the ledgers of their
+ * calls, and the ring buffer appears as a pool.
  */
 final class Log4jWatch implements LoggingWatch, SmartInitializingSingleton, DisposableBean {
 

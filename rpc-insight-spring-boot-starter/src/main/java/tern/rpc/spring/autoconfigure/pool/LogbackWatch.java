@@ -76,8 +76,8 @@ final class LogbackWatch implements LoggingWatch, SmartInitializingSingleton {
                 watched.setContext(context);
                 watched.setName(appender.getName());
                 watched.start();
-                // The new appender is added before the original is removed, so a line may be written twice but is never
-                // lost.
+                // The new appender is added before the original is removed. A line may therefore be written twice, but
+                // no line is lost.
                 logger.addAppender(watched);
                 logger.detachAppender(appender);
             }

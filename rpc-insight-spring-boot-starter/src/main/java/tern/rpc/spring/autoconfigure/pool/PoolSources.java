@@ -17,9 +17,9 @@ import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
 /**
- * Registers the application's pools. Most pools are found while beans are created; HTTP client pools may be found
- * later. Each pool becomes a bean of type {@link PoolSource}. Its gauges are registered as soon as a meter registry
- * exists. Thread-safe.
+ * Registers the application's pools. Most pools are found while beans are created. HTTP client pools may be found
+ * later. Each pool becomes a bean of type {@link PoolSource}. The gauges of a pool are registered as soon as a meter
+ * registry exists. Thread-safe.
  */
 final class PoolSources implements SmartInitializingSingleton {
 
@@ -27,7 +27,7 @@ final class PoolSources implements SmartInitializingSingleton {
     static final PoolSetting.Range SIZES = new PoolSetting.Range(1, 10_000);
 
     /**
-     * The maximum number of registered pools. Without a limit, an application that keeps creating clients would fill
+     * The maximum number of registered pools. Without a limit, an application that keeps creating clients would exhaust
      * the memory.
      */
     private static final int MAX_POOLS = 64;

@@ -8,9 +8,9 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
- * Measures Spring Data Redis commands by wrapping every connection factory in a subclass. Getting a connection from
- * the factory never blocks, so only commands are measured: Lettuce shares one connection, and Jedis borrows a
- * connection only when a command runs.
+ * Measures Spring Data Redis commands by wrapping every connection factory in a subclass. Only commands are measured,
+ * because the call that gets a connection from the factory never blocks: Lettuce shares one connection, and Jedis
+ * borrows a connection only when a command runs.
  */
 final class RedisWatch implements BeanPostProcessor {
 

@@ -8,7 +8,8 @@ import org.springframework.boot.http.client.ClientHttpRequestFactoryBuilder;
 
 /**
  * Measures all clients whose request factory comes from Boot's builder: clients from Boot's RestClient.Builder and
- * RestTemplateBuilder, and the clients behind HTTP interfaces. A builder provided by the application is not replaced.
+ * RestTemplateBuilder, and clients that implement HTTP interfaces. A builder provided by the application is not
+ * replaced.
  */
 final class RequestFactoryWatch implements BeanPostProcessor {
 

@@ -10,12 +10,12 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * Reserves the last {@link #RESERVE} slots of the ring buffer for WARN and ERROR. When only these slots are free,
- * lines at INFO and below are dropped and counted. Thread-safe.
+ * Reserves the last {@link #RESERVE} slots of the ring buffer for WARN and ERROR. When only these slots are free, lines
+ * at INFO and below are dropped and counted. Thread-safe.
  */
 final class RingReserve extends AbstractFilter {
 
-    static final int RESERVE = 4 * 1_024; // the number of reserved slots; see docs/limits.md
+    static final int RESERVE = 4 * 1_024; // in slots; see docs/limits.md
 
     private final RingBufferAdmin ring;
     private final int reserve;
@@ -40,7 +40,7 @@ final class RingReserve extends AbstractFilter {
             // The background thread also calls this method, for lines that are already in the ring buffer.
             return Result.NEUTRAL;
         }
-        // The line is recorded with time 0, because its time is too short to measure.
+        // The line is recorded with a duration of 0, because the duration is too short to measure.
         CallLedger.current().add(Phase.LOGGING, 0);
         lines.increment();
         if (event.getLevel().isMoreSpecificThan(Level.WARN) || ring.getRemainingCapacity() > reserve) {

@@ -15,7 +15,7 @@ import tern.rpc.metrics.Slo;
 import tern.rpc.pool.Goal;
 import tern.rpc.pool.Sizing;
 
-/** Defines the beans shared by all pools, and the thread pools configured by properties. */
+/** Defines the beans shared by all pools, and the thread pools that properties configure. */
 @AutoConfiguration(
         afterName = {
             "tern.rpc.spring.autoconfigure.RpcMetricsAutoConfiguration",
@@ -49,7 +49,7 @@ public final class RpcPoolsAutoConfiguration {
         return new Goal(slo.qps(), slo.latency());
     }
 
-    /** Derives pool sizes from the web server's threads if there is no RPC server with workers. */
+    /** Derives pool sizes from the number of web server threads if there is no RPC server with workers. */
     @Bean
     @ConditionalOnMissingBean
     Sizing rpcSizing(Goal goal, SettingOrigins origins) {

@@ -11,20 +11,20 @@ import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSetting.Source;
 import tern.rpc.pool.PoolSetting.Use;
 
-/** Finds the properties that the application has set, in any notation that Boot accepts. */
+/** Finds the properties that the application has set. Recognizes every notation that Boot accepts. */
 public final class SettingOrigins {
 
     private final Binder binder;
 
-    // Pools are read every second, and a look-up in the environment takes longer than the rest of reading a pool. The
-    // map contains one entry for each setting of a pool.
+    // Pools are read every second, and a lookup in the environment takes longer than the rest of reading a pool. This
+    // cache contains one entry for each setting of a pool.
     private final Map<String, Boolean> setByUser = new ConcurrentHashMap<>();
 
     public SettingOrigins(Environment environment) {
         this.binder = Binder.get(environment);
     }
 
-    /** Returns whether pools get Tern's values for settings that the application has not set. */
+    /** Returns whether Tern may set those pool settings that the application has not set. */
     public boolean isTuned() {
         return binder.bind("rpc.pools.tuned", Bindable.of(Boolean.class)).orElse(true);
     }

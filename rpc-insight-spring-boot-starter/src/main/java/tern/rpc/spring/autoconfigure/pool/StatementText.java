@@ -5,12 +5,12 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Returns SQL statements without their parameter values, for diagnoses. Thread-safe. */
+/** Removes parameter values from SQL statements, so that diagnoses can show the statements. Thread-safe. */
 final class StatementText {
 
     /**
-     * The maximum length of a returned statement, in characters. Longer statements are truncated, because their
-     * beginning identifies them.
+     * The maximum length of a returned statement, in characters. Longer statements are truncated. Their beginning is
+     * enough to identify them.
      */
     private static final int MAX_LENGTH = 200;
 

@@ -11,7 +11,7 @@ final class TaskTimes {
     private final LongAdder waitedNanos = new LongAdder();
     private final LongAdder ranNanos = new LongAdder();
 
-    /** Wraps a task when it is submitted. The wrapper measures the task's wait and duration. */
+    /** Wraps a task when it is submitted. The wrapper measures how long the task waits and runs. */
     Runnable measured(Runnable task) {
         long submitted = System.nanoTime();
         return () -> {

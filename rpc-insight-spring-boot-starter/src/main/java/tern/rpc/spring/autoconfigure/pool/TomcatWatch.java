@@ -14,7 +14,7 @@ import org.springframework.util.ReflectionUtils;
 
 /**
  * Gives Tomcat's first connector a measuring thread pool, just before the connector would create its own pool. An
- * executor that was set by the application or that uses virtual threads is not replaced.
+ * executor that the application has set or that uses virtual threads is not replaced.
  */
 final class TomcatWatch implements TomcatConnectorCustomizer {
 
@@ -54,7 +54,7 @@ final class TomcatWatch implements TomcatConnectorCustomizer {
         TomcatWorkers made = TomcatWorkers.of(endpoint);
         endpoint.setExecutor(made);
         ReflectionUtils.makeAccessible(internal);
-        // If this field is set, Tomcat treats the pool as its own: it resizes and stops it.
+        // If this field is set, Tomcat treats the pool as its own, that is, Tomcat resizes and stops the pool.
         ReflectionUtils.setField(internal, endpoint, true);
         boolean first = workers == null;
         workers = made;

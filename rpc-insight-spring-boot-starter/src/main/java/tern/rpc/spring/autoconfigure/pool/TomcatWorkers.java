@@ -40,7 +40,7 @@ final class TomcatWorkers extends ThreadPoolExecutor {
         queue.setParent(this);
     }
 
-    /** Creates a pool with the settings that {@link AbstractEndpoint#createExecutor()} would use. */
+    /** Creates a pool with the same settings as {@link AbstractEndpoint#createExecutor()}. */
     static TomcatWorkers of(AbstractEndpoint<?, ?> endpoint) {
         return new TomcatWorkers(endpoint, new TaskQueue(endpoint.getMaxQueueSize()));
     }
@@ -89,9 +89,9 @@ final class TomcatWorkers extends ThreadPoolExecutor {
         }
     }
 
-    /** A thread like those that Tomcat creates. It also stores how long its request waited. */
+    /** A thread like the threads that Tomcat creates. It also stores how long its request waited. */
     private static final class Worker extends TaskThread implements WaitedWorker {
-        private long waitedNanos; // only this thread uses the field
+        private long waitedNanos; // used only by this thread
 
         Worker(ThreadGroup group, Runnable target, String name) {
             super(group, target, name);

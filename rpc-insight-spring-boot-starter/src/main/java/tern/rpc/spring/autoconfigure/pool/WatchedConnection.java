@@ -40,7 +40,7 @@ final class WatchedConnection implements InvocationHandler {
 
     /**
      * Takes a connection from a pool. Returns the connection without a proxy if the pool's own data source already
-     * measures the connection.
+     * measures it.
      *
      * @param name the pool's name
      */
@@ -174,8 +174,8 @@ final class WatchedConnection implements InvocationHandler {
         }
 
         /**
-         * Wraps a statement's rows in a measuring proxy. If no fetch size is set, the rows are returned without a
-         * proxy, because the driver has already read all of them.
+         * Wraps a statement's rows in a measuring proxy. Returns the rows without a proxy if no fetch size is set,
+         * because the driver has then already read all rows.
          */
         private @Nullable Object rows(Statement proxy, @Nullable String text, @Nullable Object result)
                 throws SQLException {

@@ -16,7 +16,7 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Provides and measures a Jedis client's connections. The client borrows a connection for each command. Thread-safe.
+ * Provides and measures the connections of a Jedis client, which borrows one connection for each command. Thread-safe.
  */
 final class WatchedConnections extends PooledConnectionProvider {
 
@@ -25,7 +25,8 @@ final class WatchedConnections extends PooledConnectionProvider {
     private final Borrowings borrowings;
     private final LentConnections lent;
 
-    // The connections used by threads outside of calls. Use by calls is recorded in the calls' ledgers.
+    // Connections borrowed by threads that serve no call, with their holders. Borrowing by calls is recorded in the
+    // ledgers of the calls.
     private final Map<Connection, Holders.Holder> outside;
 
     private WatchedConnections(
@@ -54,7 +55,9 @@ final class WatchedConnections extends PooledConnectionProvider {
         return borrow(null);
     }
 
-    /** @param command the command for which the connection is borrowed; null if it is unknown */
+    /**
+     * @param command the command for which the connection is borrowed; null if unknown
+     */
     private Connection borrow(@Nullable CommandArguments command) {
         CallLedger ledger = CallLedger.current();
         Phase outer = ledger.enter(Phase.REDIS_CONNECTION);
@@ -84,7 +87,7 @@ final class WatchedConnections extends PooledConnectionProvider {
         outside.put(connection, holder);
     }
 
-    /** Returns the threads outside of calls that use connections. */
+    /** Returns the threads that use connections outside of calls. */
     Holders holders() {
         return borrowings.holders();
     }
@@ -110,7 +113,9 @@ final class WatchedConnections extends PooledConnectionProvider {
         return getPool().getMaxTotal() < 0 ? Integer.MAX_VALUE : getPool().getMaxTotal();
     }
 
-    /** Records the return of each connection. The pool reports every return and the duration of use to its factory. */
+    /**
+     * Records the return of each connection. The pool reports every return, with the duration of use, to its factory.
+     */
     private record Returns(
             PooledObjectFactory<Connection> factory, Borrowings borrowings, Map<Connection, Holders.Holder> outside)
             implements PooledObjectFactory<Connection> {

@@ -7,7 +7,7 @@ import org.aopalliance.intercept.MethodInterceptor;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.AopUtils;
 
-/** Creates data source subclasses that measure the data sources' connections. */
+/** Creates subclasses of data sources that measure the connections of the data sources. */
 final class WatchedDataSource {
 
     private WatchedDataSource() {}

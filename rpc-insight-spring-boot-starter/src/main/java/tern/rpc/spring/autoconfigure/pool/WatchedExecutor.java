@@ -22,8 +22,8 @@ import tern.rpc.CallTask;
 final class WatchedExecutor implements InvocationHandler {
 
     /**
-     * The methods that submit tasks to run as soon as possible. A scheduled task's wait is not measured, because the
-     * task waits for its scheduled time rather than for a thread.
+     * The methods that submit tasks to run as soon as possible. The wait of a scheduled task is not measured, because
+     * the task waits for its scheduled time and not for a thread.
      */
     private static final Set<String> SUBMISSIONS = Set.of("execute", "submit", "invokeAll", "invokeAny");
 

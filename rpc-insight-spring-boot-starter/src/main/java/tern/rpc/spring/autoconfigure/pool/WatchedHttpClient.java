@@ -36,7 +36,7 @@ final class WatchedHttpClient extends HttpClient {
     public <T> HttpResponse<T> send(HttpRequest request, BodyHandler<T> handler)
             throws IOException, InterruptedException {
         CallLedger ledger = CallLedger.current();
-        // This exchange is not recorded here, because RestClient already records it.
+        // RestClient records this exchange itself.
         if (ledger.phase() == Phase.HTTP) {
             return client.send(request, handler);
         }
@@ -130,7 +130,7 @@ final class WatchedHttpClient extends HttpClient {
         return client.executor();
     }
 
-    /** This method and the methods below override methods that exist only since Java 21. */
+    /** This method and the methods below exist in HttpClient only since Java 21. */
     public void shutdown() {
         since21("shutdown");
     }

@@ -14,7 +14,7 @@ import tern.rpc.Phase;
 
 /**
  * A proxy for a Redis connection that records commands. Commands inside a pipeline or a transaction are not recorded,
- * because they cause no separate round trip; the end of the pipeline is recorded. The proxy is thread-safe if the
+ * because they cause no separate round trip. The end of the pipeline is recorded. The proxy is thread-safe if the
  * connection is thread-safe.
  */
 final class WatchedRedis implements InvocationHandler {
@@ -35,7 +35,7 @@ final class WatchedRedis implements InvocationHandler {
             "toString");
 
     private final RedisConnection connection;
-    private final Object target; // the connection, or a group of commands on the connection
+    private final Object target; // the connection itself, or an object with a group of its commands
 
     private WatchedRedis(RedisConnection connection, Object target) {
         this.connection = connection;

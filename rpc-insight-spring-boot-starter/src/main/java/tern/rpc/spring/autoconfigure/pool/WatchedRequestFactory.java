@@ -47,7 +47,7 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
             this.request = request;
         }
 
-        /** Sends the request. Does not record the exchange if the client records it itself. */
+        /** Sends the request. Does not record the exchange if the client does so itself. */
         @Override
         public ClientHttpResponse execute() throws IOException {
             String name = HttpName.of(getMethod().name(), getURI());
@@ -136,7 +136,7 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
         }
 
         /**
-         * Closes the response. Closing it reads the rest of the body, so that the connection can be reused. This time
+         * Closes the response. This reads the rest of the body, so that the connection can be reused. The time for this
          * is added to the exchange.
          */
         @Override

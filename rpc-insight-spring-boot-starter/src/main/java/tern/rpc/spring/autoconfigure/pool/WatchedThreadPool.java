@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 import tern.rpc.CallTask;
 
 /**
- * Wraps one of the application's thread pools, and records its tasks for the calls that submit them. Delegates all
- * methods to the pool that the application created. The inherited pool never has any threads. Thread-safe.
+ * Wraps one of the application's thread pools, and records its tasks for the calls that submit them. All methods
+ * delegate to the pool that the application created. The inherited pool never has any threads. Thread-safe.
  */
 final class WatchedThreadPool extends ThreadPoolExecutor {
 

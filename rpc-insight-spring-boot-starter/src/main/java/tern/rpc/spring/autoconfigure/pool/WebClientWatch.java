@@ -12,7 +12,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * Records each exchange made by Boot's WebClient, up to the response headers. Each exchange is recorded for the call
+ * Records each exchange made by Boot's WebClient, up to the response headers. An exchange is recorded for the call
  * whose reactive chain or thread makes it.
  */
 final class WebClientWatch implements WebClientCustomizer, ExchangeFilterFunction {

@@ -18,7 +18,7 @@ import tern.rpc.metrics.RpcMeters;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 
 /**
- * Records web requests as an application's calls. If the application has an RPC server, only RPC calls are recorded.
+ * Records web requests as calls of an application. If the application has an RPC server, only RPC calls are recorded.
  */
 @AutoConfiguration(
         after = RpcPoolsAutoConfiguration.class,

@@ -18,8 +18,8 @@ import tern.rpc.CallLedger;
 import tern.rpc.spring.autoconfigure.pool.ReactiveLedger;
 
 /**
- * Keeps a ledger for each request of a reactive application, except requests to Actuator. Until the first
- * asynchronous step, the ledger is the thread's current ledger. Afterwards, tasks on Reactor's schedulers inherit it,
+ * Keeps a ledger for each request of a reactive application, except requests to Actuator. Until the first asynchronous
+ * step, the ledger is the current ledger of the thread. After that, tasks on Reactor's schedulers inherit the ledger,
  * and clients find it in the context of the reactive chain.
  */
 final class ReactiveCalls implements WebFilter, Ordered {
@@ -34,7 +34,9 @@ final class ReactiveCalls implements WebFilter, Ordered {
         this.managementPath = managementPath;
     }
 
-    /** Places this filter before all other filters, because the time spent in them belongs to the request. */
+    /**
+     * Places this filter before all other filters, because the time spent in the other filters belongs to the request.
+     */
     @Override
     public int getOrder() {
         return Ordered.HIGHEST_PRECEDENCE;
@@ -67,8 +69,8 @@ final class ReactiveCalls implements WebFilter, Ordered {
     }
 
     /**
-     * Called before the server learns that the request has ended. After that, a servlet container reuses the request
-     * and the response.
+     * Called before the server is notified that the request has ended. After that, a servlet container reuses the
+     * request and the response.
      */
     private static void ended(
             WebCalls.Call call, ServerWebExchange exchange, @Nullable Throwable failure, AtomicBoolean ended) {

@@ -28,7 +28,9 @@ final class ServletCalls extends OncePerRequestFilter implements Ordered {
         this.managementPath = managementPath;
     }
 
-    /** Places this filter before all other filters, because the time spent in them belongs to the request. */
+    /**
+     * Places this filter before all other filters, because the time spent in the other filters belongs to the request.
+     */
     @Override
     public int getOrder() {
         return Ordered.HIGHEST_PRECEDENCE;
@@ -42,8 +44,8 @@ final class ServletCalls extends OncePerRequestFilter implements Ordered {
     }
 
     /**
-     * Returns false, because the filter must also run for asynchronous dispatches. One of them writes an asynchronous
-     * request's result.
+     * Returns false, because the filter must also run for asynchronous dispatches. One of these dispatches writes the
+     * result of an asynchronous request.
      */
     @Override
     protected boolean shouldNotFilterAsyncDispatch() {
@@ -84,7 +86,7 @@ final class ServletCalls extends OncePerRequestFilter implements Ordered {
         request.getAsyncContext().addListener(new End(call, response));
     }
 
-    /** Continues the call on the thread that writes an asynchronous request's result. */
+    /** Continues the call on the thread that writes the result of an asynchronous request. */
     private static void continueWith(
             WebCalls.Call call, HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws ServletException, IOException {
@@ -133,7 +135,10 @@ final class ServletCalls extends OncePerRequestFilter implements Ordered {
             end(event.getThrowable());
         }
 
-        /** Adds this listener again, because a new asynchronous cycle of a request starts without listeners. */
+        /**
+         * Adds this listener again, because the listeners of a request are removed when a new asynchronous cycle
+         * starts.
+         */
         @Override
         public void onStartAsync(AsyncEvent event) {
             event.getAsyncContext().addListener(this);

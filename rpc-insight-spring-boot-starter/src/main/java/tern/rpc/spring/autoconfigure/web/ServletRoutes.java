@@ -12,7 +12,7 @@ import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import org.springframework.web.servlet.resource.ResourceHttpRequestHandler;
 
-/** Sets each call's route and kind when Spring MVC has chosen a handler. */
+/** Sets the route and kind of each call as soon as Spring MVC has chosen a handler. */
 final class ServletRoutes implements WebMvcConfigurer, HandlerInterceptor {
 
     /** The package prefix of Boot's own request handlers, such as Actuator's handlers. */
@@ -34,8 +34,8 @@ final class ServletRoutes implements WebMvcConfigurer, HandlerInterceptor {
     }
 
     /**
-     * Reads a call's route and kind after the request. Called if the application configures Spring MVC in a way that
-     * omits this interceptor.
+     * Reads the route and kind of a call after the request. Called if the application configures Spring MVC without
+     * this interceptor.
      */
     static void tell(WebCalls.Call call, HttpServletRequest request) {
         tell(call, request, request.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE));

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** The media types of responses whose duration depends on the reader, such as event streams. */
+/** The media types of responses whose duration depends on the receiver, such as event streams. */
 final class StreamedTypes {
 
     private static final List<String> TYPES = List.of(

@@ -26,18 +26,15 @@ import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.SlowCalls;
 
 /**
- * Records an application's web requests as calls of the service {@code web}. Each route is a method, as in
- * {@code GET /orders/{id}}. Thread-safe.
+ * Records web requests as calls of the service {@code web}. Each route is a method, as in {@code GET /orders/{id}}.
+ * Thread-safe.
  */
 final class WebCalls implements CallSource {
 
     private static final String SERVICE = "web";
     private static final String PROTOCOL = "http";
 
-    /**
-     * The name of requests without a route. Once {@link #MAX_ROUTES} routes are known, requests for further routes also
-     * get this name.
-     */
+    /** The name of requests without a route, and of requests for routes beyond the first {@link #MAX_ROUTES}. */
     static final String OTHERS = "others";
 
     /** The maximum number of routes that have their own meters. */
@@ -159,7 +156,7 @@ final class WebCalls implements CallSource {
             return CallLedger.replace(ledger);
         }
 
-        /** Records that the thread stops working on the call. The call may end on another thread. */
+        /** Records that the thread stops working on the call. Another thread may end the call. */
         void leave(@Nullable CallLedger before) {
             ledger.turnTo(Phase.UNATTRIBUTED);
             left = true;
@@ -184,7 +181,10 @@ final class WebCalls implements CallSource {
             running.remove(this);
         }
 
-        /** Records that the response is a stream. Its duration depends on the reader, not on the application. */
+        /**
+         * Records that the response is a stream. The duration of a stream depends on the receiver and not on the
+         * application.
+         */
         void streams() {
             stream = true;
             running.remove(this);
@@ -214,7 +214,7 @@ final class WebCalls implements CallSource {
                 count(status, failure, took, now);
             }
             ledger.end();
-            // The call is removed last. A reader that no longer finds the call here must already find it in the meters.
+            // The call is removed last, so that a reader finds each call in this collection, in the meters, or in both.
             running.remove(this);
         }
 

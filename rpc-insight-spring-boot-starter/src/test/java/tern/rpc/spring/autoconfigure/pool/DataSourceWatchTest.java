@@ -25,10 +25,7 @@ import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
-/**
- * Checks that each kind of data source is measured exactly once, and that the measurement does not change its
- * behaviour.
- */
+/** Checks that each kind of data source is measured exactly once and behaves as before. */
 @Timeout(120)
 class DataSourceWatchTest {
 
@@ -127,7 +124,7 @@ class DataSourceWatchTest {
     void connectionAndStatementCountOnce(String name) {
         application.run(there -> {
             DataSource source = there.getBean(name, DataSource.class);
-            query(source); // A lazy data source queries the connection defaults once, when it is first used.
+            query(source); // A lazy data source queries the connection defaults once, on its first use.
 
             CallLedger call = Calls.ledgerOf(() -> query(source));
 

@@ -26,7 +26,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.PoolKind;
 
-/** Checks that an application's executors are measured, and that the measurement does not change their behaviour. */
+/** Checks that an application's executors are measured and behave as before. */
 @Timeout(120)
 class ExecutorWatchTest {
 

@@ -24,7 +24,7 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
-/** Tests all kinds of web requests on each server. */
+/** Tests all kinds of web requests on each web server. */
 @Timeout(600)
 class WebRequestsTest {
 

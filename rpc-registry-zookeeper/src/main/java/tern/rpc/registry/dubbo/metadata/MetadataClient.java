@@ -31,8 +31,8 @@ import tern.rpc.transport.PendingCall;
 
 /**
  * Calls the metadata service of Dubbo providers, in version 1.0.0 with hessian2 and in version 2.0.0 with protobuf.
- * Each call uses its own connection, which is closed afterwards. Calls contain no token, because any client with write
- * access to the registry determines the address. Thread-safe.
+ * Each call uses its own connection, which is closed afterwards. Calls contain no token, because anyone with write
+ * access to the registry can set the address. Thread-safe.
  */
 public final class MetadataClient implements ProcessMetadata {
 
@@ -53,7 +53,7 @@ public final class MetadataClient implements ProcessMetadata {
         this.transports = transports;
     }
 
-    /** Returns an executor with one thread, which ends when it is idle. */
+    /** Returns an executor with one thread. The thread ends when it is idle. */
     private static Executor decodingThread() {
         ThreadPoolExecutor made =
                 new ThreadPoolExecutor(1, 1, 5, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
@@ -100,8 +100,7 @@ public final class MetadataClient implements ProcessMetadata {
                         answer.completeExceptionally(failure);
                     }
                 });
-        // The connection makes the call fail at its deadline. This second limit also covers a connection that does not
-        // open.
+        // The connection fails the call at its deadline. This second limit also covers a connection that does not open.
         answer.orTimeout(TIMEOUT.toMillis() + 500, TimeUnit.MILLISECONDS).whenComplete((metadata, failure) -> {
             pending.fail(
                     new RpcException(StatusCode.CANCELLED, pending + " is not needed any more", Executed.MAYBE, null));

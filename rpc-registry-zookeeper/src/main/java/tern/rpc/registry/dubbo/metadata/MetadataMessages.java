@@ -13,7 +13,7 @@ import tern.rpc.serialization.ProtoReader;
 import tern.rpc.serialization.ProtoWriter;
 
 /**
- * The messages of version 2.0.0 of Dubbo's metadata service, encoded and decoded without protobuf (Dubbo 3.3,
+ * Encodes and decodes the messages of version 2.0.0 of Dubbo's metadata service, without a protobuf library (Dubbo 3.3,
  * {@code metadata_service_v2.proto}).
  */
 final class MetadataMessages {
@@ -133,7 +133,7 @@ final class MetadataMessages {
     }
 
     private static ApplicationMetadata.Service service(ProtoReader fields, byte[] message) {
-        String[] texts = {"", "", "", "", "", "", ""}; // by field number
+        String[] texts = {"", "", "", "", "", "", ""}; // keyed by field number
         int port = 0;
         Map<String, String> parameters = new TreeMap<>();
         while (fields.next()) {

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 /** A rule read from a registry. */
 public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
 
-    /** The maximum number of parts in one rule: conditions, tagged addresses, or configurations. */
+    /** The maximum number of parts in one rule. Parts are conditions, tagged addresses, or configurations. */
     int MAX_PARTS = 1_000;
 
     /** The kinds of rules. Each kind has its own key suffix. */
@@ -49,7 +49,7 @@ public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
     /**
      * Returns a copy of the parts.
      *
-     * @throws IllegalArgumentException if there are more than {@link #MAX_PARTS}
+     * @throws IllegalArgumentException if there are more parts than {@link #MAX_PARTS}
      */
     static <T> List<T> bounded(List<T> parts) {
         if (parts.size() > MAX_PARTS) {

@@ -6,7 +6,7 @@ import java.util.Set;
  * The consumer for which rules are applied.
  *
  * @param application the name of the application; empty if unknown
- * @param hosts the addresses of its machine
+ * @param hosts the addresses of the consumer's machine
  */
 public record RuleConsumer(String application, Set<String> hosts) {
 

@@ -14,7 +14,7 @@ import tern.rpc.registry.dubbo.Limits;
 
 /**
  * An object in a rule's YAML. Parsing creates only maps, lists, strings, numbers and other scalars. Values of an
- * unexpected type and unsupported keys are rejected, because applying only part of a rule may do harm.
+ * unexpected type and unsupported keys are rejected, because it may do harm to apply only part of a rule.
  */
 final class RuleText {
 
@@ -75,7 +75,7 @@ final class RuleText {
         return values.keySet();
     }
 
-    /** Returns a scalar as a string; {@code otherwise} if the key is missing. */
+    /** Returns a scalar as a string. Returns {@code otherwise} if the key is missing. */
     String text(String key, String otherwise) {
         Object value = values.get(key);
         return value == null ? otherwise : scalar(key, value);
@@ -116,14 +116,14 @@ final class RuleText {
                 + "; expected a number from " + least + " to " + most);
     }
 
-    /** Returns the strings in the list under this key; an empty list if the key is missing. */
+    /** Returns the strings in the list under this key. Returns an empty list if the key is missing. */
     List<String> texts(String key) {
         List<String> texts = new ArrayList<>();
         list(key).forEach(each -> texts.add(scalar(key, each)));
         return texts;
     }
 
-    /** Returns the objects in the list under this key; an empty list if the key is missing. */
+    /** Returns the objects in the list under this key. Returns an empty list if the key is missing. */
     List<RuleText> objects(String key) {
         List<RuleText> objects = new ArrayList<>();
         list(key).forEach(each -> objects.add(of(each, "an element of '" + key + "'")));
@@ -153,7 +153,7 @@ final class RuleText {
     /**
      * Checks a rule's top-level keys and its version.
      *
-     * @param keys the keys of this kind of rule, in addition to those common to all kinds
+     * @param keys the keys of this kind of rule, in addition to the keys common to all kinds
      */
     RuleText allowHead(String... keys) {
         List<String> all = new ArrayList<>(List.of(keys));

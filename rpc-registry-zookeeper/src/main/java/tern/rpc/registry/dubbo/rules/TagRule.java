@@ -5,13 +5,13 @@ import java.util.List;
 import tern.rpc.endpoint.Instance;
 
 /**
- * A rule that gives tags to providers.
+ * A rule that assigns tags to providers.
  *
  * @param force whether calls with one of these tags must not go to providers without a tag
  */
 record TagRule(boolean force, List<Tag> tags) implements Rule {
 
-    /** A tag, and the addresses of the providers that get the tag. */
+    /** A tag, and the addresses of the providers to which it is assigned. */
     record Tag(String name, List<String> addresses) {}
 
     static TagRule of(RuleText text) {

@@ -11,7 +11,7 @@ import tern.rpc.registry.dubbo.ApplicationMetadata;
 import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.serialization.SerializationException;
 
-/** Tests both forms of the metadata service's response. In other tests, real Dubbo reads and writes them. */
+/** Tests both forms of the metadata service's response. In other tests, real Dubbo reads and writes these forms. */
 class MetadataMessagesTest {
 
     private static ApplicationMetadata metadata(int services, Map<String, String> parameters) {
