@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Compares the code on a page with the test sources that run it. */
+/** Compares the code shown on a page with the test sources that run this code. */
 final class ShownCode {
 
     private static final Path SOURCES = Path.of("src", "test", "java");
@@ -19,7 +19,10 @@ final class ShownCode {
 
     private ShownCode() {}
 
-    /** Checks that each block of code with a package equals the source file of its type. Returns the types in order. */
+    /**
+     * Checks that each code block with a package declaration equals the source file of its type. Returns the types in
+     * the order of the page.
+     */
     static List<String> typesOf(Path page) throws IOException {
         List<String> shown = new ArrayList<>();
         Matcher block = BLOCK.matcher(Files.readString(page));

@@ -78,8 +78,8 @@ class ArchitectureTest {
     }
 
     /**
-     * Returns the folder that contains this module's main classes. The class path also contains classes of other
-     * modules.
+     * Returns the folder that contains this module's main classes. It is needed because the class path also contains
+     * classes of other modules.
      */
     private static Path ownClasses() {
         URL testClasses =

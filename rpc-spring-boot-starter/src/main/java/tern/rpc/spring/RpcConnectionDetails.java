@@ -4,9 +4,9 @@ import java.util.List;
 import org.springframework.boot.autoconfigure.service.connection.ConnectionDetails;
 
 /**
- * Supplies the addresses of providers. Beans of this type take precedence over properties and
- * {@code @RpcReference(url)}, like Spring Boot's connection details. If there are several beans, the first one that
- * returns addresses is used. The beans are called while references are created.
+ * Supplies the addresses of providers. As with Spring Boot's connection details, beans of this type take precedence
+ * over properties and {@code @RpcReference(url)}. If there are several beans, the first one that returns addresses is
+ * used. The beans are called while references are created.
  */
 public interface RpcConnectionDetails extends ConnectionDetails {
 

@@ -9,10 +9,10 @@ import org.springframework.core.annotation.AliasFor;
 import org.springframework.stereotype.Component;
 
 /**
- * Declares a bean that answers calls made through {@link RpcReference}s when no provider does: after UNAVAILABLE, and
- * after DEADLINE_EXCEEDED or RESOURCE_EXHAUSTED if it is certain that the method has not run. The bean implements the
- * service interface. It is never injected in place of the reference. If this annotation is on a class, the class
- * becomes a component.
+ * Declares a bean that answers calls made through {@link RpcReference}s when no provider answers them. The fallback
+ * applies after UNAVAILABLE, and after DEADLINE_EXCEEDED or RESOURCE_EXHAUSTED if it is certain that the method has not
+ * run. The bean implements the service interface. It is never injected in place of the reference. If this annotation is
+ * on a class, the class becomes a component.
  *
  * <p>The meter {@code rpc.client.requests} still counts the call as failed. {@code rpc.client.fallbacks} counts the
  * calls answered by a fallback. Fallbacks do not apply to streams.

@@ -54,8 +54,8 @@ public @interface RpcReference {
     String url() default "";
 
     /**
-     * The protocol for addresses that contain none: {@code dubbo}, {@code tri} for Triple and gRPC, or {@code http}
-     * for JSON over HTTP/1.1. If empty, {@code dubbo}.
+     * The protocol for addresses that contain none: {@code dubbo}, {@code tri} for Triple and gRPC, or {@code http} for
+     * JSON over HTTP/1.1. If empty, {@code dubbo} is used.
      */
     String protocol() default "";
 

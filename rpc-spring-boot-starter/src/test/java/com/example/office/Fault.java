@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The faults that a test can inject into the application. */
 public enum Fault {
-    /** Calls hold the monitor of {@link Seals} during slow work. */
+    /** Each call holds the monitor of {@link Seals} during slow work. */
     LOCK,
     /** One of the three database statements is slow. */
     STATEMENT,
@@ -14,14 +14,16 @@ public enum Fault {
     PROVIDER,
     /** Tasks in the executor {@code mail} are slow. */
     TASKS,
-    /** A code path does not close its connection. The leaked connections remain in use after the fault is removed. */
+    /**
+     * A code path does not close its connection. The leaked connections remain in use after the fault has been removed.
+     */
     LEAK;
 
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(150);
 
     private static volatile @Nullable Fault planted;
 
-    /** Removes the previous fault and injects the given one; null injects no fault. */
+    /** Removes the previous fault and injects the given one. If {@code fault} is null, injects no fault. */
     public static void plant(@Nullable Fault fault) {
         planted = fault;
     }
@@ -30,7 +32,10 @@ public enum Fault {
         return planted == this;
     }
 
-    /** Simulates slow work: blocks the thread for longer than the calls' target latency if this fault is injected. */
+    /**
+     * Blocks the thread for longer than the target latency of the calls if this fault is injected. This simulates slow
+     * work.
+     */
     void pauseIfPlanted() {
         long end = System.nanoTime() + PAUSE_NANOS;
         while (isPlanted() && System.nanoTime() < end) {

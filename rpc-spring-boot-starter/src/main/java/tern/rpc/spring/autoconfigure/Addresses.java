@@ -28,7 +28,7 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
             EXPECTED + "; attributes are weight=50, zone=<name> and tag=<name>, joined by &";
     private static final int MAX_PORT = 65_535;
     private static final Pattern LOCAL = Pattern.compile("local(:/{2,3})?");
-    /** The value to use if a registry provides the addresses. */
+    /** Used instead of addresses if a registry provides them. */
     static final Addresses NONE = new Addresses(null, List.of());
 
     private static final Pattern LOCAL_WITH_MORE = Pattern.compile("local(:/.*|\\?.*)?");
@@ -89,8 +89,8 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
     }
 
     /**
-     * Returns the exception for an address that needs the port of this application's own server while the port is
-     * unknown. The port is unknown until the server listens, but references are created before that.
+     * Returns the exception for an address that contains the port of this application's own server. References are
+     * created before the server listens, when its port is still unknown.
      */
     static RpcStartException ownPortIsNotKnown(String property) {
         return new RpcStartException(

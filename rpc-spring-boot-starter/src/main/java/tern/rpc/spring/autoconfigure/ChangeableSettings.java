@@ -29,7 +29,7 @@ record ChangeableSettings(
         return Binder.get(environment).bindOrCreate("rpc.client", Bindable.of(ChangeableSettings.class));
     }
 
-    /** Returns a copy of the settings with these values. The values are checked as at startup. */
+    /** Returns a copy of the settings with these values. Checks the values in the same way as at startup. */
     ClientSettings appliedTo(ClientSettings settings) {
         Map<String, RpcClientProperties.Service> changed = new HashMap<>(settings.services());
         services.forEach((name, service) -> {

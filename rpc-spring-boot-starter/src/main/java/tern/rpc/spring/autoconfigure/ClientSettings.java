@@ -227,7 +227,7 @@ record ClientSettings(
     }
 
     /**
-     * Combines a reference's annotation with the properties, which take precedence.
+     * Combines a reference's annotation with the properties. Properties take precedence over the annotation.
      *
      * @param placeholders replaces placeholders in the annotation
      * @param where the place of the annotation, for error messages
@@ -272,13 +272,13 @@ record ClientSettings(
                 .orElse(Map.entry(name, RpcClientProperties.Service.NONE));
     }
 
-    /** Returns the normalized form of a property name, for comparisons. */
+    /** Returns a form of the name without case and separators, for comparisons. */
     static String uniform(String name) {
         return name.toLowerCase(Locale.ROOT).replaceAll("[-_.]", "");
     }
 
     /**
-     * Returns the registry of a reference; null if the reference has addresses. The most specific setting takes
+     * Returns the registry of a reference, or null if the reference has addresses. The most specific setting takes
      * precedence.
      */
     private @Nullable ReferenceRegistry registry(
@@ -416,8 +416,9 @@ record ClientSettings(
     }
 
     /**
-     * Returns the declared method name that settings mean. Case, dashes and underscores may differ, because environment
-     * variables cannot express them. Returns the name as written if it fits no method, or fits several equally well.
+     * Returns the declared method to which a name in the settings refers. Case, dashes and underscores may differ,
+     * because environment variables cannot express them. Returns the name unchanged if it matches no method or matches
+     * several methods equally well.
      */
     static String methodNamed(String written, Collection<String> declared) {
         if (declared.contains(written)) {

@@ -6,8 +6,8 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.core.env.Environment;
 
 /**
- * Applies changed properties to the client when Spring Cloud publishes an event about a changed environment. The
- * event class is recognized by its name, because the starter does not depend on Spring Cloud.
+ * Applies changed properties to the client when Spring Cloud publishes an event about a changed environment. Recognizes
+ * the event class by its name, because the starter does not depend on Spring Cloud.
  */
 final class EnvironmentChanges implements ApplicationListener<ApplicationEvent> {
 

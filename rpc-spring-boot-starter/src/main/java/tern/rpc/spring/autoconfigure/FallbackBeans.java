@@ -72,7 +72,8 @@ final class FallbackBeans {
     }
 
     /**
-     * Returns a service's fallback; null if there is none. The fallback bean is created on the supplier's first use.
+     * Returns a service's fallback, or null if there is none. The fallback bean is created when the supplier is first
+     * used.
      */
     static @Nullable Supplier<Object> of(ConfigurableBeanFactory factory, ServiceKey service) {
         if (!(factory instanceof ConfigurableListableBeanFactory beans)) {

@@ -27,8 +27,8 @@ import tern.rpc.transport.InMemoryTransport;
 import tern.rpc.transport.ServerTransport;
 
 /**
- * Makes a few calls to a service inside Tern during startup. The first calls in a process load and link several
- * hundred classes, so without these calls the first real callers would have to wait. No other process is involved.
+ * Makes a few calls to a service inside Tern during startup. The first calls in a process load and link several hundred
+ * classes. Without these warm-up calls, the first real callers would have to wait. No other process is involved.
  */
 final class FirstCalls {
 
@@ -40,7 +40,7 @@ final class FirstCalls {
 
     private static final int MESSAGE_BYTES = 64 << 10;
 
-    /** The maximum time that these calls may delay the startup. */
+    /** The maximum time by which these calls may delay the startup. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     /** The latency target for the first calls. It is high enough that these slow calls are not reported. */
@@ -59,8 +59,8 @@ final class FirstCalls {
     private FirstCalls() {}
 
     /**
-     * Creates an instance that makes no calls. Used in applications without tern-rpc-hessian, because the first calls
-     * send Java values.
+     * Creates an instance that makes no calls. It is used in applications without tern-rpc-hessian, because the warm-up
+     * calls send Java values.
      */
     static FirstCalls none() {
         return new FirstCalls();

@@ -38,8 +38,8 @@ final class ForeignProperties {
             Map.entry("metadatareport", "the registry has the metadata, too"));
 
     /**
-     * For each root name of other frameworks, Tern's root names in the order in which they are tried. Most provider and
-     * protocol settings belong to the server.
+     * Tern's root name for each root name of other frameworks. Most provider and protocol settings belong to the
+     * server.
      */
     private static final Map<String, String> ROOTS =
             Map.of("provider", "rpc.server.", "protocol", "rpc.server.", "consumer", "rpc.client.");
@@ -53,8 +53,8 @@ final class ForeignProperties {
     private static final String FILTERS = "beans of ClientFilter and ServerFilter are the filters";
 
     /**
-     * Dubbo's options for consumers, providers and references that Tern handles differently, each with Tern's
-     * alternative.
+     * Dubbo's options for consumers, providers and references that Tern handles differently. The value of each entry
+     * describes Tern's alternative.
      */
     private static final Map<String, String> OPTIONS = Map.ofEntries(
             Map.entry("check", OF_A_SERVICE + "check and @RpcReference(check = …) have it for one service"),
@@ -101,14 +101,17 @@ final class ForeignProperties {
     private ForeignProperties() {}
 
     /**
-     * Returns Tern's alternative to a Dubbo option that was written below one of Tern's root names; null if the name is
-     * not a known option of Dubbo.
+     * Returns Tern's alternative to a Dubbo option that was written below one of Tern's root names. Returns null if the
+     * name is not a known option of Dubbo.
      */
     static @Nullable String insteadOfOption(ConfigurationPropertyName name) {
         return OPTIONS.get(name.getLastElement(Form.UNIFORM));
     }
 
-    /** Returns Tern's name for a property that begins with a root name of another framework; null if there is none. */
+    /**
+     * Returns Tern's alternative to a property that begins with a root name of another framework. Returns null if there
+     * is none.
+     */
     static @Nullable String insteadOf(ConfigurationPropertyName name, KnownProperties known) {
         String root = name.getElement(1, Form.UNIFORM);
         String meant = MEANT.get(root);

@@ -25,7 +25,7 @@ class HealthConfiguration {
         return new HealthService();
     }
 
-    /** This order places the health service before the reflection service, which lists it. */
+    /** Places the health service before the reflection service, because the reflection service lists it. */
     @Bean
     @Order(0)
     BuiltInService rpcBuiltInHealth(HealthService health) {
@@ -56,7 +56,7 @@ class HealthConfiguration {
     }
 
     /**
-     * Sets the health of the whole server to SERVING while Boot reports the application as ready. Boot does so after
+     * Sets the health of the whole server to SERVING when Boot reports the application as ready, which happens after
      * the application's runners have finished.
      */
     private static final class HealthReadiness implements ApplicationListener<AvailabilityChangeEvent<ReadinessState>> {

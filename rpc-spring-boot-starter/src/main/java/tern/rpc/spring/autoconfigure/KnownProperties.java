@@ -41,7 +41,7 @@ final class KnownProperties {
 
     private static final String ANY = "*";
 
-    /** A property name as a pattern. An element of its path may be {@link #ANY}, which matches any name. */
+    /** A pattern for property names. An element of its path may be {@link #ANY}, which matches any name. */
     private record Pattern(List<String> path, boolean list) {
 
         boolean matches(ConfigurationPropertyName name) {
@@ -56,8 +56,8 @@ final class KnownProperties {
         }
 
         /**
-         * Returns whether the pattern matches a property name derived from an environment variable. Such a name has no
-         * dashes, because each dash has been removed or turned into a dot.
+         * Returns whether the pattern matches a property name derived from an environment variable. Such a name
+         * contains no dashes, because each dash has been removed or turned into a dot.
          */
         boolean matchesLoosely(ConfigurationPropertyName name) {
             String regex = path.stream()
@@ -73,8 +73,9 @@ final class KnownProperties {
         }
 
         /**
-         * Returns the property name that a name derived from an environment variable stands for, if the application
-         * chose a name of several words in it. The words are joined, because the separators are lost.
+         * Finds the property for a name derived from an environment variable that contains a service or method name of
+         * several words. Returns the property name with these words joined, because an environment variable does not
+         * preserve their separators. Returns null if the pattern does not match.
          */
         @Nullable
         String joinedName(ConfigurationPropertyName name) {
@@ -98,22 +99,25 @@ final class KnownProperties {
             return String.join(".", elements) + index;
         }
 
-        /** Returns a regular expression for the element, each dash of which may have become a dot or have been lost. */
+        /**
+         * Returns a regular expression for the element. Each dash in the element may have been removed or turned into a
+         * dot.
+         */
         private static String spaced(String element) {
             return element.toLowerCase(Locale.ROOT).replace("-", "\\.?");
         }
 
         /**
-         * Returns whether the last path element is a name chosen by the application. Such an element gives no hint
-         * about the intended property.
+         * Returns whether the application chooses the last path element. Such an element gives no hint about the
+         * intended property.
          */
         boolean endsWithAnyName() {
             return path.get(path.size() - 1).equals(ANY);
         }
 
         /**
-         * Replaces a name of several elements within the property name, such as a full interface name, by the dashed form
-         * of its last element. Returns null if the rest of the property name does not match this pattern.
+         * Replaces a dotted name within the property name, such as a full interface name, with the dashed form of its
+         * last element. Returns null if the rest of the property name does not match this pattern.
          */
         @Nullable
         String shortened(ConfigurationPropertyName name) {
@@ -146,7 +150,7 @@ final class KnownProperties {
             return name.split("\\.").length;
         }
 
-        /** Returns the property name in its correct spelling, with the path elements chosen by the application. */
+        /** Returns the property name in its correct spelling. Keeps the path elements that the application chose. */
         String filled(ConfigurationPropertyName like) {
             List<String> elements = new ArrayList<>();
             for (int i = 0; i < path.size(); i++) {
@@ -222,8 +226,8 @@ final class KnownProperties {
     }
 
     /**
-     * Returns the property that an environment variable sets for a service or method whose name has several words; null
-     * if Spring finds the property without help, or if there is no such property.
+     * Returns the property that an environment variable sets for a service or method whose name has several words.
+     * Returns null if Spring finds the property without help, or if there is no matching property.
      */
     @Nullable
     String joinedName(ConfigurationPropertyName name) {
@@ -231,7 +235,8 @@ final class KnownProperties {
             return null;
         }
         return patterns.stream()
-                // The longest pattern is tried first, because a shorter one would take "methods" for a part of a name.
+                // The longest pattern is tried first, because a shorter pattern would treat "methods" as part of a
+                // name.
                 .sorted(Comparator.comparingInt(
                         (Pattern pattern) -> -pattern.path().size()))
                 .map(pattern -> pattern.joinedName(name))
@@ -241,13 +246,14 @@ final class KnownProperties {
     }
 
     /**
-     * Returns the property that was probably intended: a property whose name differs by a few characters, or a property
-     * elsewhere with the same last element; null if there is none.
+     * Returns the property that was probably intended, or null if there is none. This is a property whose name differs
+     * by a few characters, or a property with the same last element in another place.
      */
     @Nullable
     String closestTo(ConfigurationPropertyName name) {
         String shortened = patterns.stream()
-                // The longest pattern is tried first, because a shorter one would take "methods" for a part of a name.
+                // The longest pattern is tried first, because a shorter pattern would treat "methods" as part of a
+                // name.
                 .sorted(Comparator.comparingInt(
                         (Pattern pattern) -> -pattern.path().size()))
                 .map(pattern -> pattern.shortened(name))
@@ -277,7 +283,7 @@ final class KnownProperties {
         return name.substring(name.lastIndexOf('.') + 1);
     }
 
-    /** Returns the Levenshtein distance: the number of inserted, deleted and replaced characters. */
+    /** Returns the Levenshtein distance, that is, the number of inserted, deleted and replaced characters. */
     static int distance(String one, String other) {
         int[] row = IntStream.rangeClosed(0, other.length()).toArray();
         for (int i = 1; i <= one.length(); i++) {

@@ -11,7 +11,7 @@ import tern.rpc.MethodType;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.settings.InvalidPropertyException;
 
-/** Checks the properties of methods and parameters of a reference, so that a message names the property. */
+/** Checks the properties for methods and parameters of a reference. Error messages name the property at fault. */
 final class MethodProperties {
 
     private final ServiceDescriptor service;
@@ -25,9 +25,9 @@ final class MethodProperties {
     /**
      * Checks the properties of a reference.
      *
-     * @param prefix the beginning of the names of the properties, without a dot at the end
-     * @throws InvalidPropertyException if a property names a method or a parameter that the interface does not have, or
-     *     sets a method to be one-way that cannot be
+     * @param prefix the prefix of the property names, without a dot at the end
+     * @throws InvalidPropertyException if a property names a method or parameter that the interface does not have, or
+     *     declares a method as one-way that returns a value or is a stream
      * @throws IllegalArgumentException if the interface cannot be called
      */
     static void check(Class<?> type, String prefix, RpcClientProperties.Service properties) {
@@ -109,7 +109,9 @@ final class MethodProperties {
                                         : method.hashKey() != null ? "hash-key" : "hedging";
     }
 
-    /** @param methods the methods of which none has the parameter */
+    /**
+     * @param methods the methods in which the parameter was not found
+     */
     private static InvalidPropertyException noParameter(
             String property, String name, String where, List<MethodDescriptor> methods) {
         String problem = property + " is '" + name + "', but " + where + " has no parameter with this name";

@@ -10,24 +10,26 @@ import tern.rpc.RpcMethod;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Finds {@link RpcMethod} on methods of classes. The annotation has an effect only on methods of interfaces, because
- * callers have only the interface.
+ * Finds {@link RpcMethod} annotations on methods of classes. The annotation takes effect only on methods of interfaces,
+ * because callers have only the interface.
  */
 final class MisplacedMarks {
 
     private MisplacedMarks() {}
 
     /**
-     * Checks the methods of a class and its superclasses. A method passes if the interface has an equal annotation.
+     * Checks the methods of a class and its superclasses. A method passes if the method of the interface has an equal
+     * annotation.
      *
      * @param type the class of the bean, not of its proxy
-     * @throws RpcStartException if a method has the annotation; the message names the method of the interface
+     * @throws RpcStartException if the annotation has no effect; the message names the method of the interface
      */
     static void check(String bean, Class<?> type, Set<Class<?>> services) {
         for (Class<?> owner = type; owner != null && owner != Object.class; owner = owner.getSuperclass()) {
             for (Method method : owner.getDeclaredMethods()) {
                 RpcMethod mark = method.getAnnotation(RpcMethod.class);
-                // A generic interface has the signature of the bridge method, to which the compiler copies annotations.
+                // A generic interface declares the signature of the bridge method. The compiler copies annotations to
+                // bridge methods.
                 if (mark != null && !isBridged(method)) {
                     check(bean, method, mark, declaration(method, services));
                 }

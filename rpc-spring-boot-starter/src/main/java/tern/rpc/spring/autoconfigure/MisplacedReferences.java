@@ -11,7 +11,7 @@ import org.springframework.util.ReflectionUtils;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 
-/** Stops the start if {@link RpcReference} is on a static field or method, into which Spring injects nothing. */
+/** Prevents startup if {@link RpcReference} is on a static field or method. Spring does not inject anything there. */
 final class MisplacedReferences implements MergedBeanDefinitionPostProcessor {
 
     @Override

@@ -19,8 +19,8 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.spring.RpcService;
 
 /**
- * Warns if properties of a server are set, but the application has no service. Without the warning, an application
- * whose services Spring does not find ends without a message, because it has nothing to wait for.
+ * Warns if server properties are set but the application has no service. Spring may have failed to find the services.
+ * Without the warning, the application would then exit without a message.
  */
 final class MissingServices implements SmartInitializingSingleton {
 
@@ -61,7 +61,7 @@ final class MissingServices implements SmartInitializingSingleton {
                 || BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, RpcServer.class, true, false).length > 0;
     }
 
-    /** Returns a property that is set and needs a server; the port, if it is set. */
+    /** Returns a property that is set but has no effect without a server. Returns the port if it is set. */
     private Optional<ConfigurationProperty> serverProperty() {
         return set().filter(property -> property.getName().equals(PORT))
                 .findFirst()

@@ -8,8 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Warns about a Netty version with known vulnerabilities, because an application's dependency management may select
- * one.
+ * Warns about a Netty version with known vulnerabilities. The dependency management of an application may select such a
+ * version.
  */
 final class NettyVersion {
 
@@ -28,7 +28,7 @@ final class NettyVersion {
         }
     }
 
-    /** Returns the version reported by Netty; null if Netty does not report one. */
+    /** Returns the version that Netty reports, or null if it reports none. */
     static @Nullable String onClassPath(ClassLoader loader) {
         Properties versions = new Properties();
         try (InputStream resource = loader.getResourceAsStream(RESOURCE)) {

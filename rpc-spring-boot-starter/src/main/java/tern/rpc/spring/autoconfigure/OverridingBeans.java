@@ -28,10 +28,10 @@ final class OverridingBeans {
 
     private static final Logger LOG = LoggerFactory.getLogger(OverridingBeans.class);
 
-    /** The meta-annotation of the Spring test annotations that replace beans. */
+    /** The meta-annotation on all Spring test annotations that replace beans. */
     private static final String OVERRIDE = "org.springframework.test.context.bean.override.BeanOverride";
 
-    /** A substring in the name of every class that Mockito generates. */
+    /** A substring of the name of every class that Mockito generates. */
     private static final String MOCK = "$MockitoMock$";
 
     private final DefaultListableBeanFactory beans;
@@ -41,7 +41,7 @@ final class OverridingBeans {
     }
 
     /**
-     * Returns the name of the bean that replaces the reference's remote proxy; null if there is no such bean.
+     * Returns the name of the bean that replaces the reference's remote proxy, or null if there is none.
      *
      * @param requestedBy the bean that contains the reference; this bean is never injected into itself
      * @throws RpcStartException if several beans are equally suitable
@@ -78,8 +78,8 @@ final class OverridingBeans {
     }
 
     /**
-     * Returns whether the bean contains the injection point. For {@code Optional} and {@code ObjectProvider}, the bean
-     * factory does not report the requesting bean.
+     * Returns whether the bean contains the injection point. This check is needed for {@code Optional} and
+     * {@code ObjectProvider}, for which the bean factory does not report the requesting bean.
      */
     private boolean holds(String name, DependencyDescriptor dependency) {
         Member place = dependency.getMember();
@@ -111,8 +111,8 @@ final class OverridingBeans {
     }
 
     /**
-     * Returns whether the bean is a mock of an interface. A spy is not, because its class extends the class of the real
-     * bean.
+     * Returns whether the bean is a mock of an interface. A spy is not one, because its class extends the class of the
+     * real bean.
      */
     private boolean isMock(String name) {
         Object made = beans.containsSingleton(name) ? beans.getSingleton(name) : null;
@@ -122,8 +122,8 @@ final class OverridingBeans {
     }
 
     /**
-     * Returns the name explicitly given to the overriding bean in a test; null if there is none. A bean with such a
-     * name replaces only references with the same name.
+     * Returns the name that a test gave explicitly to the overriding bean, or null if there is none. A named bean
+     * replaces only references with the same name.
      */
     private @Nullable String ownName(String bean) {
         MergedAnnotation<?> annotation =

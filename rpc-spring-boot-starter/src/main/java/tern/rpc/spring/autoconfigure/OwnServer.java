@@ -10,7 +10,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.Instance;
 
-/** The server of the application as its own references see it before it listens. */
+/** Checks whether a reference calls the application's own server before this server listens. */
 final class OwnServer {
 
     private final ConfigurableListableBeanFactory beans;
@@ -22,8 +22,8 @@ final class OwnServer {
     }
 
     /**
-     * Returns the advice for a call that reached no provider, if the call was meant for this server and came too early.
-     * Returns an empty string in all other cases.
+     * Returns the advice for a call that reached no provider. The advice applies only if the call was meant for this
+     * server and was made before the server started. Otherwise the result is an empty string.
      */
     String advice(ReferenceSettings reference) {
         if (reference.registry() != null) {
@@ -49,7 +49,10 @@ final class OwnServer {
         return anyIsToCome(ServerRegistration.class, ServerRegistration::isToCome);
     }
 
-    /** Creates no bean, because the call may come from the creation of a bean. A bean that does not exist is to come. */
+    /**
+     * Returns whether such a bean will be created or is not ready yet. Creates no bean, because the call may come from
+     * the creation of a bean.
+     */
     private <T> boolean anyIsToCome(Class<T> type, Predicate<T> isToCome) {
         for (String name : beans.getBeanNamesForType(type, true, false)) {
             Object bean = beans.containsSingleton(name) ? beans.getSingleton(name) : null;
@@ -60,7 +63,10 @@ final class OwnServer {
         return false;
     }
 
-    /** Returns the address of this server among those of the reference; an empty string if there is none. */
+    /**
+     * Returns the address of this server if it is among the addresses of the reference. Otherwise returns an empty
+     * string.
+     */
     String address(ReferenceSettings reference) {
         int port = settings.getObject().transport().port();
         return reference.endpoints().stream()
@@ -80,7 +86,7 @@ final class OwnServer {
         return false;
     }
 
-    /** Returns whether the address belongs to this machine. Name resolution may take some time. */
+    /** Returns whether the address belongs to this machine. Resolving the name may take some time. */
     static boolean isOfThisMachine(String address) {
         try {
             InetAddress found = InetAddress.getByName(address);
@@ -88,7 +94,7 @@ final class OwnServer {
         } catch (UnknownHostException e) {
             return false;
         } catch (SocketException e) {
-            return true; // The address is accepted unchecked, because the network interfaces cannot be read.
+            return true; // The address is accepted without a check, because the network interfaces cannot be read.
         }
     }
 }

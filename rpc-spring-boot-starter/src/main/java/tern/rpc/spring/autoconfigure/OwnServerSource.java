@@ -7,7 +7,7 @@ import tern.rpc.endpoint.EndpointSource;
 
 /**
  * A source of addresses that explains failed calls to the application's own server. This server starts after all other
- * beans, so a call during their creation finds nobody at its address.
+ * beans, so calls made while beans are created cannot reach it.
  *
  * @param found finds the addresses
  * @param own returns the advice for a call that reaches no provider; an empty string if there is none

@@ -10,11 +10,11 @@ final class Placeholders {
     private Placeholders() {}
 
     /**
-     * Returns the text without placeholders.
+     * Replaces the placeholders in the text with their values.
      *
-     * @param attribute the attribute and its place, for the error message, such as {@code @RpcService(group) of bean
-     *     'orders'}
-     * @throws RpcStartException if no property has the name of a placeholder
+     * @param attribute the attribute and its place, for the error message, such as
+     *     {@code @RpcService(group) of bean 'orders'}
+     * @throws RpcStartException if there is no property for a placeholder
      */
     static String resolve(ConfigurableBeanFactory beans, String text, String attribute) {
         try {

@@ -9,7 +9,7 @@ import tern.rpc.registry.dubbo.DubboEntries;
 import tern.rpc.registry.dubbo.metadata.MetadataExports;
 import tern.rpc.server.RpcServer;
 
-/** Answers Dubbo consumers that request the services published by this process. Thread-safe. */
+/** Lists the services published by this process, for Dubbo consumers that request the list. Thread-safe. */
 final class PublishedMetadata implements BuiltInService {
 
     private record Known(Registration registration, ApplicationMetadata metadata) {}

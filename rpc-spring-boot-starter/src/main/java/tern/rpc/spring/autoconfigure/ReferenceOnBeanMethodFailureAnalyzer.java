@@ -8,12 +8,14 @@ import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
 /**
- * Explains a failed start in which {@code @RpcReference} is on a {@code @Bean} method. Spring's message only mentions
+ * Explains a failed startup caused by {@code @RpcReference} on a {@code @Bean} method. Spring's message mentions only
  * {@code @Autowired}, which is part of {@code @RpcReference}.
  */
 final class ReferenceOnBeanMethodFailureAnalyzer extends AbstractFailureAnalyzer<BeanDefinitionParsingException> {
 
-    /** Spring's exception has the method and the class only in its text. */
+    /**
+     * Extracts the method and the class from the message of Spring's exception, which does not provide them separately.
+     */
     private static final Pattern AUTOWIRED = Pattern.compile(
             "@Bean method '(?<method>[^']+)' must not be declared as autowired.*?"
                     + "Offending resource: (?<place>[^\\n]+)",

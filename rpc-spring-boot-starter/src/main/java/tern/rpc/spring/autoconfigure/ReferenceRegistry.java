@@ -13,7 +13,7 @@ import tern.rpc.registry.Subscription.Level;
 /**
  * The registry in which a reference finds its providers.
  *
- * @param providedBy the applications that offer the service; empty to let the registry find them
+ * @param providedBy the applications that offer the service; if empty, the registry finds them
  * @param cache the directory in which the last valid list of providers is kept; null to keep no list
  */
 record ReferenceRegistry(

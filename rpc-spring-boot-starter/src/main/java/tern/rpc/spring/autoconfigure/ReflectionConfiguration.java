@@ -10,14 +10,14 @@ import tern.rpc.reflection.ReflectionService;
 import tern.rpc.server.RpcServer;
 import tern.rpc.settings.RpcStartException;
 
-/** If the application enables it, exports the reflection service, which describes all services to gRPC tools. */
+/** Exports the reflection service if the application enables it. This service describes all services to gRPC tools. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBooleanProperty(name = "rpc.server.reflection")
 class ReflectionConfiguration {
 
     private static final String PROTOBUF = "com.google.protobuf.Message";
 
-    /** This order places the reflection service after all other services, because it lists them. */
+    /** Places the reflection service after all other services, because it lists them. */
     @Bean
     @Order(Ordered.LOWEST_PRECEDENCE)
     BuiltInService rpcBuiltInReflection() {

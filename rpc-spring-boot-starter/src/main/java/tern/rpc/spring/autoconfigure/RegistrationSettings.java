@@ -55,7 +55,7 @@ record RegistrationSettings(
                 registry.required());
     }
 
-    /** Checks the characters of the name, because it becomes a part of paths and lists in a registry. */
+    /** Checks the characters of the name, because the name becomes part of paths and lists in a registry. */
     private static void checkName(String application) {
         boolean isPath = application.contains("/") || application.contains("\\") || application.contains("..");
         boolean isControl = application.chars().anyMatch(Character::isISOControl);

@@ -38,13 +38,16 @@ final class Registries implements DisposableBean {
         return SCHEMES.stream().anyMatch(scheme -> text.trim().startsWith(scheme + "://"));
     }
 
-    /** Returns the registry whose address is in the property; empty if the property contains provider addresses. */
+    /**
+     * Returns the registry whose address is in the property. Returns an empty result if the property contains provider
+     * addresses.
+     */
     static Stream<RegistryUrl> in(String property, List<String> urls) {
         if (urls.stream().noneMatch(Registries::isRegistry)) {
             return Stream.empty();
         }
-        // The elements are joined again, because Spring splits the property's value at commas and a registry address
-        // may contain commas.
+        // Spring splits the property's value at commas, but a registry address may contain commas. The parts are
+        // therefore joined again.
         return Stream.of(parse(property, String.join(",", urls)));
     }
 
@@ -65,8 +68,8 @@ final class Registries implements DisposableBean {
     /**
      * Parses a registry address.
      *
-     * @param property the property's name, for error messages; these do not contain the address, which may include a
-     *     password
+     * @param property the property's name, for error messages. Error messages do not contain the address, which may
+     *     include a password
      */
     static RegistryUrl parse(String property, String text) {
         Matcher scheme = SCHEME.matcher(text.trim());

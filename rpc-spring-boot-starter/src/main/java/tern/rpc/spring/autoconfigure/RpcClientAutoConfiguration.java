@@ -106,7 +106,7 @@ public final class RpcClientAutoConfiguration {
             ObjectProvider<RpcClientCustomizer> customizers) {
         RpcClient.Builder client = RpcClient.builder().meters(meters);
         client.transport(LocalCalls.transport(
-                // This transport is registered first, so that a bean defined by the application for the same protocol
+                // This transport is registered first. A bean that the application defines for the same protocol then
                 // replaces it.
                 serializer, settings, server));
         transports.orderedStream().forEach(client::transport);

@@ -16,19 +16,25 @@ import org.springframework.util.unit.DataSize;
  * @param maxConnections Maximum number of connections that a server accepts.
  * @param maxConnectionsPerHost Maximum number of connections that a server accepts from one address.
  * @param maxCallsPerConnection Maximum number of unanswered calls on one connection, on client and server.
- * @param maxInboundBytes Maximum memory, over all connections, for requests that are incomplete or waiting for a thread. Default: 256 MB, but at most a quarter of heap and direct memory.
+ * @param maxInboundBytes Maximum memory, over all connections, for requests that are incomplete or waiting for a
+ *     thread. Default: 256 MB, but at most a quarter of heap and direct memory.
  * @param maxUnsent Maximum memory on one connection for requests that are waiting for the socket.
- * @param maxUnsentPerStream Maximum memory in which one stream keeps responses for a slow reader, in addition to one message. A stream that exceeds this limit is ended.
- * @param maxUnsentAnswers Maximum memory, over all connections, for responses that callers have not read yet. Above this limit, streams that send further messages are ended. Above twice this limit, connections whose clients do not read are closed; above four times this limit, any connection may be closed.
+ * @param maxUnsentPerStream Maximum memory in which one stream keeps responses for a slow reader, in addition to one
+ *     message. A stream that exceeds this limit is ended.
+ * @param maxUnsentAnswers Maximum memory, over all connections, for responses that callers have not read yet. Above
+ *     this limit, streams that send further messages are ended. Above twice this limit, connections whose clients do
+ *     not read are closed; above four times this limit, any connection may be closed.
  * @param maxStreamWait Maximum time that a server thread waits until a slow reader of a stream has read another 32 KB.
  * @param firstBytesTimeout Timeout from the first byte of a connection until its protocol is known, and for the headers
  *     of an HTTP/1.1 request. After this time, the body of a request must arrive at 1 KiB per second.
  * @param maxDepth Maximum nesting depth of values in one message.
  * @param maxValues Maximum number of values in one message in hessian2. Other formats have no such limit.
- * @param maxCompositeKeys Maximum number of keys of one map, or elements of one set, that are neither strings nor numbers nor similar simple values.
+ * @param maxCompositeKeys Maximum number of keys of one map, or elements of one set, that are neither strings nor
+ *     numbers nor similar simple values.
  * @param maxEqualKeys Maximum number of keys of one map, or elements of one set, that have equal hash codes and cannot
  *     be ordered.
- * @param maxKeySteps Maximum number of steps for hashing and comparing the keys and set elements of one message; each part of a key or element is one step. A hessian2 message below 128 KiB may take proportionally fewer steps.
+ * @param maxKeySteps Maximum number of steps for hashing and comparing the keys and set elements of one message; each
+ *     part of a key or element is one step. A hessian2 message below 128 KiB may take proportionally fewer steps.
  * @param maxUnpackedRatio Maximum ratio of decompressed to compressed bytes, for messages above 1 MiB.
  * @param allowedClasses Classes that may be read in addition to those in the service interfaces. Each entry is a class
  *     name, a package that ends in .*, or a package with its subpackages that ends in .**.

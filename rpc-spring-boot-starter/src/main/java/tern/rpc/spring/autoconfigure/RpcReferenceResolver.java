@@ -44,7 +44,7 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
     }
 
     /**
-     * Returns the object inside an {@code Optional}, {@code ObjectProvider} or {@code Provider}. The bean factory
+     * Returns the injected object for an {@code Optional}, {@code ObjectProvider} or {@code Provider}. The bean factory
      * unwraps these types before it looks for beans.
      */
     @Override
@@ -75,15 +75,13 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
         return references.proxy(type, annotation, place(dependency));
     }
 
-    /** Returns the injection point's type. A superclass's type variable is resolved with the bean's class. */
+    /** Returns the injection point's type. A type variable of a superclass is resolved with the class of the bean. */
     private static Class<?> typeOf(DependencyDescriptor dependency) {
         Class<?> type = dependency.getResolvableType().resolve();
         return type == null ? dependency.getDependencyType() : type;
     }
 
-    /**
-     * Returns the proxy's class. Called during ahead-of-time processing, which adds the class to the native image.
-     */
+    /** Returns the proxy's class. Called during ahead-of-time processing, which adds the class to the native image. */
     @Override
     public @Nullable Class<?> getLazyResolutionProxyClass(DependencyDescriptor dependency, @Nullable String beanName) {
         Class<?> type = typeOf(dependency);

@@ -34,7 +34,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
 
     private static final Logger LOG = LoggerFactory.getLogger(RpcReferences.class);
 
-    /** The maximum time that a connection to the own server may delay the start. */
+    /** The maximum time by which connecting to the application's own server may delay the startup. */
     private static final Duration OWN_SERVER_WAIT = Duration.ofSeconds(1);
 
     private final ClientSettings settings;
@@ -64,7 +64,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
         this.ownServer = new OwnServer((ConfigurableListableBeanFactory) beans);
     }
 
-    /** Returns the client behind the proxies; null if there are no proxies. */
+    /** Returns the client that the proxies use, or null if there are no proxies. */
     public @Nullable RpcClient client() {
         synchronized (this) {
             if (proxies.isEmpty()) {
@@ -102,7 +102,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
         }
         OptionalModules.checkProtocol(wanted.protocol(), where);
         String name = ClientSettings.nameOf(type, annotation, placeholders(annotation, where));
-        // The client is created outside this lock, because the bean factory acquires its own locks.
+        // The client is created without holding this lock, because the bean factory acquires its own locks.
         RpcClient made = client.getObject();
         synchronized (this) {
             names.add(settings.configured(name).getKey());
@@ -147,8 +147,9 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Connects the references that name the application's own server, which has just started. Their first attempts
-     * failed because they came before the start, and a runner that calls at once would find no connection.
+     * Connects the references that name the application's own server, which has just started. Their first connection
+     * attempts failed because the server was not listening yet. Without this step, a runner that calls immediately
+     * would find no connection.
      */
     void connectToOwnServer() {
         Map<ReferenceSettings, Object> known;
@@ -158,13 +159,14 @@ public final class RpcReferences implements SmartInitializingSingleton {
         for (Map.Entry<ReferenceSettings, Object> reference : known.entrySet()) {
             if (!ownServer.address(reference.getKey()).isEmpty()
                     && !client.getObject().connect(reference.getValue(), OWN_SERVER_WAIT)) {
-                return; // The others would wait just as long.
+                return; // Connecting the other references would take just as long.
             }
         }
     }
 
     /**
-     * Records that a local bean was injected in place of a reference. The reference's settings then count as used.
+     * Records that a local bean was injected in place of a reference. The settings of the reference are then considered
+     * used.
      */
     synchronized void overridden(Class<?> type, RpcReference annotation, String where) {
         String name = ClientSettings.nameOf(type, annotation, placeholders(annotation, where));
@@ -182,7 +184,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
         };
     }
 
-    /** Returns the name of the first attribute that has this text. */
+    /** Returns the name of the annotation's first attribute with this value. */
     private static String attribute(RpcReference annotation, String text) {
         return text.equals(annotation.url())
                 ? "url"
@@ -231,7 +233,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
      */
     @Override
     public synchronized void afterSingletonsInstantiated() {
-        // This throws an exception if a load balancer is unknown.
+        // Throws an exception if a load balancer is unknown.
         settings.choices().forEach(choice -> choice.settings(this::balancer));
         if (initializesLazily) {
             return;
@@ -249,7 +251,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
             UnusedSettings.tell(List.of("rpc.client.registry-cache (no reference uses a registry)"));
         }
         settings.services().keySet().stream()
-                // Two spellings of one name have the same settings.
+                // Different spellings of a name refer to the same settings.
                 .filter(name -> names.stream()
                         .noneMatch(used -> ClientSettings.uniform(used).equals(ClientSettings.uniform(name))))
                 .forEach(name -> LOG.warn(

@@ -14,7 +14,8 @@ import tern.rpc.registry.Subscription.Level;
  *     process (application), or both.
  * @param nodePerProtocol Whether there is an interface entry for each protocol, for old consumers that require tri.
  *     Consumers that set no protocol then count the process twice.
- * @param metadataType Where consumers find the list of this process's services: in the registry (remote), or by calling this process (local).
+ * @param metadataType Where consumers find the list of this process's services: in the registry (remote), or by calling
+ *     this process (local).
  */
 @ConfigurationProperties("rpc.server.registry")
 record RpcRegistryProperties(

@@ -158,8 +158,7 @@ public final class RpcServerAutoConfiguration {
     static class SecurityConfiguration {
 
         /**
-         * Clears the security context after each call, because the next caller on the same thread would otherwise
-         * inherit the context.
+         * Clears the security context after each call. Otherwise the next caller on the same thread would inherit it.
          */
         @Bean
         RpcServerCustomizer rpcSecurityContextCleaner() {

@@ -24,7 +24,7 @@ import tern.rpc.settings.RpcStartException;
 /**
  * Starts the server after all other beans, and drains the server before any other bean stops. The drain begins when the
  * application context starts closing, before executors reject tasks and before the web server stops. The health service
- * reports the shutdown before the drain. While the server is running, it keeps the process alive.
+ * reports the shutdown before the drain. A running server keeps the process alive.
  */
 public final class RpcServerLifecycle
         implements SmartLifecycle, ApplicationListener<ContextClosedEvent>, Ordered, DisposableBean {
@@ -46,7 +46,7 @@ public final class RpcServerLifecycle
     /**
      * @param builtIns the built-in services, which are notified when the shutdown begins
      * @param description a description of the protocols, event loops and threads, for the log
-     * @param references the references of the application, some of which may name this server
+     * @param references the references of the application; some of them may name this server
      */
     RpcServerLifecycle(
             RpcServer server,
@@ -109,8 +109,8 @@ public final class RpcServerLifecycle
     }
 
     /**
-     * Keeps the process alive with a non-daemon thread. The server's own threads are daemon threads, and there may be
-     * no web server.
+     * Keeps the process alive with a non-daemon thread. This is necessary because the server's own threads are daemon
+     * threads, and there may be no web server.
      */
     private void keepAlive() {
         Thread thread = new Thread(
@@ -168,21 +168,24 @@ public final class RpcServerLifecycle
         return running;
     }
 
-    /** Returns whether the server listened at some time. Unlike {@link #isRunning}, stays true after the end. */
+    /**
+     * Returns whether the server has listened at any time. Unlike {@link #isRunning}, this stays true after the server
+     * has stopped.
+     */
     boolean hasStarted() {
         return started;
     }
 
     /**
-     * Returns false, because a stopped server cannot start again. Otherwise a test framework could stop the server
-     * when it pauses an application context.
+     * Returns false, because a stopped server cannot start again. Otherwise a test framework could stop the server when
+     * it pauses an application context.
      */
     @Override
     public boolean isPauseable() {
         return false;
     }
 
-    /** Returns the server's port; null if the server is not running. */
+    /** Returns the server's port, or null if the server is not running. */
     public @Nullable Integer port() {
         return running ? server.port() : null;
     }

@@ -12,7 +12,7 @@ import tern.rpc.ServerFilter;
 
 /**
  * Sets the caller in Spring Security's context while the method runs. Stream callbacks that run later have no security
- * context and must use {@link ServerContext#principal()}. Thread-safe.
+ * context and must use {@link ServerContext#principal()} instead. Thread-safe.
  */
 final class SecurityContextFilter implements ServerFilter {
 

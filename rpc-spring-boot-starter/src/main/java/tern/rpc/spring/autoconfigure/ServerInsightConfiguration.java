@@ -11,7 +11,7 @@ import tern.rpc.diagnosis.CallSource;
 import tern.rpc.server.RpcServer;
 import tern.rpc.spring.autoconfigure.pool.SettingOrigins;
 
-/** Provides the server's calls and workers to the insight starter, if the application uses it. */
+/** Provides the server's calls and workers to the insight starter, if the application uses that starter. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(SettingOrigins.class)
 class ServerInsightConfiguration {

@@ -62,7 +62,7 @@ record ServerLimits(@Nullable Limit server, int threads, Map<String, RpcServerPr
         return PREFIX + service + ".methods." + method + ".max-concurrency";
     }
 
-    /** Sets the limits in the server builder. All services must already have been exported. */
+    /** Sets the limits in the server builder. All services must be exported before this method is called. */
     void applyTo(RpcServer.Builder builder) {
         if (server != null) {
             builder.limit(() -> server);

@@ -33,9 +33,9 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Registers the server while Spring reports that the application accepts traffic. Until the registration has been read
- * back from the registry, the application is reported as refusing traffic. On shutdown, the registration is withdrawn
- * before the server drains.
+ * Registers the server while Spring reports that the application accepts traffic. The application is reported as
+ * refusing traffic until the registration has been read back from the registry. On shutdown, the registration is
+ * withdrawn before the server drains.
  */
 public final class ServerRegistration
         implements BuiltInService,
@@ -79,8 +79,8 @@ public final class ServerRegistration
     public void addTo(RpcServer.Builder ignored) {}
 
     /**
-     * Places this listener after the listeners that record the readiness, so that the event published here is the last
-     * one that they receive.
+     * Places this listener after the listeners that record the readiness. The event published here is then the last one
+     * that they receive.
      */
     @Override
     public int getOrder() {
@@ -233,19 +233,19 @@ public final class ServerRegistration
         return settings.application();
     }
 
-    /** Returns whether the server is to be registered and has not been registered yet. */
+    /** Returns whether the server should be registered but is not registered yet. */
     boolean isToCome() {
         return !settings.registries().isEmpty() && registration == null;
     }
 
-    /** Returns the registration that was last published; null if there is none yet. */
+    /** Returns the most recently published registration, or null if there is none yet. */
     @Nullable
     Registration published() {
         return registration;
     }
 
     /**
-     * Returns, for each registry, the reason why the server is not registered there; an empty string if it is
+     * Returns the reason why the server is not registered, by registry. The reason is an empty string if the server is
      * registered.
      */
     public Map<String, String> problems() {
@@ -259,7 +259,7 @@ public final class ServerRegistration
         return problems;
     }
 
-    /** Withdraws the registration. Blocks for no longer than three seconds. */
+    /** Withdraws the registration. Blocks for at most three seconds. */
     @Override
     public void shutDown() {
         Registrar current;

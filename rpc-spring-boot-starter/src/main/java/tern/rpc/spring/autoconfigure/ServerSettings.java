@@ -52,7 +52,7 @@ record ServerSettings(
     static final int MAX_THREADS = 10_000;
 
     static final int MAX_QUEUED = 1_000_000;
-    private static final int MAX_FRAMES = 64; // the maximum number of stack frames per exception; see docs/limits.md
+    private static final int MAX_FRAMES = 64; // stack frames per exception; see docs/limits.md
     private static final DataSize MIN_MESSAGE = DataSize.ofKilobytes(1);
     private static final DataSize MAX_MESSAGE = DataSize.ofMegabytes(1_024);
 
@@ -79,8 +79,8 @@ record ServerSettings(
     }
 
     /**
-     * Returns the accepted tokens. An empty token is rejected, because it may come from an unset variable and must not
-     * make the server accept every caller.
+     * Returns the accepted tokens. An empty token is rejected, because it may come from an unset variable. Without this
+     * check, the server would then accept every caller.
      */
     private static List<Token> tokens(@Nullable List<Token> set) {
         if (set == null) {
@@ -128,7 +128,7 @@ record ServerSettings(
                 false);
     }
 
-    /** Returns the maximum memory for requests, in bytes. It must be large enough for at least one request. */
+    /** Returns the maximum memory for requests, in bytes. The memory must be large enough for at least one request. */
     private static long maxInboundBytes(RpcLimitsProperties limits) {
         DataSize set = limits.maxInboundBytes();
         return set == null
@@ -222,7 +222,7 @@ record ServerSettings(
                 null);
     }
 
-    /** Returns a description of TLS for the log; empty without TLS. */
+    /** Returns a description of TLS for the log. Returns an empty string without TLS. */
     String security() {
         if (transport.tls() == null) {
             return "";
@@ -249,7 +249,7 @@ record ServerSettings(
         return Math.toIntExact(size.toBytes());
     }
 
-    /** Returns the address without brackets. IPv6 addresses may be written with or without them. */
+    /** Returns the address without brackets. Users may write IPv6 addresses with or without brackets. */
     private static @Nullable String withoutBrackets(@Nullable String address) {
         if (address == null || address.isBlank()) {
             return null;

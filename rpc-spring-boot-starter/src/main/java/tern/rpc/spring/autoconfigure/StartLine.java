@@ -2,7 +2,7 @@ package tern.rpc.spring.autoconfigure;
 
 import java.util.List;
 
-/** Formats the lines that are logged after startup. The lines stay short regardless of the number of services. */
+/** Formats the lines that are logged after startup. The lines stay short even if there are many services. */
 final class StartLine {
 
     private static final int MAX_NAMES = 20;

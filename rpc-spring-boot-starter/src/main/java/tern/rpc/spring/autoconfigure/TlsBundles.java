@@ -37,7 +37,7 @@ final class TlsBundles {
     }
 
     /**
-     * Returns a client's TLS settings. Returns the same object for the same bundle, so that references can share
+     * Returns a client's TLS settings. References with the same bundle get the same object, so that they can share
      * connections.
      *
      * @param property the property that names the bundle, for error messages
@@ -66,8 +66,8 @@ final class TlsBundles {
     }
 
     /**
-     * Checks a server's trust store. A bundle without a trust store trusts every public authority, which is
-     * appropriate only for clients.
+     * Checks a server's trust store. A bundle without a trust store trusts every public authority. This is appropriate
+     * only for clients.
      */
     private void checkTrust(String property, String bundle, ClientAuth clientAuth) {
         SslStoreBundle stores = find(property, bundle).getStores();

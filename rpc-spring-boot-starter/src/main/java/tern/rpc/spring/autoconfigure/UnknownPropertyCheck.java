@@ -22,10 +22,10 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Rejects unknown properties below Tern's root names, which are usually typos, and all properties below Dubbo's
- * prefix. Unknown environment variables only cause a warning, because container platforms create variables such as
+ * Rejects unknown properties below Tern's root names, which are usually typos, and all properties below Dubbo's prefix.
+ * Unknown environment variables only cause a warning, because container platforms create variables such as
  * {@code RPC_SERVER_SERVICE_HOST} for a service called {@code rpc-server}. Other properties below {@code rpc.} may
- * belong to the application; the log lists them once. Before the check, {@link VariablesOfServices} translates
+ * belong to the application, so they are only logged once. Before the check, {@link VariablesOfServices} translates
  * environment variables for services.
  */
 final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
@@ -116,7 +116,7 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
         return suggestion == null ? missing : missing + "; did you mean " + suggestion + "?";
     }
 
-    /** Returns the place where the property is set, in parentheses; empty if it is unknown. */
+    /** Returns the place where the property is set, in parentheses. Returns an empty string if the place is unknown. */
     static String origin(@Nullable ConfigurationProperty property) {
         return property == null || property.getOrigin() == null ? "" : " (set in " + property.getOrigin() + ")";
     }

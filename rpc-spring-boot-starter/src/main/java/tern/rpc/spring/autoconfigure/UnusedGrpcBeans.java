@@ -10,14 +10,14 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
 
 /**
- * Warns about beans of grpc-java that have no effect: server interceptors, and services without {@code @RpcService}.
- * Logs no warning if another gRPC server is on the class path, because that server may use the beans.
+ * Warns about grpc-java beans that have no effect: server interceptors, and services without {@code @RpcService}. Logs
+ * no warning if another gRPC server is on the class path, because that server may use the beans.
  */
 final class UnusedGrpcBeans implements SmartInitializingSingleton {
 
     private static final Logger LOG = LoggerFactory.getLogger(UnusedGrpcBeans.class);
 
-    /** A class of each Spring integration that starts a server of grpc-java. */
+    /** One class from each Spring integration that starts a grpc-java server. */
     private static final List<String> OTHER_SERVERS = List.of(
             "org.springframework.grpc.server.GrpcServerFactory", "net.devh.boot.grpc.server.service.GrpcService");
 

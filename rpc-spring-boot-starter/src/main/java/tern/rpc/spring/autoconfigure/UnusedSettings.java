@@ -11,16 +11,16 @@ import org.slf4j.LoggerFactory;
 import org.springframework.core.env.Environment;
 
 /**
- * Finds properties that have no effect because of other properties. Logs one warning at startup, because users would
- * not notice this otherwise.
+ * Finds properties that have no effect because of other properties. Logs them in one warning at startup, because users
+ * would not notice them otherwise.
  */
 final class UnusedSettings {
 
     private static final Logger LOG = LoggerFactory.getLogger(UnusedSettings.class);
 
     /**
-     * The load balancing policies that do not use a call's hash key. A policy defined as an application bean may use
-     * it.
+     * The load balancing policies that do not use a call's hash key. A policy that the application defines as a bean
+     * may use it.
      */
     private static final Set<String> WITHOUT_KEY = Set.of("p2c", "round-robin");
 
@@ -35,7 +35,7 @@ final class UnusedSettings {
         this.client = client;
     }
 
-    /** Returns each property that has no effect, with the reason. */
+    /** Returns each property without effect, together with the reason. */
     static List<String> find(
             Environment environment,
             RpcServerProperties server,

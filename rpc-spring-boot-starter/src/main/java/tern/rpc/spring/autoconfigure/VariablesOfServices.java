@@ -15,9 +15,9 @@ import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 /**
- * Reads environment variables such as {@code RPC_CLIENT_SERVICES_ORDER_SERVICE_TIMEOUT}. Spring takes each underscore
- * for a dot, so it would look for a service named {@code order}. The variable becomes the property {@code
- * rpc.client.services.orderservice.timeout}, whose name fits the service {@code OrderService}.
+ * Reads environment variables such as {@code RPC_CLIENT_SERVICES_ORDER_SERVICE_TIMEOUT}. Spring replaces each
+ * underscore with a dot and would therefore look for a service named {@code order}. This class turns the variable into
+ * the property {@code rpc.client.services.orderservice.timeout}, whose name matches the service {@code OrderService}.
  */
 final class VariablesOfServices {
 

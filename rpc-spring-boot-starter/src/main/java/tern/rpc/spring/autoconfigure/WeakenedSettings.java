@@ -13,8 +13,8 @@ import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Finds settings that weaken a server's protection. They are listed in one warning at startup, and each of them has a
- * gauge. In production, the application must accept them explicitly.
+ * Finds settings that weaken a server's protection. The settings are listed in one warning at startup, and each of them
+ * has a gauge. In production, the application must accept them explicitly.
  */
 final class WeakenedSettings {
 

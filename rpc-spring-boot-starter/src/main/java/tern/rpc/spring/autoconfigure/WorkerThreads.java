@@ -9,14 +9,14 @@ import org.springframework.core.task.VirtualThreadTaskExecutor;
 import tern.rpc.server.RpcServer;
 
 /**
- * Selects platform threads or virtual threads for calls. With either kind, the server runs the same number of
- * concurrent calls.
+ * Selects platform threads or virtual threads for calls. The server runs the same number of concurrent calls with
+ * either kind.
  */
 enum WorkerThreads {
     PLATFORM("platform threads") {
         @Override
         void applyTo(RpcServer.Builder server) {
-            // Nothing needs to be set, because the server uses platform threads by default.
+            // The server uses platform threads by default, so nothing needs to be set.
         }
     },
 

@@ -67,7 +67,7 @@ class FirstCallShapesTest {
     record Dish(String name, int price) implements Serializable {}
 
     /**
-     * Resembles a class with Lombok's {@code @Data @Builder}: it has a builder, equals and setters, but no public
+     * Resembles a class with Lombok's {@code @Data @Builder}. It has a builder, equals and setters, but no public
      * constructor.
      */
     public static class Menu implements Serializable {
@@ -139,7 +139,7 @@ class FirstCallShapesTest {
 
     record Guest(String name, int age) implements Serializable {}
 
-    /** The class {@link Guest} as declared in a newer version of the application. */
+    /** The class {@link Guest} as a newer version of the application declares it. */
     record NewerGuest(String name, @Nullable String table) implements Serializable {}
 
     @WireName(SHOP)
@@ -345,8 +345,8 @@ class FirstCallShapesTest {
     }
 
     /**
-     * Intercepts calls as an {@code @Aspect} with {@code @Around} would. The annotations themselves are not used,
-     * because they need a library that the tests do not have.
+     * Intercepts calls in the same way as an {@code @Aspect} with {@code @Around}. The annotations themselves are not
+     * used, because they need a library that the tests do not have.
      */
     @Configuration(proxyBeanMethods = false)
     static class Aspects {

@@ -120,8 +120,8 @@ class FirstCallsTest {
     }
 
     /**
-     * The application itself makes calls at startup, because first calls are slow. These calls must not cause warnings
-     * about slow calls.
+     * The application itself makes calls at startup, because the first calls in a process are slow. These calls must
+     * not cause warnings about slow calls.
      */
     @Test
     void firstCallsCauseNoWarning() {

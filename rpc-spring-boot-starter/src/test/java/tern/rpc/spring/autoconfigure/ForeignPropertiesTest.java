@@ -21,8 +21,8 @@ import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.firstday.Messages;
 
 /**
- * Tests properties below {@code rpc.} that are not Tern's. Dubbo's properties make startup fail; other properties may
- * belong to the application.
+ * Tests properties below {@code rpc.} that do not belong to Tern. Dubbo's properties make startup fail. Other
+ * properties may belong to the application.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class ForeignPropertiesTest {

@@ -12,7 +12,8 @@ import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.firstday.Messages;
 
 /**
- * Tests the error messages, with and without tracing, that callers get if a provider accepts calls but never responds.
+ * Tests the error messages that callers get if a provider accepts calls but never responds. Covers calls with and
+ * without tracing.
  */
 class LateCallsTest {
 

@@ -33,7 +33,7 @@ import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests the address {@code local}, which means the server in the same application. */
+/** Tests the address {@code local}, which refers to the server in the same application. */
 @Timeout(120)
 class LocalAddressTest {
 
@@ -288,7 +288,6 @@ class LocalAddressTest {
     /** A type that cannot be sent. */
     public static final class Thing {}
 
-    /** A service for the tests. */
     public interface FrontDesk {
         String greet(String name);
 
@@ -394,7 +393,6 @@ class LocalAddressTest {
         }
     }
 
-    /** Another service. */
     public interface Colleague {
         String ask();
     }

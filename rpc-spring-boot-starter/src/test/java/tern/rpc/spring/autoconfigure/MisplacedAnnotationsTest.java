@@ -25,7 +25,7 @@ import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests that annotations in places where they have no effect stop the start. */
+/** Tests that startup fails if an annotation is in a place where it has no effect. */
 class MisplacedAnnotationsTest {
 
     @Test

@@ -21,7 +21,7 @@ import org.springframework.core.type.filter.TypeFilter;
 import tern.rpc.server.RpcServer;
 import tern.rpc.spring.RpcService;
 
-/** Tests that an application with settings of a server but without services says why it serves nothing. */
+/** Tests that an application with server settings but without services logs why it serves nothing. */
 @ExtendWith(OutputCaptureExtension.class)
 class MissingServicesTest {
 
@@ -131,7 +131,7 @@ class MissingServicesTest {
     abstract static class Unfinished implements GreetingService {}
 
     @RpcService
-    @SuppressWarnings("ClassCanBeStatic") // The scan finds static classes.
+    @SuppressWarnings("ClassCanBeStatic") // Spring's class path scan finds only static nested classes.
     class Inner implements GreetingService {
         @Override
         public String greet(String name) {

@@ -225,7 +225,6 @@ class OverriddenReferenceTest {
                         .hasMessageContaining("one, two"));
     }
 
-    /** A service for the tests. */
     public interface Hello {
         String hello(String name);
     }

@@ -33,7 +33,7 @@ import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 import tern.rpc.spring.firstday.Messages;
 
-/** Tests calls of an application to itself at each moment of its start. */
+/** Tests calls from an application to itself at each stage of its startup. */
 @Timeout(180)
 class OwnServerTest {
 

@@ -13,10 +13,10 @@ import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests the start errors for placeholders in annotations that no property resolves. */
+/** Tests the startup errors for placeholders in annotations that match no property. */
 class PlaceholdersTest {
 
-    /** Spring Boot's configuration, with which an unknown placeholder is an error. */
+    /** Configures placeholders as Spring Boot does, so that an unknown placeholder is an error. */
     private static final AutoConfigurations STRICT = AutoConfigurations.of(PropertyPlaceholderAutoConfiguration.class);
 
     static class Url {

@@ -32,8 +32,8 @@ import tern.rpc.spring.autoconfigure.pool.DruidPoolAutoConfiguration;
 
 /**
  * Injects five faults into an application under load and checks the diagnosis of each fault. The test advances the
- * diagnosis's clock by one second per {@value #CALLS_PER_SECOND} calls, so that the result does not depend on the speed
- * of the machine.
+ * clock of the diagnosis by one second per {@value #CALLS_PER_SECOND} calls, so that the result does not depend on the
+ * speed of the machine.
  */
 @Timeout(300)
 class PlantedFaultsTest {
@@ -41,7 +41,7 @@ class PlantedFaultsTest {
     private static final int CALLERS = 8;
     private static final int CALLS_PER_SECOND = 10;
 
-    /** The diagnosis does not report a missed target before it has observed sixty seconds with calls. */
+    /** The number of seconds with calls that the diagnosis observes before it reports a missed target. */
     private static final int WARM_UP_SECONDS = 65;
 
     /**
@@ -118,7 +118,9 @@ class PlantedFaultsTest {
         assertThat(first.change().property()).as(diagnosis.text()).isNull();
     }
 
-    /** Calls the service on several threads, and advances the diagnosis's clock by one second after every few calls. */
+    /**
+     * Calls the service on several threads. After every few calls, advances the clock of the diagnosis by one second.
+     */
     private static final class Load implements AutoCloseable {
 
         private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
@@ -150,15 +152,15 @@ class PlantedFaultsTest {
             try {
                 assertThat(method.applyAsInt(number)).isNotNegative();
             } catch (RuntimeException e) {
-                // The test ignores failures, because a connection leak makes calls fail and the diagnosis itself counts
+                // The test ignores failures, because a connection leak makes calls fail. The diagnosis itself counts
                 // these failures.
             }
             ended.incrementAndGet();
         }
 
         /**
-         * Advances the clock until the diagnosis matches the predicate. After too many seconds, fails with the last
-         * diagnosis in the message.
+         * Advances the clock until the diagnosis matches the predicate. If this takes too many seconds, fails with the
+         * last diagnosis in the message.
          */
         Diagnosis await(Predicate<Diagnosis> expected) {
             for (int second = 0; second < MAX_SECONDS && !expected.test(diagnostician.diagnosis()); second++) {

@@ -64,7 +64,7 @@ import tern.rpc.transport.TestAuthority.Identity;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Plants secrets wherever secrets may occur, and checks that no output contains them (figure R25 of
+ * Places secrets wherever secrets may occur, and checks that no output contains them (figure R25 of
  * docs/figures/promises.md).
  */
 class PlantedSecretsTest {
@@ -239,7 +239,7 @@ class PlantedSecretsTest {
         outputs.add(meters.getMetersAsString());
 
         assertThat(planted).hasSizeGreaterThanOrEqualTo(MIN_SECRETS);
-        assertThat(String.join("\n", outputs)) // This assertion proves that the output to be searched is not empty.
+        assertThat(String.join("\n", outputs)) // This assertion proves that the searched output is not empty.
                 .contains("the safe is jammed", "not today", "authorization failed", "the guard is ill")
                 .contains("does not accept its token", "rpc.server.requests", "spring.datasource.password")
                 .contains("rpc.pools.jedis.url is no address", "rpc.server.token is a text with spaces");

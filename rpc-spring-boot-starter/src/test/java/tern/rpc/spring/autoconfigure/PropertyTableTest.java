@@ -18,8 +18,8 @@ import org.springframework.boot.json.JsonParserFactory;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsProperties;
 
 /**
- * Checks that the configuration metadata used by editors is complete, and so is the table generated from it. The
- * following command regenerates the table after a change: {@code ./mvnw test -pl rpc-spring-boot-starter -am
+ * Checks that the configuration metadata used by editors is complete, and that the table in the documentation matches
+ * it. The following command regenerates the table after a change: {@code ./mvnw test -pl rpc-spring-boot-starter -am
  * -Dtest=PropertyTableTest -Dregenerate=true -Dsurefire.failIfNoSpecifiedTests=false}.
  */
 class PropertyTableTest {

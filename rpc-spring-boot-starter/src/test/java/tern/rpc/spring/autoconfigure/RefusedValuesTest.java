@@ -17,11 +17,11 @@ import tern.rpc.StatusCode;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests calls whose arguments a constructor refuses when the server reads them. */
+/** Tests calls with arguments that the constructor of a class rejects when the server reads them. */
 @ExtendWith(OutputCaptureExtension.class)
 class RefusedValuesTest {
 
-    /** Whether the constructor refuses negative amounts. The caller must be able to create such a value. */
+    /** Whether the constructor rejects negative amounts. It must accept them while the caller creates its argument. */
     private static final AtomicBoolean REFUSES = new AtomicBoolean();
 
     public record Amount(int amount) implements Serializable {

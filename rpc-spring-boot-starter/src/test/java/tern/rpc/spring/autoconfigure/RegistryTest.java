@@ -161,8 +161,8 @@ class RegistryTest {
     }
 
     /**
-     * The services are not stored in the registry, so the consumer finds the provider only by calling its metadata
-     * service.
+     * The registry does not contain the list of services. The consumer finds the provider only by calling the metadata
+     * service of the provider.
      */
     @Test
     void servicesThatAreNotStoredInZooKeeperAreRequestedFromTheProvider() throws Exception {

@@ -38,7 +38,9 @@ import tern.rpc.spring.RpcService;
 import tern.rpc.spring.autoconfigure.actuate.RpcActuatorAutoConfiguration;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 
-/** Tests a context that is processed ahead of time and then started on the JVM, and its native-image hints. */
+/**
+ * Tests a context that is processed ahead of time and then started on the JVM. Also tests the hints for a native image.
+ */
 class RpcAotTest {
 
     @TempDir

@@ -92,7 +92,7 @@ class RpcObservationTest {
                                 .isNotNull();
                         while (side == there
                                 && meters.find("rpc.server.requests").timer() == null) {
-                            // The test waits, because the server counts a call only after it has sent the response.
+                            // The server counts a call only after it has sent the response, so the test waits.
                             LockSupport.parkNanos(1_000_000);
                         }
                         assertThat(meters.getMeters())
@@ -103,7 +103,7 @@ class RpcObservationTest {
                 }));
     }
 
-    /** Checks the pools' meters. A test in rpc-core checks the meters of servers and clients. */
+    /** Checks the meters of pools. A test in rpc-core checks the meters of servers and clients. */
     @Test
     void everyMeterHasADescriptionAndTheUnitOfItsValues() {
         provider(Greeter.class, Meters.class, ExecutorPool.class).run(there -> {
@@ -121,7 +121,7 @@ class RpcObservationTest {
         });
     }
 
-    /** Returns the unit of a meter's values: the first word of its description. */
+    /** Returns the expected unit of a meter's values, as derived from the first word of its description. */
     private static String unit(Meter meter) {
         if (meter instanceof Timer) {
             return "seconds";

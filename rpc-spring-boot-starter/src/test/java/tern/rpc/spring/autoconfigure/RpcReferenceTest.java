@@ -24,7 +24,8 @@ import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 
 /**
- * Tests where references may be declared, which proxies are injected, and the error messages for invalid references.
+ * Tests where references may be declared and which proxies are injected. Also tests the error messages for invalid
+ * references.
  */
 class RpcReferenceTest {
 

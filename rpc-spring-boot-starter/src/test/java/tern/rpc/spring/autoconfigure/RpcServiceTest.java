@@ -33,7 +33,10 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests which beans are exported, under which names, and the error messages for beans that cannot be exported. */
+/**
+ * Tests which beans are exported and under which names. Also tests the error messages for beans that cannot be
+ * exported.
+ */
 class RpcServiceTest {
 
     @Test
@@ -112,7 +115,7 @@ class RpcServiceTest {
     static class NullConfiguration {
         @Bean
         @RpcService
-        @SuppressWarnings("NullAway") // The test passes null as the error.
+        @SuppressWarnings("NullAway") // This error in an application is the subject of the test.
         GreetingService nothing() {
             return null;
         }
@@ -156,7 +159,7 @@ class RpcServiceTest {
                 }));
     }
 
-    /** Spring knows only the interface of the bean until the lazy or prototype factory method has run. */
+    /** Spring knows only the interface of the bean until the factory method of a lazy or prototype bean has run. */
     @ParameterizedTest
     @ValueSource(classes = {LazyFactoryMethod.class, PrototypeFactoryMethod.class})
     void factoryMethodThatReturnsAnInterfaceIsExportedBeforeItRuns(Class<?> configuration) {
@@ -175,7 +178,7 @@ class RpcServiceTest {
                 }));
     }
 
-    /** Makes beans lazy, as {@code spring.main.lazy-initialization=true} does. */
+    /** Makes all beans lazy, like {@code spring.main.lazy-initialization=true}. */
     private static ApplicationContextRunner lazily(ApplicationContextRunner application) {
         return application
                 .withPropertyValues("spring.main.lazy-initialization=true")

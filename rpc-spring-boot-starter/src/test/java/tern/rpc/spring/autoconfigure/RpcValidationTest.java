@@ -15,7 +15,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests Bean Validation of arguments, which Spring applies to services as it does to any other bean. */
+/** Tests Bean Validation of arguments. Spring validates services in the same way as any other bean. */
 class RpcValidationTest {
 
     /** The constraints are declared on the interface, where callers see them too. */

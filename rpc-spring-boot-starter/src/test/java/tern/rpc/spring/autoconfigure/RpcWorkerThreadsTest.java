@@ -14,7 +14,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests which threads services run on. */
+/** Tests on which threads services run. */
 class RpcWorkerThreadsTest {
 
     @Test

@@ -12,11 +12,12 @@ import org.springframework.security.core.context.SecurityContextHolder;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests that a security context left behind on a thread by a method is not inherited by the next caller. */
+/** Tests that the next caller on a thread does not inherit a security context that a method left there. */
 class SecurityContextLeftTest {
 
     /**
-     * A service that reads the user from the thread's contexts, stores its own caller in them, and does not clear them.
+     * A service that reads the user from the thread's contexts, stores its own caller there, and does not clear the
+     * contexts.
      */
     @RpcService
     static class Careless implements GreetingService {

@@ -16,7 +16,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import tern.rpc.spring.RpcService;
 
-/** Tests the warnings about beans of grpc-java that have no effect. */
+/** Tests the warnings about grpc-java beans that have no effect. */
 @ExtendWith(OutputCaptureExtension.class)
 class UnusedGrpcBeansTest {
 

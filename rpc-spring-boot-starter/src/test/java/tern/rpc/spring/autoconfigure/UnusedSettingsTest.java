@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** Tests that properties without effect because of other properties are logged at startup. */
+/** Tests that startup logs each property that has no effect because of other properties. */
 @ExtendWith(OutputCaptureExtension.class)
 class UnusedSettingsTest {
 

@@ -38,12 +38,12 @@ import tern.rpc.spring.autoconfigure.pool.JedisAutoConfiguration;
  */
 class WrongConfigurationTest {
 
-    /** The properties for which every string is valid, or whose valid strings are known only to the peer. */
+    /** Properties for which every string is valid, or for which only the peer can decide whether a string is valid. */
     private static final Set<String> ANYTHING_GOES = Set.of(
             "rpc.client.services.*.group",
             "rpc.client.services.*.version",
             "rpc.client.services.*.provided-by",
-            "rpc.client.services.*.registry", // This property is read only by references, so RegistryTest tests it.
+            "rpc.client.services.*.registry", // RegistryTest tests this property, because only references read it.
             "rpc.server.cors.allowed-headers");
 
     /** An invalid value for each type, with a substring of the expected message. */
@@ -184,7 +184,7 @@ class WrongConfigurationTest {
         for (PropertyTableTest.Property property :
                 PropertyTableTest.properties().values()) {
             List<String> wrong = WRONG.get(property.type());
-            // The insight starter binds the properties below rpc.diagnosis, so they are not tested here.
+            // The properties below rpc.diagnosis are not tested here, because the insight starter binds them.
             if (wrong != null && !property.name().startsWith("rpc.diagnosis.")) {
                 String name = property.name().replace("*", "x");
                 rows.add(Arguments.of(
@@ -231,7 +231,7 @@ class WrongConfigurationTest {
                         JedisAutoConfiguration.class));
     }
 
-    /** Creates an environment, because a context that failed to start does not expose its own. */
+    /** Creates a new environment. A context that failed to start does not expose its environment. */
     private static Environment environment(String... properties) {
         StandardEnvironment environment = new StandardEnvironment();
         TestPropertyValues.of(properties).applyTo(environment);

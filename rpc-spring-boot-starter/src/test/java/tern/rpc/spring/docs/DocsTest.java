@@ -113,7 +113,10 @@ class DocsTest {
         return name.matches(".*\\.java|(.*/)?pom\\.xml|(load-tests/|docs/)?[a-z-]+");
     }
 
-    /** Returns whether the table contains the name, or names below it. A trailing dot or asterisk is ignored. */
+    /**
+     * Returns whether the table contains the name, or any name that begins with it. A trailing dot or asterisk is
+     * ignored.
+     */
     private static boolean isKnown(String found, Set<String> names) {
         String key = found.replaceAll("\\.+$", "")
                 .replaceAll("(\\.services)\\.[^.]+", "$1.<name>")

@@ -47,7 +47,7 @@ class TroubleshootingTest {
         return rows.results().map(row -> row.group(1)).toList();
     }
 
-    /** Returns the constant parts of a message, in which each variable part has been replaced by an ellipsis. */
+    /** Returns the constant parts of a message. On the page, an ellipsis replaces each variable part. */
     private static List<String> constantParts(String message) {
         return Arrays.stream(message.split("…"))
                 .map(String::strip)

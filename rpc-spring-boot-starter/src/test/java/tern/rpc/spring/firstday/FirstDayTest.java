@@ -27,7 +27,7 @@ import tern.rpc.spring.autoconfigure.RpcClientAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcMetricsAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
 
-/** Checks the table in docs/first-day.md, and makes those attempts in the table that are not covered by other tests. */
+/** Checks the table in docs/first-day.md. Also makes the attempts in this table that no other test covers. */
 class FirstDayTest {
 
     private static final Path PAGE = Path.of("..", "docs", "first-day.md");
@@ -62,7 +62,7 @@ class FirstDayTest {
     static class Loader implements Loading {
         @Override
         public void load(InputStream in) {
-            // The test never calls this method.
+            // Never called by the test.
         }
     }
 

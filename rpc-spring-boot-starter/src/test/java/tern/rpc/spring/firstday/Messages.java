@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Compares the messages that users see with a file that reviewers can read. After a change, run the tests with {@code
- * -Dfirst-day.write=true} to update the file, then review the difference.
+ * Compares the messages that users see with a file that people can review. After a change, run the tests with
+ * {@code -Dfirst-day.write=true} to update the file, then review the difference.
  */
 public final class Messages {
 
@@ -26,7 +26,7 @@ public final class Messages {
 
     private Messages() {}
 
-    /** Compares a message with the section of the file for this occasion. */
+    /** Compares a message with the section of the file for the same occasion. */
     public static void assertSays(String occasion, String message) {
         String said = uniform(message);
         Map<String, String> sections = read();

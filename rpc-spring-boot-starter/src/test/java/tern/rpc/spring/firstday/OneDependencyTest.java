@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Tests an application whose only dependency is the one shown in the README. */
 class OneDependencyTest {
 
-    /** The jars of {@code spring-boot-starter}, which every Boot application contains. */
+    /** The jars of {@code spring-boot-starter}. Every Boot application contains them. */
     private static final List<String> PLAIN_BOOT = List.of(
             "org.springframework.boot:spring-boot",
             "org.springframework.boot:spring-boot-starter",
@@ -38,7 +38,7 @@ class OneDependencyTest {
             "org.apache.logging.log4j:log4j-to-slf4j",
             "org.apache.logging.log4j:log4j-api");
 
-    private static final int MAX_JARS = 20; // the maximum number of jars in addition to those of plain Boot
+    private static final int MAX_JARS = 20; // the maximum number of jars in addition to the jars of plain Boot
     private static final int OUR_JARS = 8;
 
     private static StarterJars jars;

@@ -24,14 +24,14 @@ import org.w3c.dom.Node;
 import org.w3c.dom.NodeList;
 
 /**
- * The class path of an application whose only dependency is the starter. The artifacts are determined from the poms in
- * the local repository; the jars come from the class path of this test.
+ * The class path of an application whose only dependency is the starter. The list of artifacts comes from the poms in
+ * the local repository. The jars come from the class path of this test.
  */
 final class StarterJars {
 
     /**
-     * Artifacts on this test's class path that third-party libraries, according to their parent poms, need only for
-     * their own tests.
+     * Artifacts on this test's class path that third-party libraries need only for their own tests, according to the
+     * parent poms of these libraries.
      */
     private static final Set<String> OF_OUR_TESTS =
             Set.of("org.mockito:mockito-core", "commons-io:commons-io", "com.google.code.gson:gson");
@@ -49,7 +49,7 @@ final class StarterJars {
             .toList();
 
     private final Map<String, Path> jars = new LinkedHashMap<>(); // the jars by group:artifact
-    // each module's folder of main classes, by the module's folder
+    // the folder of main classes, keyed by the folder of the module
     private final Map<Path, Path> classes = new LinkedHashMap<>();
     private final List<Path> more = new ArrayList<>();
 
@@ -95,7 +95,7 @@ final class StarterJars {
                 && !path.getFileName().toString().contains("-tests");
     }
 
-    /** Returns the jar; empty if a parent pom declares the artifact only for tests. */
+    /** Returns the jar of an artifact. Returns an empty result if the artifact is needed only for tests. */
     private static Optional<Path> jar(List<Path> own, String artifact) {
         if (OF_OUR_TESTS.contains(artifact)) {
             return Optional.empty();
@@ -108,7 +108,10 @@ final class StarterJars {
                 .findFirst();
     }
 
-    /** Returns the dependencies that other projects inherit: all those that are neither optional nor only for tests. */
+    /**
+     * Returns the dependencies that other projects inherit: all dependencies that are not optional and not only for
+     * tests.
+     */
     private static List<String> dependencies(Path pom) throws Exception {
         Element project = DocumentBuilderFactory.newInstance()
                 .newDocumentBuilder()
@@ -152,7 +155,7 @@ final class StarterJars {
         return element == null ? otherwise : element.getTextContent().strip();
     }
 
-    /** Removes modules of Tern, as an exclusion in a pom does. */
+    /** Removes modules of Tern, like an exclusion in a pom. */
     StarterJars without(String... modules) {
         for (String module : modules) {
             assertThat(classes.remove(Path.of("..", module))).as(module).isNotNull();

@@ -53,7 +53,7 @@ public final class RpcActuatorEndpoint {
     }
 
     /**
-     * Returns a part of the report, or null if the part's name is unknown. For null, Actuator responds with 404. A part
+     * Returns a part of the report, or null if the part's name is unknown. Actuator then responds with 404. A part
      * without a text form is always returned as JSON.
      *
      * @param format the requested format; null, which means JSON, if the call does not come from the web
@@ -71,9 +71,9 @@ public final class RpcActuatorEndpoint {
     }
 
     /**
-     * Runs the action of a report part; for the diagnosis, this starts a flight recording. Responds with 202 if the
-     * action was started, and with 409 if it is already running. Returns null for a part without an action, to which
-     * Actuator responds with 404.
+     * Runs the action of a report part. For example, the action of the diagnosis starts a flight recording. Responds
+     * with 202 if the action was started, and with 409 if the action is already running. Returns null if the part has
+     * no action. Actuator then responds with 404.
      */
     @WriteOperation
     public @Nullable WebEndpointResponse<Map<String, Boolean>> act(@Selector String name) {

@@ -34,8 +34,8 @@ final class RpcDockerComposeConnectionDetailsFactory
         }
 
         /**
-         * Returns the host port to which the container's port 20880 is published. If 20880 is not published, returns
-         * the only published port.
+         * Returns the host port that is mapped to port 20880 of the container. If port 20880 is not mapped, returns the
+         * only mapped port.
          */
         private static int port(RunningService service) {
             ConnectionPorts ports = service.ports();

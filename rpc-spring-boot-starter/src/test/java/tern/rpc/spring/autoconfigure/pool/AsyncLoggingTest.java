@@ -24,8 +24,8 @@ import tern.rpc.pool.PoolSource;
 /** Tests the ring buffer of Log4j 2 while the disk is stalled. */
 class AsyncLoggingTest {
 
-    // The size of the ring buffer. In this small ring buffer, half of the slots are reserved. In a ring buffer of the
-    // usual size, the reserved fraction is smaller.
+    // The size of the ring buffer. Half of the slots in this small buffer are reserved. In a buffer of the usual size,
+    // the reserved share is smaller.
     private static final int RING = 256;
     private static final int RESERVE = RING / 2;
 
@@ -85,7 +85,7 @@ class AsyncLoggingTest {
         disk.stop();
 
         assertThat(disk.written())
-                // The filter also runs when an event leaves the ring buffer, and then accepts every line.
+                // The filter also runs when an event leaves the ring buffer. In that case, it accepts every line.
                 .hasSize(RING - RESERVE);
     }
 

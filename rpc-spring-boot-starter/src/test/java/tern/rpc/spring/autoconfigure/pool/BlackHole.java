@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A TCP proxy that simulates a lost network. It forwards all bytes until {@link #open} is called. After that, it
+ * A TCP proxy that simulates a network failure. It forwards all bytes until {@link #open} is called. After that, it
  * accepts connections and reads from both sides, but forwards nothing.
  */
 final class BlackHole implements AutoCloseable {
@@ -80,7 +80,7 @@ final class BlackHole implements AutoCloseable {
                 }
             }
         } catch (IOException e) {
-            // Forwarding ends, because one side has disconnected.
+            // Forwarding ends when one side has disconnected.
         } finally {
             sockets.remove(from);
             sockets.remove(to);

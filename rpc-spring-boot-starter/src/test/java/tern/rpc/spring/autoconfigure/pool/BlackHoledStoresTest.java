@@ -25,14 +25,14 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * Measures how long calls wait for a database and for Redis after the network is lost, with the tuned pools (figure R19
- * of docs/figures/promises.md). Some threads wait for a connection, others for a running statement.
+ * Measures how long calls wait for a database and for Redis after a network failure, with the tuned pools (figure R19
+ * of docs/figures/promises.md). Some threads wait for a connection, and others wait for a running statement.
  */
 @Tag("figures")
 @Timeout(1_200)
 class BlackHoledStoresTest {
 
-    private static final int THREADS = 40; // twice the number of connections, so half of the threads must wait
+    private static final int THREADS = 40; // twice the number of connections, so that half of the threads must wait
     private static final long NANOS = TimeUnit.SECONDS.toNanos(Long.getLong("tern.seconds", 20));
 
     /** The measured durations of one kind of wait. */
@@ -55,7 +55,7 @@ class BlackHoledStoresTest {
         }
     }
 
-    /** Repeats the call on many threads, starting when the network is lost. */
+    /** Repeats the call on many threads, from the moment of the network failure. */
     private static void whileLost(BlackHole hole, Callable<?> call) throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(THREADS);
         try {

@@ -154,8 +154,7 @@ class BusinessPoolTest {
                             CallLedger.current().leave(CallLedger.current().enter(Phase.REDIS));
                         });
                         done.get(30, TimeUnit.SECONDS);
-                        // When this task runs, the times recorded by the first task have already been added to the
-                        // call's ledger.
+                        // Before this task runs, the pool adds the times of the first task to the call's ledger.
                         bind.submit(() -> {}).get(30, TimeUnit.SECONDS);
                         return null;
                     });

@@ -129,9 +129,9 @@ class DruidPoolTest {
     @Test
     void bootsGenericPoolIsMadeWhenTuningIsOff() {
         application().withPropertyValues(DRUID, "rpc.pools.tuned=false").run(there -> {
-            // The value 8 is Druid's own default.
+            // Druid's own default is 8.
             assertThat(there.getBean(DruidDataSource.class).getMaxActive()).isEqualTo(8);
-            // The pool is measured even though Tern did not tune it.
+            // Pools are measured even if Tern does not tune them.
             assertThat(pool(there, "dataSource").max()).isEqualTo(8);
         });
     }
@@ -312,7 +312,7 @@ class DruidPoolTest {
         });
     }
 
-    /** Without timeouts, a thread would wait forever for a database that accepts the connection but sends nothing. */
+    /** A database may accept a connection but send nothing. Without timeouts, a thread would then wait forever. */
     @Test
     @Timeout(20) // The test must end before the driver's default timeout of 30 s.
     void driverOfMariaDbGetsTheTimeouts() throws Exception {

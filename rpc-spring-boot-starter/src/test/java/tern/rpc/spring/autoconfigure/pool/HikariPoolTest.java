@@ -25,7 +25,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests that HikariCP is measured and that the measurement does not change its behaviour. */
+/** Tests that HikariCP pools are measured and behave as before. */
 class HikariPoolTest {
 
     private static ApplicationContextRunner application() {

@@ -74,7 +74,7 @@ class MariaDbPoolTest {
         });
     }
 
-    /** The database server aborts the statement, so the waiting thread returns as in a real application. */
+    /** The database server aborts the statement, so that the waiting thread returns, as in a real application. */
     @ParameterizedTest
     @ValueSource(classes = {DruidDataSource.class, HikariDataSource.class})
     void callThatWaitsForAnAnswerIsSeenInSql(Class<?> type) {

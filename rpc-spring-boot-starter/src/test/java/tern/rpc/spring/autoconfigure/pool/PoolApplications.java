@@ -42,7 +42,7 @@ final class PoolApplications {
         return pool.settings().stream().collect(Collectors.toMap(PoolSetting::property, Function.identity()));
     }
 
-    /** Returns a setting in the form {@code value (SOURCE)}. */
+    /** Formats a setting as {@code value (SOURCE)}. */
     static String setting(PoolSnapshot pool, String property) {
         PoolSetting setting = settings(pool).get(property);
         return setting == null ? "missing" : setting.value() + " (" + setting.source() + ")";

@@ -36,8 +36,8 @@ import tern.rpc.spring.autoconfigure.RpcClientAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
 
 /**
- * Tests every property value that a diagnosis may advise. The application must start with the value, and the value
- * must take effect.
+ * Tests every property value that a diagnosis may advise. The application must start with the value, and the value must
+ * take effect.
  */
 class PrintedValuesTest {
 
