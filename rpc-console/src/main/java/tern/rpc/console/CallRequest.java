@@ -25,7 +25,7 @@ import tools.jackson.databind.JsonNode;
  * @param maxMessages the number of answers after which the console cancels a stream
  * @param id a different id for each press of the Send button, so that the server can reject a repeated request; null if
  *     the client sends no id
- * @param instance the id of the process that served the page's data; null if unknown
+ * @param instance the id of the process that provided the data shown on the page; null if unknown
  */
 record CallRequest(
         String service,
@@ -206,10 +206,10 @@ record CallRequest(
     }
 
     /**
-     * Converts a message to the form that the method's codec reads: a single argument without an enclosing array, or
-     * the array of all arguments.
+     * Converts a message to the form that the method's codec reads. This is a single argument without an enclosing
+     * array, or the array of all arguments.
      *
-     * @param parameters the method's parameter count
+     * @param parameters the number of the method's parameters
      * @throws WrongRequestException if the text is not JSON; the exception's message contains the position
      */
     static byte[] argumentsOf(String text, int parameters, Json json) {

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.metrics.LatencyWindow;
 
 /**
- * The points of the charts, as JSON data. A page that has the points of an earlier answer receives only the points that
- * changed since then, because all points together are ten times as large as the rest of the answer. Thread-safe.
+ * The points of the charts, as JSON data. All points together are ten times as large as the rest of the answer. A page
+ * that has the points of an earlier answer therefore receives only the points that changed since then. Thread-safe.
  */
 final class ChartPoints {
 
@@ -29,17 +29,17 @@ final class ChartPoints {
     }
 
     /**
-     * Adds the points to an answer, and the mark with which the page asks for later points.
+     * Adds the points to an answer, together with a mark. The page sends this mark to request later points.
      *
      * @param at the current time
-     * @param since the mark of the answer whose points the page has; null if it has none. All points are returned for a
-     *     mark of another process, or from before a change of the system clock.
+     * @param since the mark of the answer whose points the page has; null if it has none. All points are returned if
+     *     the mark comes from another process or from before a change of the system clock.
      */
     void put(Map<String, Object> into, Instant at, @Nullable String since) {
         long second = window.second();
         Instant zero = startAt(at, second);
-        // The mark contains the process and the start, so that a page cannot mix points whose times do not fit
-        // together.
+        // The mark contains the process and the start of the window, because a page must not mix points with a
+        // different process or start.
         String run = instance + "." + zero.toEpochMilli() + ".";
         long earlier = since == null ? Long.MAX_VALUE : secondIn(since, run);
         boolean known = earlier <= second;
@@ -48,7 +48,7 @@ final class ChartPoints {
         into.put("next", run + second);
     }
 
-    /** Returns the second in a mark of the given run; a second that never comes if it is not such a mark. */
+    /** Returns the second in a mark of the given run. For any other mark, returns a second that is never reached. */
     private static long secondIn(String mark, String run) {
         try {
             return mark.startsWith(run) ? Long.parseLong(mark.substring(run.length())) : Long.MAX_VALUE;

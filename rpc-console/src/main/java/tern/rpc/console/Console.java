@@ -69,7 +69,7 @@ final class Console {
     }
 
     /**
-     * Returns the data of the view with the given name; null if no view has this name.
+     * Returns the data of the view with the given name; null if there is no such view.
      *
      * @param since the member {@code next} of the page's last answer of the view {@code now}; null if the page has none
      */
@@ -86,7 +86,7 @@ final class Console {
         };
     }
 
-    /** Returns all data of the console as plain text, for a support ticket. */
+    /** Returns all data of the console as plain text for a support ticket. */
     String text() {
         return TextReport.of(files.version(), live.get(), settings.get());
     }

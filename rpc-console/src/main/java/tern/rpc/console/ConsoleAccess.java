@@ -25,7 +25,7 @@ record ConsoleAccess(
 
     private static final EndpointId ID = EndpointId.of(RpcConsoleEndpoint.ID);
 
-    /** Returns the reason why the console cannot make calls; empty if it can. */
+    /** Returns the reason why the console cannot make calls, or an empty string if it can. */
     String whyNot() {
         if (access.accessFor(ID, RpcConsoleEndpoint.DEFAULT_ACCESS) != Access.UNRESTRICTED) {
             return "The console only shows. management.endpoint.rpc-console.access=unrestricted lets it call, too.";

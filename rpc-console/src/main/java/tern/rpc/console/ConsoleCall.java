@@ -39,8 +39,8 @@ import tern.rpc.transport.ServiceLookup;
 import tern.rpc.transport.WrongArguments;
 
 /**
- * A call that the console makes, in the form that the server expects. The thread that handles the browser's
- * HTTP request waits in {@link #await} and watches the call's deadline, so no other thread is needed. Thread-safe.
+ * A call that the console makes, in the form that the server expects. The thread that handles the browser's HTTP
+ * request waits in {@link #await} and watches the call's deadline. No other thread is needed. Thread-safe.
  */
 final class ConsoleCall implements ServerCall {
 
@@ -50,13 +50,11 @@ final class ConsoleCall implements ServerCall {
     /** The interval between calls of the watcher's {@code expired} method while the call has not ended. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /**
-     * The maximum time for which {@link #await} waits for the call's measured phases after the call has been answered.
-     */
+    /** The maximum time for which {@link #await} waits for the measured phases of a call that has been answered. */
     private static final long COUNTED_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     /**
-     * The time after the deadline that the server gets to end the call. After this time, the console cancels the call.
+     * The time that the server has to end the call after the deadline. After this time, the console cancels the call.
      */
     private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -79,7 +77,7 @@ final class ConsoleCall implements ServerCall {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
-    // The lock guards this field and all fields below.
+    // This lock guards the next field and all fields below it.
     private final List<String> answers = new ArrayList<>();
     private @Nullable Watcher watcher;
     private long untilNanos = Long.MAX_VALUE;
@@ -282,8 +280,8 @@ final class ConsoleCall implements ServerCall {
     }
 
     /**
-     * Adds an answer to the result. If the result has too many answers or bytes, marks the result as cut. The waiting
-     * thread then cancels the call.
+     * Adds an answer to the result. If the result then has too many answers or bytes, marks the result as cut. The
+     * waiting thread cancels the call in this case.
      *
      * @throws RpcException INTERNAL if the answer cannot be encoded
      */
@@ -308,7 +306,9 @@ final class ConsoleCall implements ServerCall {
         }
     }
 
-    /** Marks the result as cut, and wakes the waiting thread, which cancels the call. The caller must hold the lock. */
+    /**
+     * Marks the result as cut and wakes the waiting thread, which then cancels the call. The caller must hold the lock.
+     */
     private void cut(String why) {
         cut = why;
         changed.signalAll();
@@ -323,7 +323,7 @@ final class ConsoleCall implements ServerCall {
         }
     }
 
-    /** Encodes an answer as JSON; returns null if it is larger than {@link #MAX_ANSWER_BYTES}. */
+    /** Encodes an answer as JSON. Returns null if the JSON is larger than {@link #MAX_ANSWER_BYTES}. */
     private @Nullable String encoded(@Nullable Object value) {
         OutputBuffer out = new OutputBuffer();
         out.reset(MAX_ANSWER_BYTES);
@@ -430,8 +430,8 @@ final class ConsoleCall implements ServerCall {
     }
 
     /**
-     * Blocks until the call has ended, but no longer than about one second after its deadline. Calls the watcher's
-     * {@code expired} at the time set by {@link #watch}.
+     * Blocks until the call has ended, but at most until about one second after its deadline. Calls the watcher's
+     * {@code expired} method at the time set by {@link #watch}.
      */
     Result await() {
         long lookNanos = receivedNanos;

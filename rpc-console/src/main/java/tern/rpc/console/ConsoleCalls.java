@@ -29,8 +29,8 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Makes the console's calls. After the console's filter has checked the headers of a request, it creates a ticket, and
- * each ticket permits one call. Therefore a request that bypasses the filter cannot make a call. Thread-safe.
+ * Makes the console's calls. The console's filter checks the headers of a request and then creates a ticket. Each
+ * ticket permits one call, so a request that bypasses the filter cannot make a call. Thread-safe.
  */
 final class ConsoleCalls {
 
@@ -52,18 +52,19 @@ final class ConsoleCalls {
     private final Supplier<@Nullable JsonFormat> formats;
     private final NanoClock clock;
     private final SecureRandom random = new SecureRandom();
-    // This object's lock guards this field and the next four.
+    // The lock of this object guards this field and the next four fields.
     private final Map<String, Ticket> tickets = new HashMap<>();
-    private final Map<String, ConsoleCall> running = new HashMap<>(); // The key is the id of the request.
-    private @Nullable ConsoleTransport transport; // The transport is null until the first call.
-    private long @Nullable [] seenIds; // A ring buffer of id hashes; null until the first id.
+    private final Map<String, ConsoleCall> running = new HashMap<>(); // by request id
+    private @Nullable ConsoleTransport transport; // null until the first call
+    private long @Nullable [] seenIds; // a ring buffer of id hashes; null until the first id
     private int seen;
 
     private static final class Ticket {
         final boolean stops;
         final byte[] body;
         final @Nullable SocketAddress caller;
-        // True after the ticket's only call has begun. The lock on ConsoleCalls guards this field and the next two.
+        // True after the ticket's only call has begun. The lock of ConsoleCalls guards this field and the next two
+        // fields.
         boolean taken;
         boolean running;
         boolean dropped;
@@ -114,8 +115,8 @@ final class ConsoleCalls {
     }
 
     /**
-     * Removes a ticket. While the ticket's call is running, the ticket still counts towards {@link #MAX_CALLS} and
-     * is removed at the end of the call.
+     * Removes a ticket. If the ticket's call is still running, the ticket is removed only when the call ends, and
+     * counts towards {@link #MAX_CALLS} until then.
      */
     synchronized void drop(String id) {
         Ticket ticket = tickets.get(id);
@@ -151,7 +152,7 @@ final class ConsoleCalls {
     }
 
     /**
-     * Makes the call that a ticket permits, and blocks until the call has ended.
+     * Makes the call permitted by a ticket, and blocks until the call has ended.
      *
      * @throws WrongRequestException if the ticket is invalid or the call cannot be made
      */
@@ -165,7 +166,7 @@ final class ConsoleCalls {
     }
 
     /**
-     * Stops the call that a ticket's request names. The request that made the call then returns the answers that have
+     * Stops the call named in a ticket's request. The request that made the call then returns the answers that have
      * arrived so far.
      *
      * @throws WrongRequestException if the ticket is invalid or the request names no call
@@ -310,8 +311,8 @@ final class ConsoleCalls {
     }
 
     /**
-     * Returns the trace id in the header {@code traceparent}, or an empty string if the caller sent an invalid
-     * value or B3 headers. If the caller sent no trace headers, adds a new {@code traceparent}.
+     * Returns the trace id in the header {@code traceparent}. Returns an empty string if the caller sent an invalid
+     * value or B3 headers. If the caller sent no trace headers, adds a new {@code traceparent} header.
      */
     private String trace(Metadata headers) {
         String given = headers.get("traceparent");

@@ -61,7 +61,7 @@ final class ConsoleFiles {
                             "vendor/licences.txt"))
             .collect(Collectors.toUnmodifiableMap(path -> path.substring(path.lastIndexOf('/') + 1), path -> path));
 
-    // The map contains at most one entry for each listed file.
+    // Contains at most one entry for each listed file.
     private final Map<String, File> files = new ConcurrentHashMap<>();
     private final String version;
 
@@ -77,7 +77,7 @@ final class ConsoleFiles {
      */
     record File(String contentType, byte[] plain, byte[] gzip, String tag) {}
 
-    /** Returns the version in the jar's manifest; empty if the classes are not in a jar. */
+    /** Returns the version in the jar's manifest. Returns an empty string if the classes are not in a jar. */
     String version() {
         return version;
     }
@@ -101,7 +101,7 @@ final class ConsoleFiles {
     /**
      * Returns the file {@code index.html} with its placeholders filled in.
      *
-     * @param endpoint the last element of the endpoint's path, which the page's links contain
+     * @param endpoint the last element of the endpoint's path, which is part of the page's links
      */
     @Nullable
     File page(String endpoint) {

@@ -32,7 +32,8 @@ final class ConsoleHeaders {
     }
 
     /**
-     * Returns the part of the path after the endpoint's path, without the leading slash; empty for the endpoint itself.
+     * Returns the part of the path after the endpoint's path, without the leading slash. Returns an empty string for
+     * the endpoint itself.
      */
     static String nameIn(String pathBelowEndpoint) {
         return pathBelowEndpoint.startsWith("/") ? pathBelowEndpoint.substring(1) : pathBelowEndpoint;
@@ -55,7 +56,7 @@ final class ConsoleHeaders {
         return false;
     }
 
-    /** Returns whether the client already has the version of the file that the given ETag identifies. */
+    /** Returns whether the client already has the version of the file that this ETag identifies. */
     static boolean has(List<String> ifNoneMatch, String tag) {
         return ifNoneMatch.stream().anyMatch(value -> value.contains(tag));
     }

@@ -13,8 +13,8 @@ import tern.rpc.transport.Message;
 import tern.rpc.transport.MessageStream;
 
 /**
- * The message stream of a console call. It delivers a fixed list of requests, and adds the answers to the {@link
- * ConsoleCall}. Thread-safe.
+ * The message stream of a console call. It delivers a fixed list of requests, and adds the answers to the
+ * {@link ConsoleCall}. Thread-safe.
  */
 final class ConsoleStream implements MessageStream {
 
@@ -24,8 +24,8 @@ final class ConsoleStream implements MessageStream {
     private final AtomicLong credit = new AtomicLong();
     // The number of pending deliveries. The thread that increments it to 1 performs all deliveries.
     private final AtomicInteger work = new AtomicInteger();
-    private int next; // Only the delivering thread uses this field.
-    private boolean endTold; // Only the delivering thread uses this field.
+    private int next; // used only by the delivering thread
+    private boolean endTold; // used only by the delivering thread
     private volatile @Nullable Receiver receiver;
     private volatile boolean closed;
 
@@ -123,7 +123,7 @@ final class ConsoleStream implements MessageStream {
 
         @Override
         public void discard() {
-            // The message is on the heap, so there is nothing to release.
+            // The message is on the heap, so nothing needs to be released.
         }
 
         @Override

@@ -10,8 +10,8 @@ import tern.rpc.transport.CallHandler;
 import tern.rpc.transport.ServerTransport;
 
 /**
- * Passes the console's calls to the server, so that authorizers, limits, filters and meters treat them like any
- * other call. The transport has no socket and no thread. Thread-safe.
+ * Passes the console's calls to the server. Authorizers, limits, filters and meters treat them like any other call. The
+ * transport has no socket and no thread. Thread-safe.
  */
 final class ConsoleTransport implements ServerTransport {
 
@@ -54,7 +54,7 @@ final class ConsoleTransport implements ServerTransport {
 
     @Override
     public void prepare(ServiceDescriptor service) {
-        // No preparation is needed, because the codec of a method is created when the method is first called.
+        // No preparation is needed. The codec of a method is created when the method is first called.
     }
 
     @Override

@@ -23,8 +23,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * The equivalent of {@link ConsoleServletFilter} for reactive applications: sets the headers of the console's
- * responses, compresses its files, and checks each request that makes a call.
+ * Does the work of {@link ConsoleServletFilter} in reactive applications: sets the headers of the console's responses,
+ * compresses its files, and checks each request that makes a call.
  */
 final class ConsoleWebFilter implements WebFilter {
 

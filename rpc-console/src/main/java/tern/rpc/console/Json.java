@@ -13,13 +13,13 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Reads and writes the JSON of the console's endpoint. It does not use the application's mapper, whose settings
+ * Reads and writes the JSON of the console's endpoint. Does not use the application's mapper, because its settings
  * would change the versioned JSON format. The characters {@code <}, {@code >}, {@code &} and {@code '} are always
  * escaped. Thread-safe.
  */
 final class Json {
 
-    /** The version of the JSON format. It increases when the meaning of a member changes or a member is removed. */
+    /** The version of the JSON format. It increases when a member changes its meaning or is removed. */
     static final int VERSION = 1;
 
     private static final int MAX_DEPTH = 100;
@@ -36,8 +36,8 @@ final class Json {
             .build();
 
     /**
-     * Escapes the characters of HTML markup, so that injected elements are harmless even if a browser treats a response
-     * as HTML.
+     * Escapes the characters of HTML markup. Injected elements are then harmless even if a browser treats a response as
+     * HTML.
      */
     private static final class NoMarkup extends CharacterEscapes {
         private static final long serialVersionUID = 1L;

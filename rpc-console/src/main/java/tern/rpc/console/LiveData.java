@@ -23,8 +23,8 @@ import tools.jackson.databind.JsonNode;
 final class LiveData {
 
     /**
-     * The maximum age of the diagnosis that the "Now" tab shows. The diagnosis is not read for every request, because
-     * its report is large.
+     * The maximum age of the diagnosis shown in the "Now" tab. The diagnosis is not read for every request, because its
+     * report is large.
      */
     private static final Duration DIAGNOSIS_AGE = Duration.ofSeconds(5);
 

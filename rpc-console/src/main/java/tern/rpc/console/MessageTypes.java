@@ -23,7 +23,9 @@ final class MessageTypes {
 
     private final Map<String, Definition> definitions;
 
-    /** @param definitions the map to which this object adds the types that it finds */
+    /**
+     * @param definitions the map to which this object adds the types that it describes
+     */
     MessageTypes(Map<String, Definition> definitions) {
         this.definitions = definitions;
     }

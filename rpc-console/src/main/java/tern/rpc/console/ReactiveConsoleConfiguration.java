@@ -18,7 +18,7 @@ import org.springframework.web.server.WebFilter;
 @ConditionalOnAvailableEndpoint(endpoint = RpcConsoleEndpoint.class)
 final class ReactiveConsoleConfiguration {
 
-    /** The filter runs after Spring Security and other authentication filters. */
+    /** The filter's order, which places it after Spring Security and other authentication filters. */
     @Bean
     @Order(Ordered.LOWEST_PRECEDENCE - 100)
     ConsoleWebFilter rpcConsoleWebFilter(Console console, PathMappedEndpoints endpoints) {

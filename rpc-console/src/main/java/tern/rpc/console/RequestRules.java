@@ -9,8 +9,8 @@ import tern.rpc.PeerText;
 
 /**
  * The rules for a request that makes a call. They prevent pages on other sites from making calls through a browser that
- * has access to the console. A page on another site can submit forms and send simple requests, but it can neither send
- * the header {@link #MARK} nor choose the {@code Origin} header.
+ * has access to the console. A page on another site can submit forms and send simple requests. It can neither send the
+ * header {@link #MARK} nor choose the value of the {@code Origin} header.
  */
 final class RequestRules {
 
@@ -35,7 +35,10 @@ final class RequestRules {
             String scheme,
             long contentLength) {}
 
-    /** @throws WrongRequestException 403, 413 or 415 if the request breaks a rule; the message says what to change */
+    /**
+     * @throws WrongRequestException 403, 413 or 415 if the request breaks a rule; the message explains how to fix the
+     *     request
+     */
     static void check(Head head) {
         if (!head.marks().equals(List.of("1"))) {
             throw new WrongRequestException(403, "the header " + MARK + ": 1 is missing or repeated; send it once");
@@ -61,8 +64,8 @@ final class RequestRules {
 
     private static void checkOrigin(Head head) {
         if (head.origins().isEmpty()) {
-            // Modern browsers always send the Origin header, so the client is not one of them. The method check()
-            // requires the header MARK in any case.
+            // All modern browsers send the Origin header, so the client is not a browser. In any case, the method
+            // check() requires the header MARK.
             return;
         }
         String origin = head.origins().get(0);

@@ -13,15 +13,15 @@ import org.springframework.util.MimeType;
 
 /**
  * Serves the console's page at {@code /actuator/rpc-console}, and its data as JSON below this path. The endpoint is
- * available only if the application's settings expose it. It makes calls only if {@code
- * management.endpoint.rpc-console.access} is {@code unrestricted}.
+ * available only if the application's settings expose it. It makes calls only if
+ * {@code management.endpoint.rpc-console.access} is {@code unrestricted}.
  */
 @WebEndpoint(id = RpcConsoleEndpoint.ID, defaultAccess = Access.READ_ONLY)
 public final class RpcConsoleEndpoint {
 
     /**
-     * The endpoint's id. It contains no dash, because Spring Boot would log a warning. Property names may still spell
-     * the id with a dash.
+     * The endpoint's id. It contains no dash, because Spring Boot logs a warning about an id with a dash. Property
+     * names may still spell the id with a dash.
      */
     static final String ID = "rpcConsole";
 
@@ -52,11 +52,11 @@ public final class RpcConsoleEndpoint {
     }
 
     /**
-     * Returns a file of the page, or the data of a view; null for an unknown name, for which Spring Boot answers
+     * Returns a file of the page, or the data of a view. Returns null for an unknown name. Spring Boot then answers
      * with 404.
      *
-     * @param since the member {@code next} of an earlier answer of {@code now}, which then contains only later points;
-     *     null for all points
+     * @param since the member {@code next} of an earlier answer of {@code now}; the result then contains only later
+     *     points; null for all points
      */
     @ReadOperation(produces = {JSON, "text/javascript", "text/css", "text/plain"})
     public @Nullable WebEndpointResponse<byte[]> read(@Selector String name, @Nullable String since) {
@@ -75,9 +75,9 @@ public final class RpcConsoleEndpoint {
     }
 
     /**
-     * Makes the call that a ticket permits, or stops a call.
+     * Makes the call permitted by a ticket, or stops a call.
      *
-     * @param ticket the id of the ticket that the console's filter created after it had checked the request
+     * @param ticket the id of the ticket that the console's filter created after checking the request
      */
     @WriteOperation(produces = JSON)
     public WebEndpointResponse<byte[]> call(@Selector String name, @Nullable String ticket) {

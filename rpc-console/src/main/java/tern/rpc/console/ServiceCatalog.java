@@ -25,7 +25,7 @@ import tools.jackson.databind.json.JsonMapper;
  */
 final class ServiceCatalog {
 
-    /** The reason why a method whose messages are plain bytes cannot be called. */
+    /** The reason why a method with plain bytes as messages cannot be called. */
     static final String RAW = "This method encodes its messages itself, so it cannot be called with JSON.";
 
     private final Supplier<@Nullable RpcServer> server;
@@ -164,7 +164,7 @@ final class ServiceCatalog {
     }
 
     /**
-     * Returns the initial letters of the parameter types. In a plain HTTP request, these letters select an overload
+     * Returns the initial letters of the parameter types. These letters select an overload in a plain HTTP request
      * (docs/http.md).
      */
     private static String letters(MethodDescriptor method) {

@@ -42,8 +42,8 @@ final class SettingList {
     private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("rpc");
 
     /**
-     * The maximum number of settings in a report. The limit is needed because the list contains every property whose
-     * name begins with {@code rpc.}, and their number is otherwise unlimited.
+     * The maximum number of settings in a report. Without this limit, a report could grow without bound, because it
+     * contains every property whose name begins with {@code rpc.}.
      */
     private static final int MAX_SETTINGS = 1_000;
 

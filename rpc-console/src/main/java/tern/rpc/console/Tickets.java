@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * Creates the JSON body that replaces the body of a checked request. The new body contains only the ticket, because
- * Spring Boot accepts only flat JSON objects with short strings as an endpoint's input.
+ * Spring Boot accepts only a flat JSON object with short strings as the input of an endpoint.
  */
 final class Tickets {
 

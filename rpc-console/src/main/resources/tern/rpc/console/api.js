@@ -1,5 +1,5 @@
-// Sends requests to the console's endpoint. An ApiError contains a sentence that the page shows and the HTTP status;
-// the status is 0 if the server did not answer.
+// Sends requests to the console's endpoint. An ApiError contains a message for the page and the HTTP status. The status
+// is 0 if the server did not answer.
 const base = new URL('.', import.meta.url);
 
 export class ApiError extends Error {

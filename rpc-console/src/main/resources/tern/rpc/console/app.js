@@ -50,7 +50,8 @@ function App() {
     ${drawer && html`<${Settings} close=${() => go(at.parts)} />`}`;
 }
 
-// The fragment of the page's address is a route, so the skip link cannot use it and sets the focus by script.
+// The skip link sets the focus by script. It cannot use the fragment of the page's address, because the fragment
+// contains the route.
 function skip(event) {
   event.preventDefault();
   document.getElementById('content').focus();
@@ -68,7 +69,7 @@ function View({tab, parts}) {
   }
 }
 
-/** Catches the exception of a view that cannot show the server's answer, so that the rest of the page keeps working. */
+/** Catches the exception of a view that cannot show the server's answer. The rest of the page keeps working. */
 function Guard({children}) {
   const [error, reset] = useErrorBoundary();
   if (error) return html`<${Note} kind="bad" role="alert">This view cannot show the answer of the server: ${error.message} <button type="button" class="small" onClick=${reset}>Try again</button><//>`;

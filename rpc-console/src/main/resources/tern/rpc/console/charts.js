@@ -1,13 +1,13 @@
 // The charts of the tab "Now". uPlot draws on a canvas, so each chart also has a sentence for screen readers.
 import {html, useEffect, useRef} from './html.js';
 
-// uPlot makes up a third of the page's bytes, so it is loaded after the page is first painted.
+// uPlot makes up a third of the page's bytes, so it is loaded only after the page has been painted for the first time.
 let library = null;
 const load = () => (library = library || import('./uplot.js').then((module) => module.default));
 
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 const HEIGHT = 168;
-const SHORT = 240; // the longest time range, in seconds, whose axis labels contain seconds
+const SHORT = 240; // in seconds; up to this time range, axis labels contain seconds
 const POWERS = [0.1, 1, 10, 100, 1000, 10_000, 100_000];
 
 /**
@@ -33,7 +33,7 @@ export function Chart({title, summary, times, series, log, range, format}) {
       draw(uPlot);
       observer = new ResizeObserver(() => box.current && chart.current?.setSize({width: box.current.clientWidth, height: HEIGHT}));
       if (box.current) observer.observe(box.current);
-    }, () => {}); // if uPlot cannot be loaded, only the sentence is shown
+    }, () => {}); // without uPlot, only the sentence is shown
     const recolor = () => library.then(draw);
     window.addEventListener('tern-theme', recolor);
     return () => {
@@ -88,8 +88,8 @@ function options(uPlot, width, latest, log, format) {
 }
 
 /**
- * Returns the indexes of the values whose neighbours are missing. They are drawn as points, because a line through
- * a single point is invisible.
+ * Returns the indexes of the values without neighbours. These values are drawn as points, because a line through a
+ * single point is invisible.
  */
 function lonely(values) {
   const found = [];

@@ -18,7 +18,7 @@ function headersOf({service, headers, timeoutMillis}) {
   return [...selected, ['tri-service-timeout', timeoutMillis], ...Object.entries(headers)];
 }
 
-/** Returns a curl command; null if the method cannot be called over plain HTTP. */
+/** Returns a curl command, or null if the method cannot be called over plain HTTP. */
 export function curl(call) {
   const {method, value, server} = call;
   const path = String(method.wire?.http || '').replace(/^[A-Z]+ /, '');

@@ -1,5 +1,5 @@
-// A form created from a method's types. The form and the JSON editor beside it edit the same value, which consists of
-// null, booleans, strings, Num objects, arrays and maps.
+// A form created from a method's types. The form and the JSON editor beside it edit the same value. The value consists
+// of null, booleans, strings, Num objects, arrays and maps.
 import {html, useState} from './html.js';
 import {Invalid, Num, parse, print} from './json.js';
 import {list, simple} from './parts.js';
@@ -64,7 +64,7 @@ export function Messages({type, types, value, change}) {
   return html`<div class="form"><${Items} name="message" type=${type} types=${types} value=${value} change=${change} /></div>`;
 }
 
-/** The date this number of days after today. */
+/** Returns the date that is this number of days after today. */
 const day = (after) => new Date(Date.now() + after * 86_400_000).toISOString().slice(0, 10);
 
 const textOf = (value) => (value instanceof Num || value instanceof Invalid ? value.text : typeof value === 'string' ? value : null);
@@ -127,7 +127,7 @@ function Pairs({name, type, types, value, change}) {
     <button type="button" class="small" aria-label=${`Add to ${name}`} disabled=${full} onClick=${add}>Add</button>`;
 }
 
-/** Returns a key that the type of the keys allows and that the map does not contain; undefined if there is none. */
+/** Returns a key of the right type that the map does not contain; undefined if there is none. */
 function freeKey(type, types, map) {
   const kind = kindOf(type);
   if (kind === 'enum') return list(fieldsOf(type, types)?.values).find((value) => !map.has(value));
@@ -151,7 +151,7 @@ function keyNumber(kind, type, types, n) {
   }
 }
 
-/** A form field in which the user writes JSON, for a value of unknown type. */
+/** A form field in which the user writes JSON. Used for a value of unknown type. */
 function Free({name, type, value, change}) {
   const shown = value instanceof Invalid ? value.text : value === undefined ? '' : print(value, '');
   const edit = (text) => {
@@ -166,7 +166,7 @@ function Free({name, type, value, change}) {
 
 function Scalar({type, types, value, change, missing}) {
   const kind = kindOf(type);
-  const [large] = useState(() => kind === 'string' && /\n|.{80}/.test(textOf(value) || '')); // decided once, because a change from input to textarea while the user types would lose the focus
+  const [large] = useState(() => kind === 'string' && /\n|.{80}/.test(textOf(value) || '')); // decided once; a change from input to textarea while the user types would lose the focus
   if (missing) return html`<input type="text" value="" placeholder="null" disabled />`;
   if (kind === 'boolean') return html`<span class="check"><input type="checkbox" checked=${value === true} onChange=${(e) => change(e.target.checked)} /> <span aria-hidden="true">${value === true ? 'true' : 'false'}</span></span>`;
   if (kind === 'enum') {

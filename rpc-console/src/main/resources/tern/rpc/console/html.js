@@ -1,5 +1,5 @@
-// Exports Preact and htm from one module. All text from the server is shown through these templates, which create
-// text nodes and attributes but never parse HTML.
+// Exports Preact and htm from one module. All text from the server is shown through these templates. The templates
+// create text nodes and attributes but never parse HTML.
 import {h, render, Fragment} from './preact.js';
 import htm from './htm.js';
 

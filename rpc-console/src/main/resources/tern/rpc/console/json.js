@@ -12,8 +12,8 @@ export class Num {
 }
 
 /**
- * Text from a form field that is not valid for the field's type. It is stored in the edited value, so that the
- * field keeps the text that the user typed.
+ * Text from a form field that is not valid for the field's type. It is stored in the edited value, so that the field
+ * keeps the text that the user typed.
  */
 export class Invalid {
   constructor(text, why) {
@@ -133,10 +133,13 @@ export function print(value, indent = '  ', outer = '') {
   return `${open}\n${outer}${indent}${parts.join(`,\n${outer}${indent}`)}\n${outer}${close}`;
 }
 
-/** Converts a value that the browser's own parser has created, such as the server's example, to this module's form. */
+/**
+ * Converts a value that the browser's own parser has created to this module's form. The server's example is such a
+ * value.
+ */
 export const fromPlain = (plain) => parse(JSON.stringify(plain));
 
-/** Returns the first Invalid object inside a value, with its path; null if the value contains none. */
+/** Returns the first Invalid object inside a value, with its path. Returns null if the value contains none. */
 export function firstInvalid(value, path = '') {
   if (value instanceof Invalid) return {path, why: value.why};
   const entries = Array.isArray(value) ? value.entries() : value instanceof Map ? value : [];

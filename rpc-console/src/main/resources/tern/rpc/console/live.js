@@ -1,4 +1,4 @@
-// Loads all live data: one request per second, one at a time, and only while the page is visible.
+// Loads all live data with one request per second, only one request at a time, and only while the page is visible.
 import {useState, useEffect} from './html.js';
 import {get} from './api.js';
 import {list} from './parts.js';
@@ -36,7 +36,7 @@ export function useLive() {
 
 export const changed = () => listeners.forEach((listener) => listener());
 
-/** Sets the resource that the open tab shows, and loads it if necessary. */
+/** Sets the resource that the open tab shows, and loads the resource if necessary. */
 export function want(resource) {
   if (wanted === resource && live.data[resource]) return;
   wanted = resource;
@@ -45,8 +45,9 @@ export function want(resource) {
 }
 
 /**
- * Notes that another process answers than the one whose data are shown. Used after a call that the new process refused,
- * because a paused page does not notice it. Its data are kept until it continues.
+ * Records that a different process now answers than the one whose data the page shows. Called when the new process has
+ * refused a call, because a paused page does not notice the change by itself. The page keeps the old data until the
+ * user ends the pause.
  */
 export function replaced() {
   live.instance = null;
@@ -67,7 +68,7 @@ export function pause(paused) {
   if (!paused) soon(0);
 }
 
-/** Loads data at once. Used after a failed call, because the process may have stopped or been replaced. */
+/** Loads data immediately. Used after a failed call, because the process may have stopped or been replaced. */
 export const retrySoon = () => soon(0);
 
 export function tryAgain() {
@@ -98,13 +99,13 @@ async function tick() {
   running = true;
   const resource = next();
   try {
-    const since = resource === 'now' && live.data.now?.next; // the page has the points before this mark
+    const since = resource === 'now' && live.data.now?.next; // the page has all points up to this mark
     accept(resource, await get(since ? `now?since=${encodeURIComponent(since)}` : resource, {signal: AbortSignal.timeout(TIMEOUT)}));
   } catch (e) {
     failures++;
     if (e.status) {
       live.refused = e.message;
-      live.ended = e.status === 401 || e.status === 302; // the updates stop, because each further request could open the browser's login dialog
+      live.ended = e.status === 401 || e.status === 302; // no more updates, because another request could open the browser's login dialog
       live.lost = null;
     } else {
       live.lost = live.lost || {since: new Date(), why: e.name === 'TimeoutError' ? `No answer within ${TIMEOUT / 1000} s.` : e.message};
@@ -112,7 +113,7 @@ async function tick() {
   }
   running = false;
   changed();
-  // If the user opened a tab during the request, the tab's resource is loaded at once.
+  // If the user opened a tab during the request, the resource of this tab is loaded immediately.
   soon(failures ? Math.min(MAX_PAUSE, PAUSE * failures) : live.data[wanted] && live.data.now ? PAUSE : 0);
 }
 
@@ -126,7 +127,7 @@ function accept(resource, body) {
   }
   live.instance = body.instance || live.instance;
   if (resource === 'now' && body.since != null) {
-    // The page's points were discarded during the request. Without them, the next request asks for all points.
+    // The page discarded its points during the request. The next request then asks for all points.
     if (live.data.now?.next !== body.since) return;
     body.points = merged(list(live.data.now.points), list(body.points));
   }
@@ -134,9 +135,9 @@ function accept(resource, body) {
 }
 
 /**
- * Returns all points of the last 15 minutes. A fresh point replaces the kept points that it overlaps: points of 10 s
- * replace the points of the seconds that have left the last minute. The times of all points come from the server, so
- * the browser's clock does not matter.
+ * Returns all points of the last 15 minutes. A new point replaces each kept point that it overlaps: once seconds are
+ * older than a minute, a point of 10 s replaces their points. The times of all points come from the server, so the
+ * browser's clock does not matter.
  */
 function merged(kept, fresh) {
   const timed = (points) => points.map((point) => ({point, from: Date.parse(point.at), until: Date.parse(point.at) + 1000 * point.seconds}));

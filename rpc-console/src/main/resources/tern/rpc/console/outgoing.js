@@ -27,7 +27,8 @@ function Reference({reference}) {
   <//>`;
 }
 
-// The counts since the start of the client. They belong to the service, so two references to it show the same counts.
+// The counts since the client started. They belong to the service, so two references to one service show the same
+// counts.
 const ATTEMPTS = {retries: ['Retries', 'attempts that repeated a failed attempt'], hedges: ['Hedges', 'attempts sent to a second provider because the first one was slow'], fallbacks: ['Answers of the fallback', 'calls that no provider accepted; they count as failed']};
 
 const Attempts = ({reference}) => html`<dl class="facts attempts" aria-label="Since the start">${Object.entries(ATTEMPTS).map(([name, [title, hint]]) => html`<dt>${title}</dt><dd class=${name === 'fallbacks' && reference[name] > 0 ? 'bad-text' : ''}>${count(reference[name])} <small>${hint}</small></dd>`)}</dl>`;

@@ -7,7 +7,7 @@ const known = (number) => typeof number === 'number' && Number.isFinite(number);
 
 export const count = (number) => (known(number) ? whole.format(number) : DASH);
 
-/** Formats milliseconds with three significant digits. More digits would flicker with every update. */
+/** Formats milliseconds with three significant digits. With more digits, the text would change at every update. */
 export function millis(number) {
   if (!known(number) || number < 0) return DASH;
   if (number >= 10_000) return `${(number / 1000).toFixed(1)} s`;
@@ -56,7 +56,7 @@ export const Note = ({kind = 'info', children, ...rest}) => html`<p class="note 
 export const Card = ({title, extra, children, ...rest}) => html`<section class="card" ...${rest}><div class="card-head"><h2>${title}</h2>${extra}</div>${children}</section>`;
 export const Stat = ({name, value, hint, kind = ''}) => html`<div class="stat ${kind}"><dt>${name}</dt><dd>${value}${hint && html`<small>${hint}</small>`}</dd></div>`;
 export const Badge = ({kind = '', children}) => html`<span class="badge ${kind}">${children}</span>`;
-/** A region that scrolls horizontally. It can get the focus, so that it can be scrolled with the keyboard. */
+/** A region that scrolls horizontally. It can receive the focus, so that users can scroll it with the keyboard. */
 export const Scroll = ({label, children}) => html`<div class="scroll" tabindex="0" role="region" aria-label=${label}>${children}</div>`;
 
 /** Shows named counts as bars, the largest first. */
@@ -70,16 +70,16 @@ const PHASES = ['queue', 'decode', 'own', 'jdbc-connection', 'sql', 'redis-conne
 const phaseClass = (phase) => `ph-${PHASES.includes(phase) ? phase : 'other'}`;
 
 /**
- * Shows the phases of a call as one bar. The bar's length is the call's duration or the sum of its phases,
- * whichever is longer, because phases that run in parallel can add up to more than the duration. scale: the time
- * that fills the width; target: the time at which a line is drawn.
+ * Shows the phases of a call as one bar. The length of the bar is the duration of the call or the sum of its phases,
+ * whichever is longer. The sum can be longer because phases may run in parallel. scale: the time that fills the width;
+ * target: the time at which a line is drawn.
  */
 export function PhaseBar({phases, took, scale, target, legend = true}) {
   const shown = list(phases).map(({phase, millis: ms, count: n}) => ({phase: String(phase), ms: Number(ms) || 0, n})).filter((p) => p.ms > 0);
   const sum = shown.reduce((total, p) => total + p.ms, 0);
   const width = Math.max(scale || 0, sum, took || 0) || 1;
   const label = shown.length ? shown.map((p) => `${p.phase} ${millis(p.ms)}`).join(', ') : 'no phases known';
-  const room = 0.72 * Math.min(1280, window.innerWidth - 50); // estimated width of the bar in pixels, which decides which labels fit
+  const room = 0.72 * Math.min(1280, window.innerWidth - 50); // estimated width of the bar in pixels; decides which labels fit
   const sorted = legend ? [...shown].sort((a, b) => b.ms - a.ms) : [];
   return html`<div class="phases">
     <div class="phase-bar" role="img" aria-label=${`Phases: ${label}`}>
@@ -98,8 +98,7 @@ export function Operations({operations}) {
 }
 
 /**
- * Copies text to the clipboard. Also works without a secure context, because the console is often used over plain
- * HTTP.
+ * Copies text to the clipboard. Also works without a secure context, because the console is often used over plain HTTP.
  */
 export async function copy(text) {
   try {

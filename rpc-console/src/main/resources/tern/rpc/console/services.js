@@ -11,10 +11,10 @@ import {Result} from './result.js';
 import {go, link} from './route.js';
 
 const SHAPES = {UNARY: 'one answer', SERVER_STREAM: 'stream of answers', CLIENT_STREAM: 'stream of messages', BIDI_STREAM: 'streams both ways'};
-const GRACE = 5000; // milliseconds; the page waits this long for the answer after the timeout, at which the server ends the call
+const GRACE = 5000; // milliseconds after the timeout; the server ends the call at the timeout, and its answer needs some time
 const MAX_REQUEST = 1 << 20;
-const MAX_TIMEOUT = 60_000; // the server refuses more
-const MANY = 12; // if there are more services than this, their tree nodes are collapsed at first
+const MAX_TIMEOUT = 60_000; // the server refuses longer timeouts
+const MANY = 12; // with more services than this, their tree nodes are collapsed at first
 
 const idOf = (service, method) => [service.key, method.name, method.descriptor || ''];
 
@@ -62,8 +62,8 @@ function Tree({services, service, method}) {
   </nav>`;
 }
 
-// The state of each method: the user's input, the running call and the last result. This map is kept when the user
-// opens another tab, so that a running call continues.
+// The state of each method: the user's input, the running call and the last result. The map is kept when the user opens
+// another tab, so that a running call continues.
 const sessions = new Map();
 const watchers = new Set();
 const redrawAll = () => watchers.forEach((redraw) => redraw());
@@ -120,7 +120,7 @@ function headersOf(text) {
   return headers;
 }
 
-/** Returns the reason why the Send button is disabled; empty if it is enabled. */
+/** Returns the reason why the Send button is disabled, or an empty string if it is enabled. */
 function obstacle(session, method) {
   if (live.data.now && live.data.now.canCall === false) return live.data.now.cannotCallWhy || 'Calls from this page are switched off.';
   if (method.note) return method.note;
@@ -139,8 +139,8 @@ function obstacle(session, method) {
 const randomId = () => Array.from(crypto.getRandomValues(new Uint8Array(12)), (b) => b.toString(16).padStart(2, '0')).join('');
 
 /**
- * Sends one request and never repeats it. The browser itself may send the request twice, so the request contains an
- * id by which the server rejects the second copy.
+ * Sends one request and never repeats it. The browser itself may send the request twice. The request therefore contains
+ * an id, by which the server recognizes and rejects the second copy.
  */
 async function send(session, service, method) {
   if (session.running || obstacle(session, method)) return;
@@ -169,8 +169,9 @@ async function send(session, service, method) {
 }
 
 /**
- * Stops the running call. The server cancels it and then answers the call's own request with what it has so far. If the
- * server cannot be reached, or at the second press, the page only stops waiting.
+ * Stops the running call. The server cancels the call and then answers the request that started it with the answers
+ * received so far. If the server cannot be reached, or if the user presses the button again, the page only stops
+ * waiting.
  */
 async function stop({running}) {
   if (!running) return;
@@ -193,8 +194,8 @@ function failureOf(e, signal, session) {
   if (e.body?.repeated) return {code: 'LOST', executed: 'perhaps executed', why: 'The connection broke before the answer. The browser sent the request again, and the server refused to run it a second time. The answer of the first time is lost.'};
   if (e.body?.restarted) return {code: 'NOT SENT ON', executed: 'not executed', why: 'Another process than before answers: the application was restarted. Press Send if the call shall run there.'};
   if (!e.status) return {code: 'LOST', executed: 'perhaps executed', why: `${e.message} Whether the method ran is not known. The request is not sent again.`};
-  // Only the console's own responses contain a version. After a 5xx response without a version, such as a proxy's
-  // 502, it is unknown whether the call was executed.
+  // Only the console's own responses contain a version. After a 5xx response without a version, such as a 502 from a
+  // proxy, it is unknown whether the call was executed.
   return {code: `HTTP ${e.status}`, executed: e.status < 500 || e.body?.version === 1 ? 'not executed' : 'perhaps executed', why: e.message};
 }
 
@@ -215,7 +216,7 @@ function Method({service, method, types, services}) {
     event.preventDefault();
     send(session, service, method);
   };
-  // Ctrl+Enter sends the call. Enter alone in a field does not, and a key that is held down sends only one call.
+  // Ctrl+Enter sends the call. Enter alone does not send it. A key that is held down sends only one call.
   const withKey = (event) => {
     if (event.key !== 'Enter') return;
     if ((event.ctrlKey || event.metaKey) && !event.repeat) submit(event);

@@ -1,5 +1,5 @@
-// The drawer that lists every effective setting. It is a modal dialog, which keeps the keyboard focus inside and
-// closes with Escape.
+// The drawer that lists every effective setting. It is a modal dialog: it keeps the keyboard focus inside and closes
+// with Escape.
 import {html, useEffect, useRef, useState} from './html.js';
 import {Empty, Note, Scroll, list} from './parts.js';
 import {get} from './api.js';

@@ -1,4 +1,4 @@
-// The tab with the last calls that took longer than the latency target. The phases of all calls are drawn on the same
+// The tab with the last calls that took longer than the latency target. The phases of all calls are drawn to the same
 // scale.
 import {html, useState} from './html.js';
 import {Badge, Copy, Empty, Operations, PhaseBar, Time, list, millis, simple} from './parts.js';

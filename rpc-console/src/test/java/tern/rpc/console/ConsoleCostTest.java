@@ -28,7 +28,7 @@ import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
 
 /**
- * Tests the cost of the console in an application that exposes it: threads, memory, and the CPU time of a data request.
+ * Tests what the console adds to an application that exposes it: threads, memory, and the CPU time of a data request.
  */
 @Timeout(300)
 class ConsoleCostTest {
@@ -47,8 +47,8 @@ class ConsoleCostTest {
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     /**
-     * Configures meters that contain 100 calls for each second of the last 15 minutes. Their clock runs on, because
-     * the console sends all points again if it differs from the system clock.
+     * Configures meters that contain 100 calls for each second of the last 15 minutes. After that, the clock of the
+     * meters follows the system clock, because the console sends all points again if the two clocks differ.
      */
     @Configuration(proxyBeanMethods = false)
     static class FullMeters {
@@ -89,7 +89,7 @@ class ConsoleCostTest {
         return Set.copyOf(Thread.getAllStackTraces().keySet());
     }
 
-    /** Returns the names of the new threads, without the numbers in the names. */
+    /** Returns the names of the new threads, without the numbers in these names. */
     private static Set<String> startedSince(Set<Thread> before) {
         return alive().stream()
                 .filter(thread -> !before.contains(thread))
@@ -138,8 +138,8 @@ class ConsoleCostTest {
     }
 
     /**
-     * Returns the smallest heap size measured after several collections, because other threads allocate memory in
-     * between.
+     * Returns the smallest heap size measured after several collections, because other threads allocate memory between
+     * the collections.
      */
     private static long heapBytes() {
         return LongStream.range(0, 5)

@@ -276,7 +276,7 @@ class ConsoleExposureTest {
         }
     }
 
-    /** Disables Spring Security's CSRF protection for the console, which has its own protection. */
+    /** Disables Spring Security's CSRF protection for the console, because the console has its own protection. */
     @Configuration(proxyBeanMethods = false)
     static class OwnProtection {
 

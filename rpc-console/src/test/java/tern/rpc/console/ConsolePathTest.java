@@ -76,7 +76,7 @@ class ConsolePathTest {
     @ParameterizedTest
     @EnumSource(names = {"SERVLET", "REACTIVE"})
     void consoleWorksBehindAProxyThatForwardsItsHostAndPrefix(WebApplicationType web) {
-        // If a proxy forwards a prefix, Spring's WebFlux finds no handler below the base path of the application.
+        // If a proxy forwards a prefix, Spring WebFlux finds no handler below the base path of the application.
         String base =
                 web == WebApplicationType.SERVLET ? basePath(web) : "management.endpoints.web.base-path=/shop/actuator";
         try (ConfigurableApplicationContext there = start(web, base, "server.forward-headers-strategy=framework")) {

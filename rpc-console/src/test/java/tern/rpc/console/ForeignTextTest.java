@@ -12,8 +12,8 @@ import org.springframework.context.ConfigurableApplicationContext;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Tests strings that would act as markup or scripts in an HTML page. The console's JSON must contain them as plain
- * data.
+ * Tests strings that would be interpreted as markup or scripts in an HTML page. The console's JSON must contain them as
+ * plain data.
  */
 @Timeout(120)
 class ForeignTextTest {

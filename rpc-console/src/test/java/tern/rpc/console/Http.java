@@ -12,7 +12,7 @@ import org.springframework.context.ApplicationContext;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Sends HTTP requests over a plain socket, because the tests need headers that HTTP clients do not allow. */
+/** Sends HTTP requests over a plain socket, because HTTP clients do not allow some headers that the tests need. */
 record Http(int port) {
 
     private static final JsonMapper JSON = JsonMapper.builder().build();

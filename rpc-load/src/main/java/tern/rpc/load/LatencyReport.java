@@ -59,7 +59,7 @@ public record LatencyReport(
     public static LatencyReport of(Tally tally, Target target) {
         double seconds = seconds(tally, target);
         List<Row> rows = new ArrayList<>();
-        // This constructor copies the histogram's settings, but not its counts.
+        // This constructor copies the settings of the histogram but not its counts.
         Histogram all = new Histogram(tally.latencies(0));
         long failed = tally.missing();
         for (int step = 0; step < tally.scenario().steps().size(); step++) {
@@ -83,7 +83,7 @@ public record LatencyReport(
     private static List<Bucket> distribution(Histogram latencies) {
         List<Bucket> buckets = new ArrayList<>();
         double from = 0;
-        double to = 100; // The upper bound of the current bucket in µs.
+        double to = 100; // the upper bound of the current bucket in µs
         while (from <= latencies.getMaxValue() && latencies.getTotalCount() > 0) {
             long calls = latencies.getCountBetweenValues((long) Math.ceil(from), (long) Math.ceil(to) - 1);
             if (calls > 0) {
@@ -96,8 +96,8 @@ public record LatencyReport(
     }
 
     /**
-     * Returns the time by which the number of calls is divided to get the throughput. This is the duration of the load
-     * if the last call ends no later than one target latency after the load; otherwise it is longer.
+     * Returns the time for computing the throughput. This is the duration of the load if the last call ends within one
+     * target latency after the load. Otherwise it is longer.
      */
     private static double seconds(Tally tally, Target target) {
         Duration taken = tally.lastEnd().minus(tally.load().warmUp()).minus(target.latency());

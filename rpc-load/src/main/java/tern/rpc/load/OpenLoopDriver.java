@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
  * thread, as it would for real users. Ignoring these waits is known as "coordinated omission".
  *
  * <p>Each user thread repeats these steps: it takes the next call, waits until the call's start time, and makes the
- * call. A driver can be used for one run only.
+ * call. A driver can be used for only one run.
  */
 public final class OpenLoopDriver {
 
     /**
-     * The time within which open calls must end after the last call has started. Calls that take longer are counted as
-     * errors.
+     * The maximum time from the start of the last call until all calls have ended. Calls that have not ended by then
+     * are counted as errors.
      */
     static final Duration GRACE = Duration.ofSeconds(10);
 
@@ -75,7 +75,7 @@ public final class OpenLoopDriver {
         return tally;
     }
 
-    /** Stops the run, so no new call is started. */
+    /** Stops the run: no new call is started. */
     public void stop() {
         stopped = true;
     }
@@ -111,7 +111,7 @@ public final class OpenLoopDriver {
     }
 
     /**
-     * Makes the call and returns its exception; null if it succeeds. Catches every exception, because a failed call
+     * Makes the call and returns its exception, or null if it succeeds. Catches every exception, because a failed call
      * must not end the run.
      */
     private static @Nullable Throwable run(Scenario.Step step, long number) {

@@ -16,14 +16,14 @@ final class Relay implements AutoCloseable {
 
     private static final int BUFFER_BYTES = 16 << 10;
 
-    /** A client's connection to the relay, and the relay's connection to the server for this client. */
+    /** A client's connection to the relay, and the connection from the relay to the server that belongs to it. */
     private record Pair(Socket client, Socket server) {}
 
     private final int serverPort;
     private final int port;
-    // The open pairs by the local port of the relay's connection to the server.
+    // The open pairs, keyed by the local port of the relay's connection to the server.
     private final Map<Integer, Pair> pairs = new ConcurrentHashMap<>();
-    private ServerSocket listening; // Guarded by this, like the field below.
+    private ServerSocket listening; // guarded by this, like the field below
     private Thread accepting;
 
     Relay(int serverPort) {
@@ -92,7 +92,7 @@ final class Relay implements AutoCloseable {
                 out.write(buffer, 0, count);
             }
         } catch (IOException e) {
-            // Both connections are closed below, because one peer has disconnected.
+            // One peer has disconnected. Both connections are closed below.
         } finally {
             cut(pair);
         }
@@ -112,7 +112,7 @@ final class Relay implements AutoCloseable {
         }
     }
 
-    /** Closes the client connection whose data the relay forwards to the server from this local port. */
+    /** Closes the client connection whose data the relay forwards from this local port to the server. */
     void drop(int portTowardsServer) {
         Pair pair = pairs.get(portTowardsServer);
         if (pair != null) {
@@ -126,7 +126,7 @@ final class Relay implements AutoCloseable {
 
     /**
      * Closes the port and every connection. Blocks until the accepting thread has ended, because the operating system
-     * still accepts connections until then.
+     * accepts connections until then.
      */
     synchronized void refuse() {
         try {

@@ -18,12 +18,12 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * The answers of a {@link ScriptedProvider} to calls of one method. Each call uses the next step of the script. Once
- * the script has ended, its last step is repeated for every call. Thread-safe.
+ * The answers of a {@link ScriptedProvider} to calls of one method. Each call uses the next step of the script. After
+ * the last step, every further call repeats it. Thread-safe.
  */
 public final class Script {
 
-    /** The reaction to a call in one step. */
+    /** The reaction of one step to a call. */
     @FunctionalInterface
     interface Action {
         CompletionStage<@Nullable Object> run(List<@Nullable Object> arguments, Runnable drop);
@@ -33,9 +33,9 @@ public final class Script {
 
     private final String method;
     private final List<MethodDescriptor> overloads;
-    private final Deque<Step> steps = new ArrayDeque<>(); // Guarded by this.
-    private Duration delay = Duration.ZERO; // The delay of the step that is added next. Guarded by this.
-    private @Nullable Step last; // Guarded by this.
+    private final Deque<Step> steps = new ArrayDeque<>(); // guarded by this
+    private Duration delay = Duration.ZERO; // the delay of the next step; guarded by this
+    private @Nullable Step last; // guarded by this
 
     Script(String method, List<MethodDescriptor> overloads) {
         this.method = method;
@@ -72,7 +72,7 @@ public final class Script {
         return add("answerWith(…)", (arguments, drop) -> CompletableFuture.completedFuture(answer.apply(arguments)));
     }
 
-    /** Sets a delay for the step that is added next. */
+    /** Sets a delay for the next step that is added. */
     public synchronized Script delay(Duration wait) {
         delay = wait;
         return this;
@@ -83,7 +83,7 @@ public final class Script {
         return fail(new RpcException(code, description));
     }
 
-    /** Adds a step that throws the exception as if the method had thrown it. */
+    /** Adds a step that fails the call with an exception, as if the method had thrown it. */
     public Script fail(Throwable exception) {
         return add("fail(" + exception + ")", (arguments, drop) -> CompletableFuture.failedFuture(exception));
     }
@@ -133,7 +133,7 @@ public final class Script {
                 .thenCompose(Function.identity());
     }
 
-    /** Returns a description of the unused steps for messages; empty if every step was used. */
+    /** Returns a description of the unused steps for messages, or an empty string if every step was used. */
     synchronized String left() {
         List<Step> unreached = new ArrayList<>(steps);
         return unreached.isEmpty()

@@ -128,7 +128,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         return Json.codec();
     }
 
-    /** Uses Jackson in a separate class, so that Jackson's classes are loaded only if Jackson is present. */
+    /** Contains all uses of Jackson, so that Jackson's classes are loaded only if Jackson is present. */
     private static final class Json {
         static JsonCodec codec() {
             return new JsonCodec(
@@ -257,7 +257,8 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Creates the target object of a service. It receives only streaming calls, because a filter answers all others.
+     * Creates the target object of a service. It receives only streaming calls, because a filter answers all other
+     * calls.
      */
     private Object target(Class<?> type) {
         return Proxy.newProxyInstance(
@@ -362,8 +363,8 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Closes the provider when the outermost test context ends. A static extension is also called for nested classes
-     * and tests, whose contexts end earlier.
+     * Closes the provider when the outermost test context ends. For a static extension, this method is also called when
+     * nested classes and single tests end.
      */
     private void closeWith(ExtensionContext context) {
         // Calling get() on this store also finds values of parent contexts.

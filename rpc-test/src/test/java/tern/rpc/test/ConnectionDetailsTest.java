@@ -85,7 +85,6 @@ class ConnectionDetailsTest {
         return details == null ? List.of() : details.addresses("any");
     }
 
-    /** A service for the tests. */
     public interface Desk {
         String greet(String name);
     }
@@ -114,12 +113,12 @@ class ConnectionDetailsTest {
 
         @Override
         public void start() {
-            // There is no container to start.
+            // The simulated container needs no start.
         }
 
         @Override
         public void stop() {
-            // There is no container to stop.
+            // The simulated container needs no stop.
         }
 
         @Override

@@ -17,7 +17,7 @@ import tern.rpc.client.RpcClient;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests which beans a test slice contains, and a scripted provider in an application. */
+/** Tests which beans a test slice contains. Also tests a scripted provider in an application. */
 @Timeout(120)
 class RpcTestTest {
 
@@ -69,7 +69,6 @@ class RpcTestTest {
         }
     }
 
-    /** A service for the tests. */
     public interface Desk {
         String greet(String name);
     }

@@ -282,7 +282,6 @@ class ScriptedProviderTest {
         }
     }
 
-    /** A service for the tests. */
     public interface Shop {
         @RpcMethod(idempotent = true)
         int price(String article);

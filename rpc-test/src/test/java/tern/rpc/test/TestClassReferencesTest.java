@@ -31,7 +31,6 @@ class TestClassReferencesTest {
         assertThat(parameter.greet("Ada")).isEqualTo("Good day, Ada");
     }
 
-    /** A service for the tests. */
     interface Desk {
         String greet(String name);
     }

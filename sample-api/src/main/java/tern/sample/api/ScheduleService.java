@@ -3,9 +3,9 @@ package tern.sample.api;
 import tern.rpc.RpcMethod;
 
 /**
- * Assigns a task to the least busy of several agents. A call is as expensive as a call to a typical busy service: it
- * makes one HTTP request for authorization, reads 40 keys from Redis, runs three SQL statements, writes a few log
- * lines, and submits one task to a bounded pool.
+ * Assigns a task to the least busy of several agents. A call makes one HTTP request for authorization, reads 40 keys
+ * from Redis, runs three SQL statements, writes a few log lines, and submits one task to a bounded pool. This is as
+ * much work as a typical busy service does per call.
  */
 public interface ScheduleService {
 

@@ -45,7 +45,7 @@ public final class User implements Serializable {
         this.name = name;
     }
 
-    /** Returns the sex, which is 1 or 2, or 0 if it is unknown. */
+    /** Returns the sex of the user: 1 or 2, or 0 if unknown. */
     public int getSex() {
         return sex;
     }
@@ -104,7 +104,7 @@ public final class User implements Serializable {
         this.permissions = permissions;
     }
 
-    /** Returns the status, which is 1 if the user is active. */
+    /** Returns the status of the user. The status is 1 if the user is active. */
     public int getStatus() {
         return status;
     }

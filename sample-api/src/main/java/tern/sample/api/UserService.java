@@ -20,7 +20,7 @@ public interface UserService {
      */
     boolean createUser(User user);
 
-    /** Returns the user with this id; null if there is none. */
+    /** Returns the user with this id, or null if there is none. */
     @RpcMethod(readOnly = true)
     @Nullable
     User getUser(long id);

@@ -41,7 +41,7 @@ public class LoadRun implements DisposableBean {
         return properties.keepRunning();
     }
 
-    /** Returns the report of the last run; null if no run has ended. */
+    /** Returns the report of the last run, or null if no run has ended. */
     public @Nullable LatencyReport report() {
         return report;
     }

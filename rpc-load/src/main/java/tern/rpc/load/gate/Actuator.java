@@ -17,7 +17,7 @@ final class Actuator {
     private static final Duration CONNECT = Duration.ofSeconds(3);
 
     /**
-     * The time limit for an answer. It is long, because an overloaded application also answers these requests slowly.
+     * The time limit for an answer. It is long, because an overloaded application answers these requests slowly, too.
      */
     private static final Duration ANSWER = Duration.ofSeconds(10);
 

@@ -75,7 +75,7 @@ final class JsonCall implements Scenario.Call {
     public void run(long number) throws InterruptedException {
         HttpResponse<String> response;
         try {
-            // The first call, made by tryOnce(), has used the number 0.
+            // The first call, made by tryOnce(), used the number 0.
             response = http.send(request(number + 1, options.timeout()), BodyHandlers.ofString());
         } catch (HttpTimeoutException e) {
             throw failure(
@@ -101,8 +101,8 @@ final class JsonCall implements Scenario.Call {
     }
 
     /**
-     * Returns a failure with the code and message from the response body. The body may not be JSON if a proxy in front
-     * of the server has answered.
+     * Returns a failure with the code and message from the response body. If a proxy in front of the server has
+     * answered, the body may not be JSON.
      */
     private static RpcException failure(HttpResponse<String> response) {
         try {

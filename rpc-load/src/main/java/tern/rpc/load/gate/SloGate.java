@@ -59,8 +59,8 @@ public final class SloGate {
     }
 
     /**
-     * Returns the current diagnosis. If the application no longer answers, returns a message saying so. No exception is
-     * thrown, so that the result of the load is always printed.
+     * Returns the current diagnosis. If the application no longer answers, returns a message that says so. Throws no
+     * exception, so that the result of the load is always printed.
      */
     private static String diagnosis(Actuator actuator) throws InterruptedException {
         try {

@@ -13,8 +13,8 @@ import tern.rpc.load.Tally;
 import tern.rpc.load.Target;
 
 /**
- * Collects diagnoses while the application misses the target, because the cause would no longer be visible after the
- * load. Confined to one thread.
+ * Collects diagnoses while the application misses the target. After the load, the cause would no longer be visible.
+ * Confined to one thread.
  */
 final class SlowMoments implements OpenLoopDriver.Progress {
 

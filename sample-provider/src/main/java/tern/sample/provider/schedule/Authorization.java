@@ -10,8 +10,8 @@ import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 
 /**
- * Asks an authorization service over HTTP whether a tenant may schedule tasks. By default, this is the stub in the same
- * application.
+ * Asks an authorization service over HTTP whether a tenant may schedule tasks. By default, this service is the stub in
+ * the same application.
  */
 @Component
 class Authorization {

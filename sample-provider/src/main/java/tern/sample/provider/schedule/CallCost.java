@@ -37,7 +37,7 @@ class CallCost {
         }
     }
 
-    /** Borrows a database connection and returns it, as a small repository method would. */
+    /** Borrows a database connection and returns it, like a method of a small repository. */
     private void takeConnection() {
         try (Connection connection = dataSource.getConnection()) {
             connection.getAutoCommit();
@@ -46,7 +46,7 @@ class CallCost {
         }
     }
 
-    /** Simulates the costs of the task that a call submits, on the task's thread. */
+    /** Simulates the costs of the task that a call submits. Runs on the thread of the task. */
     void ofTask() {
         Duration time = cost.bindTime();
         if (time.isZero()) {

@@ -11,9 +11,9 @@ import org.springframework.web.client.RestClient;
 class ScheduleConfiguration {
 
     /**
-     * The name of the executor for work that a call starts but does not wait for. The executor is configured by
-     * the properties {@code rpc.pools.executors.bind}. Its queue is bounded; if the queue is full, the caller gets an
-     * error immediately.
+     * The name of the executor for work that a call starts but does not wait for. The properties
+     * {@code rpc.pools.executors.bind} configure this executor. Its queue is bounded. If the queue is full, the caller
+     * gets an error immediately.
      */
     static final String BIND = "bind";
 

@@ -35,8 +35,8 @@ record ScheduleProperties(
     /**
      * The simulated costs.
      *
-     * @param connections the number of additional connections that each call borrows from the pool @param logLines the
-     *     number of additional lines that each call logs
+     * @param connections the number of additional connections that each call borrows from the pool
+     * @param logLines the number of additional lines that each call logs
      * @param bindTime the time for which the task submitted by a call sleeps, to simulate a call to another service
      */
     record Cost(
