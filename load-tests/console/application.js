@@ -1,4 +1,5 @@
-// Starts the application of this folder, and a reverse proxy in front of it that can break connections.
+// Starts the application of this folder, and a reverse proxy in front of the application. The proxy can break
+// connections.
 'use strict';
 
 const {spawn} = require('node:child_process');
@@ -17,8 +18,8 @@ const freePort = () => new Promise((resolve, reject) => {
 });
 
 /**
- * Starts the application and waits until it is ready. counts: asks the application how often its methods ran; the
- * console takes no part in it. stop: ends the process, by force if `signal` is SIGKILL.
+ * Starts the application and waits until it is ready. counts: asks the application how often its methods ran, without
+ * using the console; stop: ends the process, by force if `signal` is SIGKILL.
  */
 async function startApplication(java, classPath, {port, actuator, options}) {
   const child = spawn(java, ['-Xmx256m', '-XX:TieredStopAtLevel=1', '-cp', classPath, 'tern.rpc.load.console.ConsoleApplication', ...options], {stdio: ['ignore', 'pipe', 'pipe']});
@@ -43,7 +44,7 @@ async function startApplication(java, classPath, {port, actuator, options}) {
 }
 
 /**
- * Starts a proxy that serves the application below a path of its own. calls: the number of POST requests for each name;
+ * Starts a proxy that serves the application below another path. calls: the number of POST requests for each name;
  * state.breakNextCall: whether the proxy closes the browser's connection when the answer to the next call arrives.
  */
 function startProxy(port, prefix) {

@@ -1,4 +1,5 @@
-// Functions for the checks: a browser that reports what a page must not do, waits without pauses, and the list of results.
+// Functions for the checks: a browser that reports errors and forbidden actions of a page, functions that wait for a
+// condition, and the list of results.
 'use strict';
 
 const fs = require('node:fs');
@@ -8,7 +9,7 @@ const axe = require('axe-core');
 const puppeteer = require('puppeteer-core');
 
 const WAIT = Number(process.env.WAIT_MILLIS || 10_000);
-/** afterFailure: puts the server back into order, so that one failed check does not fail the others. */
+/** afterFailure: resets the server, so that one failed check does not make the others fail. */
 const results = {passed: 0, failed: 0, afterFailure: () => {}};
 
 async function check(name, run) {
@@ -48,7 +49,7 @@ async function launch(executablePath) {
   }};
 }
 
-/** A page that keeps every error, every violation of the CSP and every request. */
+/** A page that records every error, every violation of the CSP and every request. */
 async function openPage(browser, base, credentials) {
   const page = await browser.newPage();
   const told = {errors: [], requests: [], foreign: []};
@@ -65,7 +66,7 @@ async function openPage(browser, base, credentials) {
     dialog.dismiss();
   });
   page.on('console', (message) => {
-    // The browser itself logs requests that fail. The tests make them fail on purpose.
+    // The browser itself logs failed requests. The tests make these requests fail on purpose.
     if (['error', 'warn'].includes(message.type()) && !/Failed to load resource/.test(message.text())) told.errors.push(message.text());
   });
   page.on('request', (request) => {
@@ -75,13 +76,13 @@ async function openPage(browser, base, credentials) {
   const view = {
     page,
     told,
-    /** Loads the page anew at a route. */
+    /** Loads the page again at a route. */
     open: async (hash = '#/now') => {
       await page.goto('about:blank');
       await page.goto(base + hash, {waitUntil: 'load'});
       await view.until(() => document.querySelector('main h1, main .note.bad') && !document.querySelector('main').textContent.includes('Loading'));
     },
-    /** Follows a route as a link does. */
+    /** Follows a route like a link. */
     go: async (hash) => {
       if (page.url() === 'about:blank') await view.open(hash);
       await page.evaluate((to) => (location.hash = to), hash);
@@ -92,7 +93,7 @@ async function openPage(browser, base, credentials) {
     sees: (selector, text) => view.until((s, t) => [...document.querySelectorAll(s)].some((e) => e.innerText.includes(t)), selector, text).catch(() => {
       throw new Error(`nothing at ${selector} says ${JSON.stringify(text)}`);
     }),
-    /** Sets the text of a field as typing does. */
+    /** Sets the text of a field as if the user typed it. */
     fill: (selector, text) => page.$eval(selector, (e, t) => {
       e.focus();
       Object.getOwnPropertyDescriptor(Object.getPrototypeOf(e), 'value').set.call(e, t);
@@ -116,7 +117,10 @@ async function openPage(browser, base, credentials) {
   return view;
 }
 
-/** Bytes as they were sent, first paint and blocked time of a fresh load, as a Lighthouse report has them. */
+/**
+ * Measures a fresh load of the page: transferred bytes, first paint and blocked time. The values correspond to those in
+ * a Lighthouse report.
+ */
 async function measure(browser, base, credentials) {
   const context = await browser.createBrowserContext();
   const page = await context.newPage();

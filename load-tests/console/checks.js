@@ -1,4 +1,4 @@
-// The checks against the server with invented answers, which can fail, hang, restart and send hostile texts.
+// The checks against the server with invented answers. This server can fail, hang, restart and send hostile texts.
 'use strict';
 
 const {execFileSync} = require('node:child_process');
@@ -158,7 +158,7 @@ async function run(browser) {
     await view.fill('dialog input[type=search]', 'token');
     await view.until(() => document.querySelectorAll('dialog tbody tr').length === 1);
     await view.sees('dialog', '******');
-    await page.keyboard.press('Escape'); // empties the filter
+    await page.keyboard.press('Escape'); // clears the filter
     await page.keyboard.press('Escape');
     await view.until(() => !document.querySelector('dialog') && location.hash === '#/outgoing');
   });
@@ -179,7 +179,7 @@ async function run(browser) {
   });
   await check('live: none while the page is hidden', async () => {
     await view.open('#/outgoing');
-    const second = await openPage(browser, mock.url); // comes to the front
+    const second = await openPage(browser, mock.url); // covers the first page, which is then hidden
     is(await page.evaluate(() => document.hidden), true, 'hidden');
     const count = () => state.requests.filter((r) => r.name === 'outgoing').length;
     const before = count();
@@ -353,7 +353,7 @@ async function run(browser) {
     is(sent().headers, {'x-tenant': 'eu', 'x-b': '2'}, 'headers');
   });
 
-  // ---------------------------------------------------------------- copies
+  // ---------------------------------------------------------------- copied commands and code
 
   const argumentsOf = (command, program) => execFileSync('bash', ['-c', `${program}() { printf '%s\\n--\\n' "$@"; }; ${command}`], {encoding: 'utf8'}).split('\n--\n').slice(0, -1);
   await check('copy as curl: a shell reads exactly the request', async () => {
@@ -421,7 +421,7 @@ async function run(browser) {
     that((await clipboard()).includes('@RpcReference(group = "g1", version = "2.0")'), await clipboard());
   });
 
-  // ---------------------------------------------------------------- bad days
+  // ---------------------------------------------------------------- failures
 
   await check('a method that hangs: Send is disabled, the clock runs, a second press sends nothing', async () => {
     await method('hang');
@@ -436,7 +436,7 @@ async function run(browser) {
     await view.until(() => document.querySelector('.primary').disabled && parseFloat(document.querySelector('#obstacle .num').innerText) >= 0.3);
     await method('echo');
     await view.go(link('hang'));
-    await view.sees('#obstacle', 'runs for'); // the call outlives the view
+    await view.sees('#obstacle', 'runs for'); // the call continues while another view is open
     is(calls() - before, 1, 'requests');
   });
   await check('a method that hangs: Stop ends the call on the server and shows its answer', async () => {
@@ -699,10 +699,10 @@ async function run(browser) {
     const before = calls();
     await page.focus('.form input[type=text]');
     await page.keyboard.type('!');
-    await press('Enter'); // alone it sends nothing
+    await press('Enter'); // Enter alone sends nothing
     await page.keyboard.down('Control');
     await page.keyboard.down('Enter');
-    await page.keyboard.down('Enter'); // held down
+    await page.keyboard.down('Enter'); // the key is held down
     await page.keyboard.up('Enter');
     await page.keyboard.up('Control');
     await view.until(() => document.querySelector('.result'));
@@ -856,7 +856,7 @@ async function run(browser) {
   await mock.stop();
 }
 
-/** The pictures of the documentation. */
+/** Takes the screenshots for the documentation. */
 async function pictures(view, state, folder) {
   const {page} = view;
   fs.mkdirSync(folder, {recursive: true});

@@ -1,4 +1,4 @@
-// The checks against a running application. They call nothing but one idempotent method.
+// The checks against a running application. They call only one idempotent method.
 'use strict';
 
 const fs = require('node:fs');

@@ -1,6 +1,6 @@
-// A server of the console's page with invented figures: the files as the Actuator serves them, and the JSON of each resource.
-// Tests change `state` to make it fail, hang, restart or send hostile texts.
-// Usage: node load-tests/console/mock.js [port], then open http://127.0.0.1:port/behind/actuator/rpc-console
+// A server for the console's page with invented data. It serves the files as the Actuator serves them, and the JSON of
+// each resource. Tests change `state` to make the server fail, hang, restart or send hostile texts. Usage: node
+// load-tests/console/mock.js [port], then open http://127.0.0.1:port/behind/actuator/rpc-console
 'use strict';
 
 const fs = require('node:fs');
@@ -100,7 +100,10 @@ function services() {
   ];
 }
 
-/** 300 methods in 3 services, with type names of 3,000 characters, generic types and a name that cannot be broken. */
+/**
+ * Returns 300 methods in 3 services, with type names of 3,000 characters, generic types and a name that cannot be
+ * broken into lines.
+ */
 function manyServices() {
   const long = {kind: 'list', java: `java.util.List<${'java.util.Map<java.lang.String, '.repeat(95)}${'X'.repeat(60)}${'>'.repeat(96)}`, of: string};
   return Array.from({length: 3}, (_, s) => {
@@ -112,8 +115,9 @@ function manyServices() {
 const ten = (second) => Math.floor(second / 10) * 10;
 
 /**
- * The points of the last 15 minutes that are new or changed since an earlier second, as the server sends them: points of
- * 10 s, and points of a second for the last minute. They are a wave with a bad minute, the same at each start.
+ * Returns the points of the last 15 minutes that are new or changed since an earlier second, in the same form as the
+ * server: points of 10 s, and points of 1 s for the last minute. The values form a wave with one bad minute. They are
+ * the same after each start.
  */
 function points({second, earlier, start, born, miss}) {
   const all = [];
@@ -184,7 +188,7 @@ const settings = [
   {name: 'rpc.client.zone', value: '', origin: 'default', default: '', description: 'Zone of this client.'},
 ];
 
-/** Texts that a careless page would run. */
+/** Texts that a page without escaping would run as scripts. */
 const XSS = [
   '<script>window.pwned=1</script>', '<img src=x onerror="window.pwned=1">', '<svg onload=window.pwned=1>', '"><script>window.pwned=1</script>', "'><img src=x onerror=window.pwned=1>",
   'javascript:window.pwned=1', '<a href="javascript:window.pwned=1">x</a>', '<iframe srcdoc="<script>parent.pwned=1</script>"></iframe>', '</textarea><script>window.pwned=1</script>', '</style><script>window.pwned=1</script>',
@@ -192,7 +196,7 @@ const XSS = [
   '<details open ontoggle=window.pwned=1>', '" onmouseover="window.pwned=1" x="', "';window.pwned=1;//", '<object data="javascript:window.pwned=1"></object>', '__proto__',
 ];
 
-/** Replaces every text of the invented figures, except those that the page needs to find its way. */
+/** Replaces every text in the invented data with a hostile text, except the texts that control the page. */
 function hostile(value, next = {n: 0}, name = '') {
   if (typeof value === 'string') return ['at', 'kind', 'type', 'state', 'since', 'ref', 'failuresSince', 'lastAt', 'from', 'until', 'instance', 'http', 'connection'].includes(name) ? value : `${XSS[next.n++ % XSS.length]}${value ? ` ${value}` : ''}`;
   if (Array.isArray(value)) return value.map((item) => hostile(item, next, name));
@@ -211,11 +215,11 @@ function start({port = 0, prefix = '/behind'} = {}) {
   const stoppable = new Map();
 
   const begin = Date.now();
-  const born = 1000; // the second of the start on the server's own clock
+  const born = 1000; // the second at which the process started, on the server's own clock
 
   /**
-   * The points and the marks. `state.passedSeconds` lets time pass, `state.clockMillis` changes the system
-   * clock, and `state.since` replaces the mark that the answer follows.
+   * Returns the points and the marks. `state.passedSeconds` advances the time, `state.clockMillis` changes the system
+   * clock, and `state.since` replaces the mark of the page's earlier answer.
    */
   function series(since) {
     const start = begin - born * 1000 + state.clockMillis;
@@ -258,7 +262,7 @@ function start({port = 0, prefix = '/behind'} = {}) {
       case 'collect': return done({answers: [String(body.messages.length)]});
       case 'chat': return done({answers: body.messages});
       case 'createUser': return done({answers: ['true']});
-      default: return done({answers: [argumentsText.slice(1, -1).trim() || 'null']}); // echo
+      default: return done({answers: [argumentsText.slice(1, -1).trim() || 'null']}); // the call echoes its argument
     }
   }
 

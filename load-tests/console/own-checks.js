@@ -13,12 +13,12 @@ const {XSS} = require('./mock.js');
 const SERVICE = 'tern.rpc.load.console.Workshop';
 const PREFIX = '/edge';
 
-/** Behind a proxy with a path of its own, a context path and another path of Actuator. */
+/** The application on Tomcat behind a proxy. The proxy, the context path and the Actuator each add a path. */
 function behindProxy(port) {
   return {name: 'servlet, behind paths', actuator: '/shop/manage', port, proxied: true, options: [`--server.port=${port}`, '--server.servlet.context-path=/shop', '--management.endpoints.web.base-path=/manage', '--server.forward-headers-strategy=framework']};
 }
 
-/** On WebFlux, with Actuator on a port of its own. */
+/** The application on WebFlux, with the Actuator on a separate port. */
 function reactive(port) {
   return {name: 'WebFlux, own port', actuator: '/ops/actuator', port, proxied: false, options: ['--spring.main.web-application-type=reactive', '--server.port=0', `--management.server.port=${port}`, '--management.server.address=127.0.0.1', '--management.server.base-path=/ops']};
 }
@@ -83,7 +83,7 @@ async function pageOf(browser, url, running) {
     return view.text('.result');
   };
   const counts = () => running.application.counts();
-  /** Sends a call and checks that the method ran this often. */
+  /** Sends a call and checks that the method ran this many times. */
   const send = async (name, messages, times = 1) => {
     await method(name);
     if (messages !== null) await view.fill('#json', messages);
@@ -192,7 +192,7 @@ async function stops({method, press, result, counts, untilCounted, view, answers
 
 async function values({send, answers, view, page, method}) {
   await check('every kind of value: the example of the form is sent and comes back', async () => {
-    await view.open('#/services'); // forgets what was typed
+    await view.open('#/services'); // discards the text that was typed
     const told = await send('every', null);
     that(told.includes('OK'), told);
     const [text] = await answers();

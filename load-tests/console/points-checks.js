@@ -1,14 +1,18 @@
-// The checks of the chart's points: the page asks only for points that it does not have, and merges them with its own.
+// The checks of the chart's points. The page must request only points that it does not have, and merge them with its
+// own.
 'use strict';
 
 const {check, is, that, WAIT} = require('./browser.js');
 
-/** What the page has of the resource "now". Its modules are loaded once, so this import returns the page's own. */
+/**
+ * Returns the page's data of the resource "now". Modules are loaded only once, so this import returns the same module
+ * that the page uses.
+ */
 const ownOf = (view, url) => view.page.evaluate(async (module) => (await import(module)).live.data.now, `${url}/live.js`);
 
 /**
- * Checks that the page has the points of a complete answer. Only the first point may differ: it covers up to 10 s, and
- * the page keeps it until all of them are older than 15 minutes.
+ * Checks that the page has the points of a complete answer. Only the first point may differ. It covers up to 10 s, and
+ * the page keeps it until these 10 s are older than 15 minutes.
  */
 async function isComplete(view, url) {
   for (const until = Date.now() + WAIT; ; ) {
@@ -25,14 +29,14 @@ async function isComplete(view, url) {
   }
 }
 
-/** Waits until the page has received a number of further answers. */
+/** Waits until the page has received this number of additional answers. */
 async function further(view, count) {
   const received = () => performance.getEntriesByType('resource').filter((e) => /\/now(\?|$)/.test(e.name)).length;
   const before = await view.page.evaluate(received);
   await view.until((n) => performance.getEntriesByType('resource').filter((e) => /\/now(\?|$)/.test(e.name)).length >= n, before + count);
 }
 
-/** The checks that fit any server. */
+/** The checks that run against any server. */
 async function merges(view, url) {
   await check('points: the page asks for new points only, and has those of a complete answer', async () => {
     await view.open('#/now');

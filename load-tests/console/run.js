@@ -1,4 +1,5 @@
-// The checks of the console's page. Usage: run.js browser mock | run.js browser own java classPath | run.js browser URL
+// Runs the checks of the console's page. Usage: run.js browser mock | run.js browser own java classPath | run.js
+// browser URL
 'use strict';
 
 const {launch, results} = require('./browser.js');

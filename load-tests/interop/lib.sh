@@ -24,7 +24,7 @@ die() {
     exit 2
 }
 
-need() { # program, advice for the case that it is missing
+need() { # arguments: program, advice if it is missing
     command -v "$1" >/dev/null || die "needs $1 on the path; $2"
 }
 
@@ -60,14 +60,14 @@ start_counting() {
     total=0
 }
 
-result() { # case, ok or failed
+result() { # arguments: case, ok or failed
     total=$((total + 1))
     if [[ "$2" != ok ]]; then
         printf '%s\n' "$1" >>"$failed"
     fi
 }
 
-run_case() { # case, command ...
+run_case() { # arguments: case, command ...
     local name="$1"
     shift
     printf '\n== %s\n' "$name" >>"$log"
@@ -79,7 +79,7 @@ run_case() { # case, command ...
     fi
 }
 
-expect() { # case, extended regular expression whose dot also matches a line feed, command ...
+expect() { # arguments: case, extended regular expression whose dot also matches a line feed, command ...
     local name="$1" wanted="$2" output
     shift 2
     output="$(timeout --kill-after=5 "$CASE_SECONDS" "$@" 2>&1 </dev/null)" || true
@@ -92,9 +92,9 @@ expect() { # case, extended regular expression whose dot also matches a line fee
     fi
 }
 
-# Runs a client that prints "ok CASE" or "failed CASE REASON" for each case, then calls finish. If the client itself fails,
-# the case "ended" is counted as failed.
-run_client() { # number of cases, command ...
+# Runs a client that prints "ok CASE" or "failed CASE REASON" for each case, then calls finish. If the client itself
+# fails, the case "ended" counts as failed.
+run_client() { # arguments: number of cases, command ...
     local verdict name _ output="$tools/logs/$suite.out"
     if ! timeout --kill-after=5 300 "${@:2}" >"$output" 2>>"$log" </dev/null; then
         result ended failed
@@ -108,7 +108,8 @@ run_client() { # number of cases, command ...
     finish "$1"
 }
 
-# Prints "suite passed/total". If the expected number of cases is given, a run with fewer cases fails.
+# Prints "suite passed/total". If the expected number of cases is given, the suite fails unless exactly this number of
+# cases ran.
 finish() {
     local known unexpected gone bad status=0
     bad=$(sort -u "$failed" | wc -l)
@@ -133,7 +134,7 @@ finish() {
 }
 
 # Installs a Go program once and prints its path.
-go_tool() { # package@version
+go_tool() { # argument: package@version
     need go "install Go, https://go.dev/dl"
     local folder="$tools/go/${1//[^A-Za-z0-9.]/-}" package="${1%@*}"
     local program="$folder/${package##*/}"
@@ -149,7 +150,7 @@ grpcurl_tool() {
     go_tool github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.9.4
 }
 
-# Installs a Python with the packages of clients/python/requirements.txt once, and prints its path.
+# Installs Python with the packages of clients/python/requirements.txt once, and prints its path.
 python_tool() {
     need python3 "install Python 3.9 or later"
     local folder="$tools/python" wanted="$interop/clients/python/requirements.txt"
@@ -164,7 +165,7 @@ python_tool() {
 }
 
 # Installs the packages of a folder's package.json and prints the folder of its node_modules.
-node_modules() { # folder below clients
+node_modules() { # argument: folder below clients
     need node "install Node 20 or later"
     need npm "install Node 20 or later, with npm"
     local folder="$tools/node-$1" wanted="$interop/clients/$1/package.json"
@@ -210,8 +211,9 @@ free_port() {
     python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 
-# Starts a server in the background and waits until it prints a line with the text. The server ends with the script.
-start_server() { # log file, text, command ...
+# Starts a server in the background and waits until it prints a line with the text. The server ends when the script
+# ends.
+start_server() { # arguments: log file, text, command ...
     local output="$1" text="$2"
     shift 2
     : >"$output"

@@ -19,7 +19,7 @@ def varint(number):
 
 host, port = sys.argv[1].encode(), int(sys.argv[2])
 request_length = int.from_bytes(sys.stdin.buffer.read(4), "big")
-sys.stdin.buffer.read(request_length)  # The same server serves every request.
+sys.stdin.buffer.read(request_length)  # the same server handles every request
 response = b"\x0a" + varint(len(host)) + host + b"\x10" + varint(port)  # field 1: host, field 2: port
 sys.stdout.buffer.write(len(response).to_bytes(4, "big") + response)
 sys.stdout.buffer.flush()

@@ -1,5 +1,5 @@
-// Runs in the browser. Calls grpc.testing.TestService of another origin by gRPC-Web and by Connect, and posts a line
-// "ok CASE" or "failed CASE REASON" for each case to the server from which the page was loaded.
+// Runs in the browser. Calls grpc.testing.TestService on another origin by gRPC-Web and by Connect. For each case,
+// posts a line "ok CASE" or "failed CASE REASON" to the server from which the page was loaded.
 import {createFileRegistry, fromBinary} from '@bufbuild/protobuf';
 import {FileDescriptorSetSchema} from '@bufbuild/protobuf/wkt';
 import {Code, ConnectError, createClient} from '@connectrpc/connect';
@@ -64,7 +64,7 @@ async function deadline(client) {
     sizesOf(client.streamingOutputCall({responseParameters: [{size: 1, intervalUs: 30_000_000}]}, {timeoutMs: 200})));
 }
 
-/** Makes JSON calls without a library, as a simple page does. */
+/** Makes JSON calls without a library, like a simple page. */
 async function plainFetch() {
   const response = await fetch(`${baseUrl}/grpc.testing.TestService/UnaryCall`, {
     method: 'POST',

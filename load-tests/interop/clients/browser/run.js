@@ -55,11 +55,11 @@ async function main() {
       const flags = [
         '--headless', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-sync',
         '--disable-component-update', `--user-data-dir=${profile}`,
-        // This prevents all other network requests of the browser.
+        // Prevents all other network requests of the browser.
         `--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE ${address.split(':')[0]}`,
       ];
       if (process.getuid() === 0) {
-        flags.push('--no-sandbox'); // This is required if the browser runs as root.
+        flags.push('--no-sandbox'); // required if the browser runs as root
       }
       child = spawn(browser, [...flags, `${page}/?server=${encodeURIComponent('http://' + address)}`], {
         stdio: ['ignore', 'ignore', 'inherit'],
@@ -75,8 +75,8 @@ async function main() {
 }
 
 /**
- * Removes a folder. Repeats the attempt, because helper processes of the browser may still write to the folder for a
- * moment. If the folder remains, this does not count as a failure of the server.
+ * Removes a folder. Tries several times, because helper processes of the browser may still write to the folder for a
+ * moment. A remaining folder does not count as a failure of the server.
  */
 async function remove(folder) {
   for (let attempt = 1; ; attempt++) {

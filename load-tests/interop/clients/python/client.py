@@ -167,7 +167,7 @@ def many_at_once(client):
 
 
 def health(client):
-    check_health = client.channel.unary_unary("/grpc.health.v1.Health/Check")  # Without a serializer, messages are bytes.
+    check_health = client.channel.unary_unary("/grpc.health.v1.Health/Check")  # without a serializer, messages are bytes
     check(check_health(b"", timeout=SECONDS), b"\x08\x01")  # field 1 is SERVING
 
 
@@ -187,7 +187,7 @@ def main():
             try:
                 case(client)
                 print("ok", case.__name__)
-            except Exception as failure:  # The next case must run after any failure.
+            except Exception as failure:  # after any failure, the next case must run
                 print("failed", case.__name__, " ".join(repr(failure).split()))
 
 

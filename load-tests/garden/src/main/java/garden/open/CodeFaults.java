@@ -7,7 +7,7 @@ import garden.run.Kind;
 import garden.run.Stand;
 import java.util.List;
 
-/** The faults in code, locks, executors and memory, and on the machine. */
+/** Faults in code, locks, executors and memory, and faults of the machine. */
 final class CodeFaults {
 
     private CodeFaults() {}

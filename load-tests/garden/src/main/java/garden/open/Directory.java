@@ -15,7 +15,9 @@ import org.springframework.http.client.HttpComponentsClientHttpRequestFactory;
 import org.springframework.stereotype.Component;
 import org.springframework.web.client.RestClient;
 
-/** An HTTP client whose connections live for 1 ms, so that it resolves the host name for each request. */
+/**
+ * An HTTP client whose connections live for only 1 ms. It therefore resolves the host name for almost every request.
+ */
 @Component
 class Directory implements Step {
 

@@ -9,7 +9,7 @@ import org.springframework.stereotype.Component;
 @Component
 class Exports implements Step {
 
-    @SuppressWarnings("unused") // The field keeps the optimizer from removing the work.
+    @SuppressWarnings("unused") // This field keeps the optimizer from removing the work.
     private volatile List<String> last = List.of();
 
     @Override

@@ -7,7 +7,7 @@ import garden.run.Kind;
 import garden.run.Stand;
 import java.util.List;
 
-/** The faults that also occur in the replay, and other faults that were used to write the diagnosis rules. */
+/** The faults that also occur in the replay, and other faults that the authors used to write the diagnosis rules. */
 final class KnownFaults {
 
     private KnownFaults() {}

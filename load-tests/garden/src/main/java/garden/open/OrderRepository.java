@@ -32,7 +32,7 @@ class OrderRepository implements Step {
         }
     }
 
-    @SuppressWarnings("resource") // The fault is that the connection is not closed.
+    @SuppressWarnings("resource") // The missing call of close() is the fault.
     private void export() {
         try {
             Connection connection = source.getConnection();

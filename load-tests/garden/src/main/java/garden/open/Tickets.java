@@ -7,7 +7,7 @@ import org.springframework.stereotype.Component;
 @Component
 class Tickets implements Step {
 
-    @SuppressWarnings("unused") // The field forces the loop to write to memory.
+    @SuppressWarnings("unused") // This field forces the loop to write to memory.
     private volatile long drawn;
 
     @Override

@@ -1,4 +1,7 @@
-/** The open half of the fault set. The authors of the diagnosis rules may read the diagnoses of these faults; those of the blind half stay hidden from them. */
+/**
+ * The open half of the faults. The authors of the diagnosis rules may read the diagnoses of these faults. They must not
+ * read the diagnoses of the blind half.
+ */
 @NullMarked
 package garden.open;
 

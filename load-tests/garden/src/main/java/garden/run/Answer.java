@@ -6,7 +6,7 @@ import java.util.Set;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The result of a diagnosis: the diagnosis's state and the causes that it found. */
+/** The result of a diagnosis: its state and the causes that it found. */
 record Answer(String state, List<Found> causes) {
 
     /** The fields of a cause that do not describe the cause itself. */
@@ -17,7 +17,7 @@ record Answer(String state, List<Found> causes) {
     /**
      * A cause that the diagnosis found.
      *
-     * @param all the cause's fields as one string, without symptoms and acquitted suspects
+     * @param all the fields of the cause as one string, without symptoms and without causes that were ruled out
      */
     record Found(String title, String change, String all) {}
 
@@ -41,15 +41,15 @@ record Answer(String state, List<Found> causes) {
     }
 
     /**
-     * Returns a suffix for the text of an advised change. The suffix names the property to set, which the text itself
-     * may omit.
+     * Returns a suffix for the text of an advised change. The suffix contains the property to set, because the text
+     * itself may omit it.
      */
     private static String setting(JsonNode change) {
         String property = text(change.path("property"));
         return property.isEmpty() ? "" : " (" + property + "=" + text(change.path("to")) + ")";
     }
 
-    /** Returns the status from the JSON of {@code /actuator/health}. */
+    /** Returns the status in the JSON of {@code /actuator/health}. */
     static String status(String json) {
         return text(JSON.readTree(json).path("status"));
     }

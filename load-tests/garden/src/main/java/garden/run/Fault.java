@@ -9,7 +9,7 @@ import java.util.List;
  */
 public final class Fault {
 
-    /** Matches any advice to change a size. This advice is forbidden for faults that no pool size can repair. */
+    /** Matches any advice to change a size. Such advice is forbidden for faults that no pool size can repair. */
     public static final String NO_SIZE =
             "(max-active|max-total|max-idle|maximum-pool-size|max-per-host|max-wait|threads|queue-capacity)=\\S*\\d";
 
@@ -30,7 +30,7 @@ public final class Fault {
         this.text = text;
     }
 
-    /** Creates a fault. Without a true cause, it is a healthy situation. */
+    /** Creates a fault. A fault without a true cause is a healthy situation. */
     public static Fault of(String name, Stand stand, String text) {
         return new Fault(name, stand, text);
     }

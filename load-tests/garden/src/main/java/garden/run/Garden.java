@@ -2,7 +2,9 @@ package garden.run;
 
 import garden.world.World;
 
-/** Everything that a fault may change: the shop's switches, the load, and the services on which the shop depends. */
+/**
+ * Everything that a fault may change: the switches of the shop, the load, and the services on which the shop depends.
+ */
 public record Garden(World world, Shop shop, Load load) {
 
     /** Sets the strength of a fault in the shop. */
@@ -19,7 +21,7 @@ public record Garden(World world, Shop shop, Load load) {
      * Waits for the first cause.
      *
      * @param badBefore the number of late or failed calls before the fault
-     * @return the seconds from the first late or failed call until the first cause; -1 if there was no cause
+     * @return the number of seconds from the first late or failed call until the first cause; -1 if there was no cause
      */
     double awaitCause(long badBefore, int limitSeconds) throws Exception {
         long start = System.nanoTime();

@@ -4,8 +4,8 @@ import java.time.LocalTime;
 import java.time.temporal.ChronoUnit;
 
 /**
- * Shows one fault from beginning to end: it is planted, diagnosed and undone, and the shop recovers. Confined to one
- * thread.
+ * Shows one fault from beginning to end. The fault is planted, diagnosed and undone, and the shop recovers. Confined to
+ * one thread.
  */
 final class Live {
 
@@ -13,7 +13,7 @@ final class Live {
     private static final int AFTER_FIRST_SECONDS = 6;
     private static final int RECOVERY_SECONDS = 90;
 
-    /** The promised time from the first late or failed call until the first diagnosis (docs/diagnosis.md). */
+    /** The promised maximum time from the first late or failed call until the first diagnosis (docs/diagnosis.md). */
     private static final int PROMISED_SECONDS = 10;
 
     private final Garden garden;
@@ -63,7 +63,7 @@ final class Live {
         return "the first cause or its change is not the planted one: " + verdict.cause() + "; " + verdict.change();
     }
 
-    /** Returns the seconds until the miss has ended; -1 if it did not end. */
+    /** Waits for the end of the miss. Returns the number of seconds until the end, or -1 if the miss did not end. */
     private double awaitEnd() throws Exception {
         long start = System.nanoTime();
         while (Garden.secondsSince(start) < RECOVERY_SECONDS) {

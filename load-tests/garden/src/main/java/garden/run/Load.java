@@ -27,8 +27,8 @@ public final class Load implements AutoCloseable {
     private volatile int documentBytes;
     private volatile double perTick = 1;
     private volatile double wave;
-    private double due; // Only the clock thread uses this field.
-    private long ticks; // Only the clock thread uses this field.
+    private double due; // used only by the clock thread
+    private long ticks; // used only by the clock thread
 
     Load(OrderService orders) {
         this.orders = orders;
@@ -41,12 +41,12 @@ public final class Load implements AutoCloseable {
         return thread;
     }
 
-    /** Sets the rate to the given multiple of the usual 40 calls per second. */
+    /** Sets the rate to this multiple of the usual 40 calls per second. */
     public void factor(double times) {
         perTick = times;
     }
 
-    /** Makes the rate rise and fall by the given share of its value, with a period of eight seconds. */
+    /** Makes the rate rise and fall by this share of its value, with a period of eight seconds. */
     public void wave(double share) {
         wave = share;
     }
@@ -87,7 +87,7 @@ public final class Load implements AutoCloseable {
             send(id, id % 20);
             ended = true;
         } catch (RuntimeException e) {
-            // The code below counts the failed call as bad.
+            // The code below counts this call as bad.
         }
         calls.increment();
         if (!ended || System.nanoTime() - start > TARGET_NANOS) {

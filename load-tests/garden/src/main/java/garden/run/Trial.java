@@ -11,8 +11,8 @@ import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Plants faults in one running shop. Parallel trials share a lock, so only one fault is planted at a time. Confined to
- * one thread.
+ * Plants faults in one running shop. Parallel trials share a lock, so that only one fault is planted at a time.
+ * Confined to one thread.
  */
 final class Trial {
 
@@ -41,7 +41,7 @@ final class Trial {
                         return runAlone(fault);
                     }
                 }
-                awaitHealthy(); // A fault in a parallel trial may have slowed this shop down.
+                awaitHealthy(); // The fault of a parallel trial may have slowed this shop down.
             }
         }
         throw new IllegalStateException("the loop above returns");
@@ -94,7 +94,7 @@ final class Trial {
     /**
      * Waits for an alarm.
      *
-     * @return the seconds until the alarm; -1 if there was no alarm
+     * @return the number of seconds until the alarm; -1 if there was no alarm
      */
     private double awaitAlarm() throws Exception {
         long start = System.nanoTime();

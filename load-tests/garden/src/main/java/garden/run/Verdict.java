@@ -44,7 +44,7 @@ record Verdict(
                 !truths.isEmpty()
                         && truths.stream().allMatch(truth -> causes.stream().anyMatch(cause -> truth.isNamedBy(cause))),
                 truths.stream().anyMatch(truth -> truth.isNamedBy(top) && truth.isChangedBy(top)),
-                // In a pair, the right change for one fault may be forbidden for the other fault.
+                // The right change for one fault of a pair may be forbidden for the other fault.
                 harmful && truths.stream().noneMatch(truth -> truth.isNamedBy(top) && truth.isChangedBy(top)),
                 alarm,
                 top.title(),
@@ -52,7 +52,7 @@ record Verdict(
     }
 
     /**
-     * Returns whether the run is valid: a fault must make calls miss their target, and a healthy situation must not.
+     * Returns whether the run is valid. A fault must make calls miss their target, and a healthy situation must not.
      */
     boolean valid() {
         return healthy ? bad < EFFECT : bad >= EFFECT;

@@ -4,7 +4,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
-/** Does the work of each call, both for RPC and for web requests. */
+/** Does the work of each call. RPC calls and web requests both use it. */
 @Component
 public class OrderDesk {
 

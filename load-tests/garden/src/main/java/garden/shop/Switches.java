@@ -14,7 +14,7 @@ public final class Switches {
 
     private Switches() {}
 
-    /** Returns the strength of a fault; 0 if the fault is not planted. */
+    /** Returns the strength of a fault, or 0 if the fault is not planted. */
     public static double level(String name) {
         return LEVELS.getOrDefault(name, 0.0);
     }
@@ -25,7 +25,7 @@ public final class Switches {
 
     /**
      * Registers an action for a fault that does not depend on calls. The action runs on the control thread when the
-     * fault's strength changes.
+     * strength of the fault changes.
      */
     public static void listen(String name, DoubleConsumer action) {
         LISTENERS.computeIfAbsent(name, any -> new CopyOnWriteArrayList<>()).add(action);

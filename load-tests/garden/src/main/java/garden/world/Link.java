@@ -48,12 +48,12 @@ public final class Link implements AutoCloseable {
         connectDelay = millis;
     }
 
-    /** Limits the bandwidth of answers in bytes per millisecond; 0 for no limit. */
+    /** Limits the bandwidth of answers in bytes per millisecond. With 0, there is no limit. */
     public void bytesPerMilli(int bytes) {
         bytesPerMilli = bytes;
     }
 
-    /** Makes the link forward nothing and close nothing, like a peer that has become unreachable. */
+    /** Makes the link stop forwarding without closing any connection, like a peer that has become unreachable. */
     public void silent(boolean on) {
         silent = on;
         if (!on) {
@@ -126,7 +126,7 @@ public final class Link implements AutoCloseable {
                 out.write(buffer, 0, length);
             }
         } catch (IOException e) {
-            // One side has closed its connection, so the connection to the other side is also closed.
+            // One side has closed its connection. The connection to the other side is closed as well.
         } finally {
             open.remove(from);
             open.remove(to);

@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Limits the processor time that the shop can use. The means are competing processes, a restricted set of processors,
- * and a quota if the kernel permits quotas.
+ * Limits the processor time that the shop can use, by competing processes, by a restricted set of processors, and by a
+ * quota if the kernel permits quotas.
  */
 public final class Machine {
 
@@ -19,7 +19,7 @@ public final class Machine {
     private final List<Process> neighbours = new ArrayList<>();
     private long pid;
 
-    /** Sets the shop's process. Moves it to its own control group if the kernel permits this. */
+    /** Sets the process of the shop. Moves this process to its own control group if the kernel permits it. */
     public void shop(long pid) throws IOException {
         this.pid = pid;
         if (allowsQuota()) {

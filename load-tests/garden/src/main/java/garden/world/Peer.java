@@ -50,7 +50,7 @@ public final class Peer {
         bodyDelay = millis;
     }
 
-    /** Makes one request in every {@code requests} fail with status 503. If the value is 0, no request fails. */
+    /** Makes one of every {@code requests} requests fail with status 503. If the value is 0, no request fails. */
     public void failEach(int requests) {
         failEach = requests;
     }

@@ -27,7 +27,7 @@ public final class World implements AutoCloseable {
     private final Machine machine = new Machine();
 
     /**
-     * @param mariaDb true for a MariaDB database, which requires that MariaDB is installed; false for an H2 database
+     * @param mariaDb whether the database is MariaDB, which must then be installed; otherwise it is H2
      */
     public World(boolean mariaDb) throws IOException, SQLException {
         database = new Database(mariaDb ? new MariaDbEngine() : new H2Engine());

@@ -26,7 +26,7 @@ import tern.rpc.transport.PendingCall;
 import tern.sample.api.UserService;
 
 /**
- * Measures the cost of finding a waiting call by its id, and of ending it at its deadline. Compares Tern's data
+ * Measures the cost of finding a waiting call by its id, and of ending a call at its deadline. Compares Tern's data
  * structures with the usual ones. Each of the two threads has 128 open calls. One operation adds a call and answers the
  * oldest call.
  */
@@ -89,8 +89,8 @@ public class PendingCallsBenchmark {
     }
 
     /**
-     * Measures Tern's variant. Each call has a slot in a table, and its entry contains the deadline. One sweep checks
-     * the deadlines of all calls.
+     * Measures Tern's variant. Each call has a slot in a table, and the entry in this slot contains the deadline. One
+     * sweep checks the deadlines of all calls.
      */
     @Benchmark
     public @Nullable PendingCall slotAndSweep(UnderWay calls) {

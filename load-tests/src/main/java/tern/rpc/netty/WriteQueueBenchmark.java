@@ -18,7 +18,8 @@ import org.openjdk.jmh.annotations.TearDown;
 
 /**
  * Measures the cost of writing frames of 177 bytes to a channel. Compares writing several frames at a time with writing
- * and flushing each frame separately. The channel has no socket, so the cost of the system call is not included.
+ * and flushing each frame separately. The channel has no socket, so the result does not include the cost of the system
+ * call.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

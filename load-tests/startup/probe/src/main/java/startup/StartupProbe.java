@@ -15,8 +15,8 @@ import org.springframework.core.env.Environment;
 /**
  * Prints figures when the application is ready: the number of loaded classes, the CPU and wall time since the JVM
  * started, the number of live threads, and the size of the heap after a collection. If the application defines a first
- * call, makes this call and prints its duration. Reads the paths of the property {@code startup.read} from the
- * application's web server before it counts the threads and measures the heap. Then ends the process.
+ * call, makes this call and prints its duration. Before it counts the threads and measures the heap, reads the paths of
+ * the property {@code startup.read} from the application's web server. Then ends the process.
  */
 public final class StartupProbe implements ApplicationListener<ApplicationReadyEvent> {
 
@@ -69,9 +69,7 @@ public final class StartupProbe implements ApplicationListener<ApplicationReadyE
         return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed() >> 10;
     }
 
-    /**
-     * Repeats the call until it succeeds. The client starts before the provider, so it may take a moment to connect.
-     */
+    /** Repeats the call until it succeeds. The client starts before the provider, so connecting may take a moment. */
     private static long firstSuccess(FirstCall first) {
         RuntimeException last = new IllegalStateException("not called");
         for (int attempt = 0; attempt < 100; attempt++) {

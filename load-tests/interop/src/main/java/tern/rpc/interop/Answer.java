@@ -8,8 +8,7 @@ import tern.rpc.RpcException;
 /**
  * One action of a server in a stream: sending a message, ending the stream, or failing.
  *
- * @param delay the time to wait before this action, counted from the moment when the action reaches the head of the
- *     queue
+ * @param delay the time to wait before this action, starting when the action reaches the head of the queue
  */
 record Answer<R>(@Nullable R message, @Nullable RpcException failure, Duration delay) {
 

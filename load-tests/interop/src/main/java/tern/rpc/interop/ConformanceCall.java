@@ -74,7 +74,10 @@ final class ConformanceCall {
                 .build();
     }
 
-    /** Returns the payload of a later answer in a stream that is not full-duplex. It contains only the data. */
+    /**
+     * Returns the payload of a later answer in a stream that is not full-duplex. This payload contains only the data of
+     * the answer.
+     */
     static ConformancePayload only(ByteString data) {
         return ConformancePayload.newBuilder().setData(data).build();
     }

@@ -10,7 +10,7 @@ import tern.rpc.interop.conformance.Header;
 
 /**
  * Converts between Tern's metadata and the headers of the conformance suite. The suite writes headers as they appear on
- * the wire: binary values are in base64, and their names end in {@code -bin}.
+ * the wire: binary values are in base64, and the names of binary headers end in {@code -bin}.
  */
 final class ConformanceHeaders {
 
@@ -31,7 +31,7 @@ final class ConformanceHeaders {
         }
     }
 
-    /** Returns one header for each name, with its values in their original order. */
+    /** Returns one header for each name. The values keep their original order. */
     static List<Header> of(Metadata metadata) {
         Map<String, Header.Builder> headers = new LinkedHashMap<>();
         metadata.forEach((name, value) -> {

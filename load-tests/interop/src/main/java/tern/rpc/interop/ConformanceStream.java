@@ -10,7 +10,7 @@ import tern.rpc.interop.conformance.ConformancePayload;
 import tern.rpc.interop.conformance.StreamResponseDefinition;
 
 /**
- * The answers of a stream, which the stream's first request defines. In a full-duplex stream, each request gets one
+ * The answers of a stream, as defined by the stream's first request. In a full-duplex stream, each request gets one
  * answer, and the remaining answers are sent after the last request. In any other stream, all answers are sent after
  * the last request.
  */

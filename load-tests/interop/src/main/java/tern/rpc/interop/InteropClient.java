@@ -5,8 +5,8 @@ import java.util.Map;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * Runs one case of gRPC's interop suites against a server without TLS. Accepts the same flags as the suites' other
- * clients, and exits with 0 if the case passes.
+ * Runs one case of gRPC's interop suites against a server without TLS. Accepts the same flags as the other clients of
+ * the suites, and exits with 0 if the case passes.
  *
  * <p>Usage: {@code InteropClient --server_host=H --server_port=N --test_case=NAME [--soak_iterations=N]}. Other flags
  * of the suites are ignored.

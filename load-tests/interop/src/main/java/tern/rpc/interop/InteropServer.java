@@ -24,7 +24,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Provides the services of the public test suites, the health service and the reflection service on one port without
- * TLS, until the process is stopped.
+ * TLS. Runs until the process is stopped.
  *
  * <p>Usage: {@code InteropServer --port=N}; 0 chooses a free port. The server prints its port when it is ready.
  */
@@ -32,7 +32,7 @@ public final class InteropServer {
 
     private static final String PORT = "--port=";
 
-    /** The origin of the browser suite's page. */
+    /** The origin of the page in the browser suite. */
     private static final String PAGE = "http://127.0.0.1:18099";
 
     private InteropServer() {}

@@ -37,7 +37,8 @@ final class InteropTestService implements TestService {
     private static final String ECHO_INITIAL = "x-grpc-test-echo-initial";
 
     /**
-     * The name of a trailer with a binary value. On the wire, the name ends in {@code -bin}, as for all binary headers.
+     * The name of a trailer with a binary value. On the wire, the name ends in {@code -bin}, like the names of all
+     * binary headers.
      */
     private static final String ECHO_TRAILING = "x-grpc-test-echo-trailing";
 
@@ -171,8 +172,8 @@ final class InteropTestService implements TestService {
         @Override
         public void onSubscribe(Flow.Subscription given) {
             subscription = given;
-            // The method reads one request at a time, because the call's context reports only the compression of the
-            // latest request.
+            // Requests are read one at a time, because the call's context reports only the compression of the latest
+            // request.
             given.request(1);
         }
 

@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 
 /**
- * Publishes a script's answers to a stream of requests, as fast as the subscriber requests them. Supports only
- * one subscriber. No thread blocks: a thread that signals an event also handles it, unless another thread is already
- * handling events and takes over this event too.
+ * Publishes a script's answers to a stream of requests, as fast as the subscriber requests them. Supports only one
+ * subscriber. No thread blocks. A thread that signals an event also handles it, unless another thread is already
+ * handling events. In that case, the other thread also handles the new event.
  */
 final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscriber<Q>, Flow.Subscription {
 
@@ -24,7 +24,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
     private final Script<Q, R> script;
     private final ScheduledExecutorService timer;
 
-    // The count is at least 1 until both sides have subscribed, so that no event is handled earlier.
+    // At least 1 until both sides have subscribed, so that no event is handled earlier.
     private final AtomicInteger news = new AtomicInteger(1);
     private final AtomicLong wanted = new AtomicLong();
     private final Queue<Q> received = new ConcurrentLinkedQueue<>();
@@ -37,7 +37,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
 
     // Only the thread that handles events uses the fields below.
     private final ArrayDeque<Answer<R>> answers = new ArrayDeque<>();
-    private boolean delayed; // This is true if the delay of the answer at the head of the queue has been scheduled.
+    private boolean delayed; // whether the delay of the first answer in the queue has been scheduled
     private boolean asked;
     private boolean allAnswered;
     private boolean over;
@@ -126,7 +126,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
         int count = known;
         do {
             while (!over && advance(subscriber)) {
-                // The loop has no body, because its condition performs the steps.
+                // All work is done in the loop condition.
             }
         } while ((count = news.addAndGet(-count)) != 0);
     }
@@ -183,7 +183,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
     }
 
     private boolean ask(Flow.Subscriber<? super R> subscriber) {
-        // The flag must be read before the queue, because the last request enters the queue before the flag is set.
+        // The last request enters the queue before the flag is set. Therefore the flag must be read before the queue.
         boolean last = lastReceived;
         Q request = received.poll();
         try {

@@ -34,7 +34,7 @@ public interface TestService {
     @WireName("StreamingInputCall")
     CompletionStage<StreamingInputCallResponse> streamingInputCall(Flow.Publisher<StreamingInputCallRequest> requests);
 
-    /** Answers each request as soon as the request arrives. */
+    /** Answers each request as soon as it arrives. */
     @WireName("FullDuplexCall")
     Flow.Publisher<StreamingOutputCallResponse> fullDuplexCall(Flow.Publisher<StreamingOutputCallRequest> requests);
 

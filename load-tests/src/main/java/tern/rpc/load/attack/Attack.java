@@ -97,7 +97,7 @@ enum Attack {
                         2,
                         50,
                         (connection, stream) -> {
-                            // The method begin() has already sent the headers.
+                            // begin() has already sent the headers.
                             connection.write(RawHttp2.DATA, RawHttp2.END_STREAM, stream, bomb);
                         },
                         "quick",
@@ -106,7 +106,8 @@ enum Attack {
     }),
 
     /**
-     * Simulates an honest reader that grants new credit after every frame. The server must not disconnect this reader.
+     * Behaves like an honest reader that grants new credit after every frame. The server must not disconnect this
+     * reader.
      */
     EAGER_CREDIT(
             "an honest reader with two WINDOW_UPDATE for each DATA frame",
@@ -270,7 +271,7 @@ enum Attack {
                     }
                     while (attacker.goesOn()) {
                         attacker.pause(500);
-                        connection.credit(0, 1); // This write fails after the server has closed the connection.
+                        connection.credit(0, 1); // The write fails after the server has closed the connection.
                     }
                 }
             })),
@@ -287,7 +288,7 @@ enum Attack {
                     }
                     while (attacker.goesOn()) {
                         attacker.pause(500);
-                        connection.ping(); // This write fails after the server has closed the connection.
+                        connection.ping(); // The write fails after the server has closed the connection.
                     }
                 }
             })),
@@ -394,7 +395,7 @@ enum Attack {
     }
 
     /**
-     * Returns whether honest callers open a new connection for each call. This is the case for attacks that use up the
+     * Returns whether honest callers open a new connection for each call. This is the case for attacks that exhaust the
      * server's connections.
      */
     boolean takesConnections() {
@@ -420,7 +421,7 @@ enum Attack {
                         connection.call("feed", "a");
                     } else {
                         attacker.pause(5);
-                        connection.credit(0, 1); // This write fails after the server has closed the connection.
+                        connection.credit(0, 1); // The write fails after the server has closed the connection.
                     }
                 }
             }
@@ -459,7 +460,7 @@ enum Attack {
     private static void hold(Attacker attacker, RawHttp2 connection) throws IOException {
         while (attacker.goesOn()) {
             attacker.pause(500);
-            // This write fails after the connection has been closed.
+            // The write fails after the connection has been closed.
             connection.write(RawHttp2.SETTINGS, RawHttp2.ACK, 0, new byte[0]);
         }
     }

@@ -16,8 +16,8 @@ import tern.rpc.load.replay.Facts;
 /**
  * Runs attacks. Each attack targets a fresh server with a heap of 512 MB. Honest callers send 200 calls per second to
  * this server from another address. Prints the share of answered honest calls and their p99 before, during and after
- * the attack, the peak memory and CPU time of the server's process, and the reactions that the attacker saw. Exits with
- * 1 if fewer than 95 % of the honest calls during an attack on Tern are answered.
+ * the attack. Also prints the peak memory and CPU time of the server's process, and the reactions that the attacker
+ * saw. Exits with 1 if fewer than 95 % of the honest calls during an attack on Tern are answered.
  *
  * <pre>load-tests/attacks [--attacks=gzip,silent] [--peers=tern,grpc-java] [--seconds=15]</pre>
  */
@@ -29,7 +29,7 @@ public final class Attacks {
     private static final int QUIET_MILLIS = 4_000;
     private static final int AFTER_MILLIS = 4_000;
     private static final int SETTLE_MILLIS = 2_000;
-    private static final double TICKS = 100; // The number of clock ticks per second on Linux (USER_HZ).
+    private static final double TICKS = 100; // clock ticks per second on Linux (USER_HZ)
 
     private final List<Attack> attacks;
     private final List<String> peers;
@@ -150,7 +150,7 @@ public final class Attacks {
         return new HonestCallers(port, attack.takesConnections());
     }
 
-    /** Reads the server's output, because a full pipe would block the server's threads when they log. */
+    /** Reads the server's output. Otherwise the pipe would fill, and the server's threads would block when they log. */
     private static void drain(Process server) {
         Thread reader = new Thread(() -> {
             try {
@@ -179,7 +179,7 @@ public final class Attacks {
                 .start();
     }
 
-    /** Returns the first line of output that was not written by a logger. */
+    /** Returns the first line of output that no logger has written. */
     private static String read(BufferedReader output) throws IOException {
         String line;
         while ((line = output.readLine()) != null) {
@@ -191,8 +191,8 @@ public final class Attacks {
     }
 
     /**
-     * Returns a port that is free on all addresses. A port that is free on one address is not enough, because sockets
-     * of the previous attack may still occupy it on other loopback addresses.
+     * Returns a port that is free on all addresses. A port that is free on one address may still be in use on other
+     * loopback addresses, by sockets of the previous attack.
      */
     private static int freePort() throws IOException {
         try (ServerSocket free = new ServerSocket(0)) {

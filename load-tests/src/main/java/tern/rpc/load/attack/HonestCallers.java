@@ -42,8 +42,8 @@ final class HonestCallers implements AutoCloseable {
     private final int port;
     private final boolean connectAnew;
     private final AtomicBoolean closed = new AtomicBoolean();
-    private List<Long> nanos = new ArrayList<>(); // Guarded by this.
-    private Map<String, Integer> reasons = new TreeMap<>(); // Guarded by this.
+    private List<Long> nanos = new ArrayList<>(); // guarded by this
+    private Map<String, Integer> reasons = new TreeMap<>(); // guarded by this
 
     /**
      * @param connectAnew whether each call opens a new connection

@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
 final class RawDubbo implements AutoCloseable {
 
     private static final short MAGIC = (short) 0xdabb;
-    private static final int REQUEST = 0x82; // The flags of a hessian2-encoded request.
+    private static final int REQUEST = 0x82; // the flags of a hessian2-encoded request
     private static final int TWO_WAY = 0x40;
     private static final int EVENT = 0x20;
     private static final int HEAD_BYTES = 16;
@@ -92,7 +92,7 @@ final class RawDubbo implements AutoCloseable {
     }
 
     /**
-     * Returns an encoded map. Half of its keys are strings and half are integers; all keys have the same hash code.
+     * Returns an encoded map. Half of its keys are strings and half are integers. All keys have the same hash code.
      *
      * @param entries the number of entries, at most 131,072
      */
@@ -113,8 +113,8 @@ final class RawDubbo implements AutoCloseable {
     }
 
     /**
-     * Returns a string of the parts "Aa" and "BB", which have the same hash code. The string is different for each
-     * {@code number}.
+     * Returns a string that consists of the parts "Aa" and "BB". All these strings have the same hash code, and each
+     * {@code number} gives a different string.
      */
     private static String equalText(int number) {
         StringBuilder text = new StringBuilder();

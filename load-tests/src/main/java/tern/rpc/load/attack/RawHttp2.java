@@ -19,7 +19,7 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * An HTTP/2 connection (RFC 9113) that lets the caller choose which frames to write and when to read. Header fields are
- * literals without indexing (RFC 7541 section 6.2.2). One thread may write while another reads.
+ * literals without indexing (RFC 7541 section 6.2.2). One thread may write while another thread reads.
  */
 final class RawHttp2 implements AutoCloseable {
 
@@ -67,8 +67,8 @@ final class RawHttp2 implements AutoCloseable {
     }
 
     /**
-     * Sends the connection preface. If {@code initialWindow} is not negative, the preface sets the initial window of
-     * the streams.
+     * Sends the connection preface. If {@code initialWindow} is not negative, the preface sets the initial window size
+     * of the streams.
      */
     RawHttp2 open(int initialWindow) throws IOException {
         out.write(PREFACE);
@@ -94,7 +94,7 @@ final class RawHttp2 implements AutoCloseable {
                 .array());
     }
 
-    /** Grants flow-control credit for a stream; stream 0 means the connection. */
+    /** Grants flow-control credit for a stream, or for the connection if the stream is 0. */
     void credit(int stream, int bytes) throws IOException {
         write(WINDOW_UPDATE, 0, stream, ByteBuffer.allocate(4).putInt(bytes).array());
     }

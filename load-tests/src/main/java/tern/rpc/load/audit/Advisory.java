@@ -118,7 +118,7 @@ record Advisory(String id, boolean withdrawn, List<Affected> affected) {
 
     /**
      * Returns the finding for a version of a package. Returns an empty result if the version is not affected or the
-     * advisory is withdrawn.
+     * advisory has been withdrawn.
      */
     Optional<Finding> of(String name, String version) {
         if (withdrawn) {

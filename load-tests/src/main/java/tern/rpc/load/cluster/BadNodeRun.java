@@ -19,16 +19,14 @@ import tern.rpc.load.sample.Program;
  */
 final class BadNodeRun implements AutoCloseable {
 
-    /** The offered load as a share of all nodes' total capacity. */
+    /** The offered load as a share of the total capacity of all nodes. */
     private static final double LOAD = 0.6;
 
     private static final int NODES = 10;
     private static final int WARM_UP_SECONDS = 6;
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
-    /**
-     * The time between the end of the fault and the one-second measurement of the recovered node, in seconds.
-     */
+    /** The time in seconds between the end of the fault and the one-second measurement of the recovered node. */
     private static final int CURED_SECONDS = 4;
 
     private final ScheduledExecutorService timer = Executors.newScheduledThreadPool(2);
@@ -42,8 +40,8 @@ final class BadNodeRun implements AutoCloseable {
     /**
      * The results of a run.
      *
-     * @param curedPercent the first node's share of the calls, in percent, in the fifth second after the end of its
-     *     fault
+     * @param curedPercent the first node's share of the calls in the fifth second after the end of its fault, in
+     *     percent
      */
     record Result(String policy, int clients, BadNode badNode, Timeline timeline, double curedPercent) {}
 
@@ -51,7 +49,7 @@ final class BadNodeRun implements AutoCloseable {
     BadNodeRun(Supplier<Framework> made, String policy, int count, int workers) throws Exception {
         this.framework = made.get();
         this.perSecond = LOAD * NODES * workers * SECOND / Station.MEAN_NANOS;
-        // Each client uses its own loopback address, so the relay listens on all addresses.
+        // Each client uses a different loopback address, so the relay listens on all addresses.
         InetAddress all = InetAddress.getByName("0.0.0.0");
         List<Integer> ports = new ArrayList<>();
         for (int i = 0; i < NODES; i++) {
@@ -64,8 +62,8 @@ final class BadNodeRun implements AutoCloseable {
         this.relay = new FaultyRelay(relayLoop, all, ports.get(0));
         ports.set(0, relay.port());
         for (int client = 0; client < count; client++) {
-            // Each client uses its own loopback address, because some load balancers keep their state in static fields,
-            // by address. Clients with the same address would share this state.
+            // Each client uses a different loopback address. Some load balancers keep their state in static fields, by
+            // address, so clients with the same address would share this state.
             String host = "127.0." + (1 + client / 250) + "." + (1 + client % 250);
             clients.add(framework.connect(
                     ports.stream()
@@ -89,7 +87,7 @@ final class BadNodeRun implements AutoCloseable {
         TimeUnit.SECONDS.sleep(1);
         double cured = share(before, arrived());
         pace.join();
-        TimeUnit.MILLISECONDS.sleep(2 * Framework.TIMEOUT_MILLIS); // This pause gives the last calls time to end.
+        TimeUnit.MILLISECONDS.sleep(2 * Framework.TIMEOUT_MILLIS); // gives the last calls time to end
         return new Result(label, clients.size(), badNode, timeline, cured);
     }
 

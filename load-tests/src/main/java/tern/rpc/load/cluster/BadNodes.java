@@ -10,12 +10,12 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Compares Tern, grpc-java and Dubbo while one of ten nodes is faulty: failed calls, response times, and the time until
- * the recovered node serves calls again. Retries and hedging are disabled. Prints tables.
+ * Compares Tern, grpc-java and Dubbo while one of ten nodes is faulty. Measures failed calls, response times, and the
+ * time until the recovered node serves calls again. Retries and hedging are disabled. Prints tables.
  */
 public final class BadNodes {
 
-    /** A framework and one of its load balancing policies, under the name that the framework uses. */
+    /** A framework and one of its load balancing policies, under the framework's own name for it. */
     private record Policy(String label, Supplier<Framework> framework, String name) {}
 
     private static final List<Policy> POLICIES = List.of(

@@ -14,7 +14,7 @@ import tern.rpc.load.sample.Program;
 /**
  * The program behind {@code ./demo --cluster}. Runs three sample providers with a ZooKeeper server, and a consumer that
  * calls them at a steady rate. The providers are restarted one after another, then one is frozen and one is killed.
- * Ends with PASS if only calls in flight at the killed provider were lost.
+ * Prints PASS if only calls in flight at the killed provider were lost.
  */
 public final class ClusterDemo {
 

@@ -21,7 +21,7 @@ final class DemoReport implements Consumer<String> {
 
     private final Map<Integer, String> names = new LinkedHashMap<>();
     private final Consumer<String> out;
-    private final List<LostCall> lost = new ArrayList<>(); // This object's lock guards this field and all fields below.
+    private final List<LostCall> lost = new ArrayList<>(); // guarded by this, like all fields below
     private final Map<Integer, Row> before = new HashMap<>();
     private final Map<Integer, Row> now = new HashMap<>();
     private final Map<Integer, String> shown = new HashMap<>();
@@ -80,8 +80,8 @@ final class DemoReport implements Consumer<String> {
     }
 
     /**
-     * Returns the number of calls to a provider since the last printed row. If a provider has been absent for a long
-     * time, the consumer counts its calls from zero again.
+     * Returns the number of calls to a provider since the last printed row. For a provider that was absent for a long
+     * time, the consumer's count starts again at zero.
      */
     private long count(int port, Row current) {
         Row last = before.get(port);
@@ -104,7 +104,7 @@ final class DemoReport implements Consumer<String> {
     }
 
     /**
-     * Waits for a one-second interval in which the provider receives calls, and at the end of which it is connected.
+     * Waits for a one-second interval in which the provider receives calls and at the end of which it is connected.
      *
      * @return false if the time limit has passed
      */
@@ -142,7 +142,7 @@ final class DemoReport implements Consumer<String> {
         return DemoVerdict.of(List.copyOf(lost), kill, calls, ended && complete);
     }
 
-    /** Returns the number of calls in the run; 0 until the run has ended. */
+    /** Returns the number of calls in the run, or 0 until the run has ended. */
     synchronized long calls() {
         return calls;
     }

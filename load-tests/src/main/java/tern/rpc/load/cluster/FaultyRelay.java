@@ -37,11 +37,11 @@ public final class FaultyRelay implements AutoCloseable {
          * changes.
          */
         FREEZE,
-        /** Accepts connections but discards all bytes, like a firewall that has forgotten the connections. */
+        /** Accepts connections but discards all bytes, like a firewall that has lost its record of the connections. */
         SWALLOW,
         /** Resets all open connections, and each new connection. */
         RESET,
-        /** Delays bytes by {@link #DELAY_MILLIS} in each direction. */
+        /** Delays bytes in each direction by {@link #DELAY_MILLIS}. */
         DELAY,
         /** Closes the port and every connection. */
         CLOSED
@@ -55,7 +55,7 @@ public final class FaultyRelay implements AutoCloseable {
     private final int port;
     private final Set<Side> sides = ConcurrentHashMap.newKeySet();
     private volatile Mode mode = Mode.PASS;
-    private @Nullable Channel listening; // Guarded by this.
+    private @Nullable Channel listening; // guarded by this
 
     /**
      * Opens a port.

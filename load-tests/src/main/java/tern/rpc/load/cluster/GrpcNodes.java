@@ -141,7 +141,7 @@ final class GrpcNodes implements Framework {
 
         @Override
         public void onNext(Text text) {
-            // This method does nothing, because the next frame ends the call.
+            // The next frame ends the call, so the message needs no handling.
         }
 
         @Override

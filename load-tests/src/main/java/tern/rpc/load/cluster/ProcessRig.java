@@ -19,7 +19,7 @@ import tern.rpc.netty.EventLoops;
 
 /**
  * Runs three sample providers as processes, and one consumer for each protocol in this process. While the consumers
- * make calls at a steady rate, each fault is caused in the first provider or in all providers one after another. Prints
+ * make calls at a steady rate, causes each fault in the first provider or in all providers one after another. Prints
  * the lost calls of each protocol.
  */
 public final class ProcessRig {
@@ -61,8 +61,8 @@ public final class ProcessRig {
             for (int i = 1; i <= 3; i++) {
                 Path jar = Path.of(options.text("jar", "sample-provider/target/sample-provider.jar"));
                 providers.add(Provider.start("provider-" + i, jar, work, Program.freePort()));
-                // The providers start one after another, because a simultaneous start takes longer on a machine with
-                // few processors.
+                // The providers start one after another. A simultaneous start takes longer on a machine with few
+                // processors.
                 providers.get(i - 1).awaitReady();
             }
             try (FaultyRelay relay = new FaultyRelay(
@@ -115,8 +115,8 @@ public final class ProcessRig {
             Map<Wire, Double> back = awaitBack(after);
             TimeUnit.SECONDS.sleep(AFTER_SECONDS);
             Map<Wire, SteadyCalls.Counts> during = next(running);
-            // A call counts for the part of the run in which it started. Therefore the counts of a part are complete
-            // only after all its calls have ended.
+            // A call belongs to the part of the run in which it started. The counts of a part are complete only after
+            // all its calls have ended.
             closeAll(running);
             for (Wire wire : Wire.values()) {
                 print(
@@ -162,8 +162,8 @@ public final class ProcessRig {
     }
 
     /**
-     * Returns the first provider's share of the calls between two readings of the counts. A restarted provider counts
-     * from zero.
+     * Returns the first provider's share of the calls between two readings of the counts. The counts of a restarted
+     * provider start at zero.
      */
     private static double share(long[] before, long[] after) {
         long all = 0;
@@ -176,7 +176,10 @@ public final class ProcessRig {
         return all == 0 ? 0 : 100.0 * first / all;
     }
 
-    /** Returns the seconds until the faulty provider serves calls again, or infinity if the time limit passes first. */
+    /**
+     * Waits until the faulty provider serves calls again. Returns the elapsed seconds, or infinity if the time limit
+     * passes first.
+     */
     private Map<Wire, Double> awaitBack(Map<Wire, long[]> after) throws InterruptedException {
         long began = System.nanoTime();
         Map<Wire, Double> back = new EnumMap<>(Wire.class);

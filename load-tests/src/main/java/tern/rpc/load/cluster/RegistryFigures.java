@@ -17,8 +17,8 @@ import tern.rpc.registry.dubbo.KnownProcesses;
 import tern.rpc.registry.dubbo.KnownProviders;
 
 /**
- * Measures the processor time for parsing a full list of registry entries, and the memory of the parsed entries.
- * The measurement uses neither ZooKeeper nor its client. The client would need additional memory for its watches.
+ * Measures the processor time for parsing a full list of registry entries, and the memory of the parsed entries. The
+ * measurement uses neither ZooKeeper nor its client. The client would need additional memory for its watches.
  */
 final class RegistryFigures {
 
@@ -72,7 +72,7 @@ final class RegistryFigures {
     private static void report(String level, int rounds, Supplier<Parsed> parser) {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long[] nanos = new long[rounds];
-        long entries = 0; // the JIT compiler cannot remove a list whose entries are counted
+        long entries = 0; // The count keeps the JIT compiler from removing the list.
         for (int round = 0; round < rounds; round++) {
             long before = threads.getCurrentThreadCpuTime();
             entries += parser.get().entries();
@@ -127,7 +127,7 @@ final class RegistryFigures {
         return new Parsed((int) known.providers().count(), known);
     }
 
-    /** Copies a name, because ZooKeeper's client also creates a new string for each name of each list. */
+    /** Copies a name. ZooKeeper's client also creates a new string for each name in each list. */
     private static String copy(String name) {
         return new String(name.toCharArray());
     }

@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * A simulated node with some workers. The service time of a call is exponentially distributed. A station has no threads
- * of its own. Instead, it schedules the answer for the time at which a worker would finish. Thread-safe.
+ * A simulated node with some workers. The service time of a call is exponentially distributed. A station has no
+ * threads. Instead, it schedules the answer for the time at which a worker would finish. Thread-safe.
  */
 final class Station {
 
@@ -28,9 +28,9 @@ final class Station {
 
     private final int number;
     private final ScheduledExecutorService timer;
-    private final Random random; // Guarded by this.
+    private final Random random; // guarded by this
 
-    // The time at which each worker becomes free. This object's lock guards the field.
+    // The time at which each worker becomes free; guarded by this.
     private final PriorityQueue<Long> freeAt = new PriorityQueue<>();
     private final LongAdder arrived = new LongAdder();
     private volatile State state = State.HEALTHY;

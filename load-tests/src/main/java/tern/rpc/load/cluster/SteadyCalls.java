@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes blocking calls through one consumer at a steady rate. Every second call uses an idempotent method. A call
- * starts at its scheduled time even if earlier calls have not ended, and its latency is measured from that time.
- * Thread-safe.
+ * starts at its scheduled time even if earlier calls have not ended. The latency of a call is measured from the
+ * scheduled time. Thread-safe.
  */
 final class SteadyCalls {
 
@@ -43,7 +43,7 @@ final class SteadyCalls {
     static final class Counts {
 
         private final Histogram micros = new ConcurrentHistogram(HIGHEST_MICROS, 3);
-        private long lostSafe; // This object's lock guards this field and all fields below.
+        private long lostSafe; // guarded by this, like all fields below
         private long lostOnce;
         private @Nullable String firstFailure;
 
@@ -100,7 +100,7 @@ final class SteadyCalls {
         return thread;
     }
 
-    /** Ends a part of the run. Calls that start from now on belong to the next part. */
+    /** Ends a part of the run. Calls that start after this belong to the next part. */
     synchronized Counts next() {
         Counts ended = counts;
         counts = new Counts();
@@ -139,7 +139,7 @@ final class SteadyCalls {
     }
 
     /**
-     * Stops starting calls, and waits for the running calls to end.
+     * Starts no further calls, and waits for the running calls to end.
      *
      * @return whether all calls have ended
      */

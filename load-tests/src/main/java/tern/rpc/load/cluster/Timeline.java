@@ -7,7 +7,7 @@ import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
-/** Counts the calls of one run for each second, according to their scheduled start. Thread-safe. */
+/** Counts the calls of one run for each second of their scheduled start. Thread-safe. */
 final class Timeline {
 
     /** The number of seconds that are measured before the fault begins. */
@@ -16,7 +16,7 @@ final class Timeline {
     static final int FAULT = 20;
     static final int AFTER = 8;
 
-    /** The time at the beginning of the fault during which response times are not measured, in seconds. */
+    /** The number of seconds at the beginning of the fault in which response times are not measured. */
     static final int SETTLED = 3;
 
     private static final int SECONDS = BEFORE + FAULT + AFTER;
@@ -76,7 +76,7 @@ final class Timeline {
         return sum;
     }
 
-    /** Returns the description of an early failure in the run; empty if no call failed. */
+    /** Returns the description of an early failure in the run, or an empty string if no call failed. */
     String firstFailure() {
         return firstFailure;
     }

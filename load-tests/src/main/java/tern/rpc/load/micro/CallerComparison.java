@@ -28,12 +28,12 @@ import tern.sample.api.UserService;
 
 /**
  * Measures the cost of waiting for an answer, with many callers and one thread that acts as an event loop. The event
- * loop sleeps, and then answers all calls that arrived in the meantime. Tern's caller parks immediately and decodes on
- * its own thread. It is compared with {@code CompletableFuture.get} with and without a timeout. The variants run
+ * loop sleeps, and then answers all calls that arrived in the meantime. A caller of Tern parks immediately and decodes
+ * on its own thread. It is compared with {@code CompletableFuture.get} with and without a timeout. The variants run
  * alternately for several rounds, and the first round is discarded. The result is the process's CPU time per call.
  *
- * <p>Dubbo 2.7 lost time because {@code get} used to spin. This effect no longer occurs with a current JDK: since JDK
- * 9, a thread in {@code get} only yields a few times, which is too short to measure.
+ * <p>Dubbo 2.7 lost time because {@code get} used to spin. This effect no longer occurs on a current JDK: since JDK 9,
+ * a thread in {@code get} yields only a few times, which is too short to measure.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.CallerComparison [rounds] [seconds] [callers]</pre>
  */
@@ -149,7 +149,7 @@ public final class CallerComparison {
         for (int i = 0; i < callers; i++) {
             new Thread(() -> callOn(way, sent, calls, over, ended), "caller-" + i).start();
         }
-        TimeUnit.MILLISECONDS.sleep(500); // This pause lets the clients warm up.
+        TimeUnit.MILLISECONDS.sleep(500); // lets the clients warm up
         long callsBefore = calls.get();
         long cpu = PROCESS.getProcessCpuTime();
         long began = System.nanoTime();

@@ -15,8 +15,8 @@ import tern.rpc.pool.PoolSource;
 
 /**
  * Measures the cost of the ledger and the diagnosis per call: processor time and allocated bytes of the calling thread.
- * The same calls run in one process, in rounds of one second. The rounds alternate between calls without and calls with
- * the ledger and the diagnosis. The processor time of the diagnosis thread is shown as a share of the elapsed time.
+ * The same calls run in one process, in rounds of one second. Rounds with the ledger and the diagnosis alternate with
+ * rounds without them. The processor time of the diagnosis thread is shown as a share of the elapsed time.
  *
  * <pre>load-tests/micro price [pairs] [operations]</pre>
  */
@@ -59,7 +59,7 @@ public final class DiagnosisPrice {
                 "| pair | us without | us with | ratio | difference | bytes without | bytes with | difference |");
         System.out.println("| --- | --- | --- | --- | --- | --- | --- | --- |");
         for (int i = 0; i < pairs; i++) {
-            // The order alternates, so that gradual changes in the machine's speed cancel out.
+            // The order within each pair alternates, so that gradual changes in the speed of the machine cancel out.
             boolean first = i % 2 == 0;
             Round off = first ? round(without) : null;
             Round on = round(with);

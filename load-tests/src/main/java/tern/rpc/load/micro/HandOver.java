@@ -21,10 +21,9 @@ import tern.rpc.concurrent.WorkerPool;
 
 /**
  * Measures the cost of handing a task to a worker. One producer acts as an event loop: it sleeps briefly, like a thread
- * in a selector, and then submits a new task for each task that has ended. Therefore 200 tasks are always open. 200
- * threads run
- * the tasks. All pools are measured alternately for several rounds, and the first round is discarded. The result is the
- * CPU time of the whole process per task. This time includes the producer, which costs the same for each pool.
+ * in a selector, and then submits a new task for each task that has ended. Therefore 200 tasks are always open, and 200
+ * threads run them. All pools are measured alternately for several rounds, and the first round is discarded. The result
+ * is the CPU time of the whole process per task. This time includes the producer, whose cost is the same for each pool.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.HandOver [rounds] [seconds] [pause in us]
  *     [task blocks us]</pre>
@@ -71,8 +70,8 @@ public final class HandOver {
     }
 
     /**
-     * The queue of Dubbo's default pool. When no thread is free, this queue blocks, whereas Dubbo's pool rejects the
-     * task.
+     * The queue of Dubbo's default pool, with one change. When no thread is free, this queue blocks, whereas Dubbo's
+     * pool rejects the task.
      */
     private static final class WaitingHandOff extends SynchronousQueue<Runnable> {
         private static final long serialVersionUID = 1L;

@@ -8,7 +8,7 @@ final class HereAndNow extends Thread {
     }
 
     @Override
-    @SuppressWarnings("DoNotCall") // The work intentionally runs on the calling thread.
+    @SuppressWarnings("DoNotCall") // Running on the calling thread is intended.
     public synchronized void start() {
         run();
     }

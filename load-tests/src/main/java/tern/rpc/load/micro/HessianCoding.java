@@ -26,8 +26,8 @@ import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.sample.api.User;
 
 /**
- * Compares how Tern and hessian-lite read and write hessian2. In this benchmark, both libraries reuse their
- * readers and writers for all messages. Dubbo creates new readers and writers for each message.
+ * Compares how Tern and hessian-lite read and write hessian2. In this benchmark, both libraries reuse their readers and
+ * writers for all messages. Dubbo itself creates new readers and writers for each message.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.HessianCoding [rounds] [milliseconds] [part of a row's name]</pre>
  */
@@ -92,8 +92,8 @@ public final class HessianCoding {
     }
 
     /**
-     * Writes new objects each time, because computing an object's identity hash for the first time costs more than
-     * reading it later.
+     * Writes new objects each time, because the first computation of an object's identity hash costs more than later
+     * reads.
      */
     private static Supplier<?> fresh(int count, Function<Object, Object> writing) {
         return () -> writing.apply(users(count));

@@ -80,7 +80,7 @@ public class InMemoryCallBenchmark {
         return users.existUser("1236");
     }
 
-    /** Makes the call through an additional application filter, which needs one more completion stage. */
+    /** Makes the call through an additional application filter. The filter adds one completion stage. */
     @Benchmark
     public boolean existUserFiltered() {
         return filtered.existUser("1236");

@@ -21,8 +21,8 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * Measures the reading and writing of a generic result in JSON. Compares it with the same value without its generic
  * wrapper, and with readers that resolve the type on every call. Everything runs on one thread. All variants run
- * alternately for several rounds, and the first round is discarded. The results are the CPU time and allocated bytes of
- * that thread.
+ * alternately for several rounds, and the first round is discarded. The results are the CPU time and the allocated
+ * bytes of that thread.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.JsonGenerics [rounds] [milliseconds]</pre>
  */
@@ -45,7 +45,7 @@ public final class JsonGenerics {
         Result<List<User>> usersResult();
     }
 
-    /** A measured case, and the name of the case that it is compared with. */
+    /** A measured case, and the name of the case with which it is compared. */
     private record Row(String name, String base, Supplier<?> operation) {}
 
     public static void main(String[] arguments) {

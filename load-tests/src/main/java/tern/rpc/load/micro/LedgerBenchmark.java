@@ -38,9 +38,9 @@ import tern.rpc.transport.ServerTransport;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * Measures the cost of a call's ledger. The benchmark covers a call from admission to answer, without encoding. No
- * thread switch takes place, because the submitting thread runs the method. The counted operations do nothing. Medians
- * should be compared, because other processes have little influence on them.
+ * Measures the cost of a call's ledger. The benchmark covers a call from admission to answer, without encoding. The
+ * submitting thread runs the method, so no thread switch takes place. The counted operations do nothing. Compare
+ * medians, because other processes have little influence on them.
  *
  * <pre>java -cp load-tests/target/load-tests.jar org.openjdk.jmh.Main LedgerBenchmark</pre>
  */
@@ -120,8 +120,8 @@ public class LedgerBenchmark {
     }
 
     /**
-     * Reads the clock as many times as a hundred counted operations do. A counted operation reads the clock twice,
-     * which accounts for most of its cost.
+     * Reads the clock as often as a hundred counted operations. Each operation reads the clock twice, which accounts
+     * for most of its cost.
      */
     @Benchmark
     public long readTheClock() {

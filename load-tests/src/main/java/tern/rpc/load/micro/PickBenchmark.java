@@ -48,7 +48,7 @@ public class PickBenchmark {
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
     private Cluster cluster = cluster(1, Policies.P2C);
     private long now;
-    private long key; // The key is different for each call. Only the consistent-hash policy uses it.
+    private long key; // Different for each call. Only the consistent-hash policy uses it.
 
     /** An open connection without calls. */
     private record Open(Endpoint endpoint) implements ClientConnection {
@@ -94,7 +94,7 @@ public class PickBenchmark {
 
         @Override
         public void close() {
-            // The connection has no socket to close.
+            // This connection has no socket.
         }
     }
 
@@ -117,8 +117,8 @@ public class PickBenchmark {
     public void prepare() {
         cluster = cluster(providers, policy);
         now = System.nanoTime();
-        // This call performs the survey of the providers, which is due ten times per second. Measured calls therefore
-        // never perform it.
+        // This call surveys the providers, which is due ten times per second. The measured calls therefore never survey
+        // them.
         cluster.pick("get", 0, "", false, null, now);
     }
 

@@ -9,7 +9,7 @@ import java.net.Socket;
 import java.util.List;
 
 /**
- * A client that consists only of a socket and a few bytes, so thousands of clients need little memory. Not
+ * A client that consists only of a socket and a few bytes. Thousands of such clients need little memory. Not
  * thread-safe.
  */
 abstract class BareConnection implements AutoCloseable {

@@ -10,7 +10,7 @@ import tern.sample.api.UserService;
 final class BareDubbo extends BareConnection {
 
     private static final short MAGIC = (short) 0xdabb;
-    private static final int REQUEST = 0xc2; // The flags of a two-way, hessian2-encoded request.
+    private static final int REQUEST = 0xc2; // the flags of a two-way, hessian2-encoded request
     private static final int EVENT = 0x20;
     private static final int OK = 20;
     private static final int HEAD_BYTES = 16;

@@ -69,7 +69,7 @@ final class BareHttp2 extends BareConnection {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         CodedOutputStream envelope = CodedOutputStream.newInstance(bytes);
         envelope.writeString(1, "hessian2");
-        // The value is a string, prefixed with its length.
+        // The encoded string, which begins with its length.
         envelope.writeBytes(2, ByteString.copyFromUtf8("\u00041236"));
         envelope.writeString(3, "java.lang.String");
         envelope.flush();
@@ -81,7 +81,7 @@ final class BareHttp2 extends BareConnection {
         out.write(PREFACE);
         write(SETTINGS, 0, 0);
         while (next().type != SETTINGS) {
-            // Frames before the SETTINGS frame need no action here, because next() has already handled them.
+            // next() has already handled the frames before the SETTINGS frame.
         }
         ping();
     }
@@ -137,7 +137,7 @@ final class BareHttp2 extends BareConnection {
     void ping() throws IOException {
         write(PING, 0, 0, new byte[PING_BYTES]);
         while (!next().is(PING, ACK)) {
-            // Other frames need no action here, because next() has already handled them.
+            // next() has already handled all other frames.
         }
     }
 

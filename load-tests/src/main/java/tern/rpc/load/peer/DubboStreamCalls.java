@@ -14,8 +14,8 @@ record DubboStreamCalls(DubboStreams proxy) implements ProtobufStreams {
     }
 
     /**
-     * Throws an exception. Slow readers of Dubbo streams are not measured, because Dubbo's server keeps unread
-     * messages in memory.
+     * Throws an exception. Slow readers of Dubbo streams are not measured, because Dubbo's server keeps unread messages
+     * in memory.
      */
     @Override
     public Flow.Publisher<Item> watch(FeedRequest request) {

@@ -44,8 +44,8 @@ enum Encryption {
     }
 
     /**
-     * Returns the JVM flags that select this engine for a peer's processes. Without these flags, Netty uses its native
-     * engine wherever possible.
+     * Returns the JVM flags that select this engine in the processes of a peer. Without these flags, Netty uses its
+     * native engine wherever possible.
      */
     List<String> flags() {
         List<String> flags = new ArrayList<>();

@@ -7,8 +7,9 @@ import java.util.function.ToDoubleFunction;
 
 /**
  * Checks whether the resources of a process stay constant during a long run (figure R21 in docs/figures/promises.md).
- * Memory may grow by at most 1 MB in 10 minutes, or in the whole run if the run is shorter. The numbers of threads and
- * descriptors must not grow. The first tenth of the samples is ignored, because pools and caches fill during that time.
+ * Memory may grow by at most 1 MB in 10 minutes, or by at most 1 MB in the whole run if the run is shorter. The numbers
+ * of threads and descriptors must not grow. The first tenth of the samples is ignored, because pools and caches fill
+ * during that time.
  */
 final class Flatness {
 

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 abstract class FloorConnection extends ByteToMessageDecoder implements Runnable {
 
     /**
-     * The size of a frame's length and id fields, which precede the payload. The value of the length field does not
-     * include the field's own size.
+     * The size of the length and id fields of a frame, which precede the payload. The value of the length field does
+     * not include the field's own size.
      */
     static final int HEAD_BYTES = Integer.BYTES + Long.BYTES;
 
@@ -54,7 +54,7 @@ abstract class FloorConnection extends ByteToMessageDecoder implements Runnable 
     /** Writes all queued frames in one flush. */
     @Override
     public void run() {
-        scheduled.set(false); // The flag must be reset before the queue is read, so that no frame is missed.
+        scheduled.set(false); // The flag must be reset before the queue is read. Otherwise a frame could be missed.
         Frame frame = queue.poll();
         if (frame == null) {
             return;

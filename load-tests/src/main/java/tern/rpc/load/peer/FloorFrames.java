@@ -1,8 +1,8 @@
 package tern.rpc.load.peer;
 
 /**
- * The frame sizes of one kind of call. They are the same as the sizes of Tern's dubbo frames for the same values. A
- * request contains header, service, method, descriptor, arguments and attachments; an answer contains header, value and
+ * The frame sizes of one kind of call. They equal the sizes of Tern's dubbo frames for the same values. A request
+ * contains header, service, method, descriptor, arguments and attachments. An answer contains header, value and
  * attachments. {@code PeersTest} checks that the sizes are equal.
  */
 record FloorFrames(int request, int answer) {

@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * The lower bound on a call's cost: Netty with one event loop per side, frames that are as large as dubbo frames but
+ * The lower bound of a call's cost: Netty with one event loop per side, frames that are as large as dubbo frames but
  * have no content, and 200 worker threads on the server.
  */
 final class FloorPeer implements Peer {

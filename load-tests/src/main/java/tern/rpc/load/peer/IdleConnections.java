@@ -26,7 +26,7 @@ public final class IdleConnections {
     private static final int MAX_CONNECTIONS = 15_000;
     private static final int MAX_CLASSES = 1_000;
 
-    /** The time allowed for a server to finish its remaining work after a call or a handshake. */
+    /** The time in which a server can finish its remaining work after a call or a handshake. */
     private static final long SETTLE_MILLIS = 2_000;
 
     private static final String HELP = """
@@ -120,7 +120,7 @@ public final class IdleConnections {
             LiveObjects called = look(server);
             print(peer, "one call", called, before);
             for (BareConnection client : clients) {
-                client.ping(); // The ping fails if the server has closed the connection.
+                client.ping(); // fails if the server has closed the connection
             }
         } finally {
             close(clients);

@@ -17,7 +17,7 @@ record ItemPublisher(int items) implements Flow.Publisher<Item> {
         private final int items;
         private final Flow.Subscriber<? super Item> subscriber;
         private final AtomicLong wanted = new AtomicLong();
-        private int next; // Only the thread that is sending items uses this field.
+        private int next; // used only by the thread that is sending items
         private volatile boolean over;
 
         Source(int items, Flow.Subscriber<? super Item> subscriber) {
@@ -28,7 +28,7 @@ record ItemPublisher(int items) implements Flow.Publisher<Item> {
         @Override
         public void request(long count) {
             if (wanted.getAndAdd(count) > 0) {
-                return; // A nested or concurrent request is handled by the loop that is already running.
+                return; // A loop that is already running handles nested and concurrent requests.
             }
             do {
                 give();

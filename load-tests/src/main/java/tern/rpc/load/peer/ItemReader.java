@@ -10,15 +10,15 @@ import tern.rpc.load.peer.proto.Item;
 class ItemReader implements StreamObserver<Item> {
 
     /**
-     * The maximum time to wait for the end of a stream. It is shorter than the timeout of a client process, so that the
-     * report can give a hanging stream as the reason.
+     * The maximum time to wait for the end of a stream. This time is shorter than the timeout of a client process, so
+     * that the report can give a hanging stream as the reason.
      */
     private static final int PATIENCE_SECONDS = 50;
 
     private final int expected;
     private final CountDownLatch ended = new CountDownLatch(1);
-    private volatile int received; // The observer's thread writes this field.
-    private volatile @Nullable String failure; // The observer's thread writes this field.
+    private volatile int received; // written by the observer's thread
+    private volatile @Nullable String failure; // written by the observer's thread
 
     ItemReader(int expected) {
         this.expected = expected;

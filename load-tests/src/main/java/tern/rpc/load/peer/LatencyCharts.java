@@ -5,8 +5,8 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
 
 /**
- * The latency charts of one scenario, which combine the latencies of all rounds: a chart with one percentile curve per
- * peer, and one histogram per peer.
+ * The latency charts of one scenario: a chart with one percentile curve per peer, and one histogram per peer. They
+ * combine the latencies of all rounds.
  */
 final class LatencyCharts {
 
@@ -74,7 +74,7 @@ final class LatencyCharts {
         return points.toString().strip();
     }
 
-    /** Returns the number of nines in a percentile: for example, 1 for 90 and 3 for 99.9. */
+    /** Returns the number of nines in a percentile, for example 1 for 90 and 3 for 99.9. */
     static double nines(double percentile) {
         return -Math.log10(1 - percentile / 100);
     }

@@ -11,7 +11,7 @@ import javax.management.JMException;
 import javax.management.ObjectName;
 
 /**
- * The live objects of a process, which the JVM counts after a full collection.
+ * The live objects of a process. The JVM counts them after a full collection.
  *
  * @param heapBytes the bytes of all objects
  * @param directBytes the bytes in direct buffers
@@ -60,7 +60,7 @@ record LiveObjects(long heapBytes, long directBytes, Map<String, Counted> classe
         }
     }
 
-    /** Parses the histogram. Adds up the counts of classes that have the same name but different class loaders. */
+    /** Parses the histogram. Classes with the same name but different class loaders are counted together. */
     static Map<String, Counted> parse(String histogram) {
         Map<String, Counted> classes = new HashMap<>();
         histogram
@@ -111,7 +111,7 @@ record LiveObjects(long heapBytes, long directBytes, Map<String, Counted> classe
         return found;
     }
 
-    /** Returns all counts as one line. */
+    /** Formats all counts as one line. */
     String words() {
         StringBuilder words = new StringBuilder(heapBytes + " " + directBytes);
         classes.forEach(

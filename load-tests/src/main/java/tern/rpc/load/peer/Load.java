@@ -21,8 +21,8 @@ final class Load {
     static final long MAX_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     /**
-     * The number of significant digits in the histogram, which gives a precision of one percent. With so few digits,
-     * each caller's histogram is small enough not to disturb the measurement.
+     * The number of significant digits in the histogram, for a precision of one percent. With so few digits, the
+     * histogram of each caller is too small to disturb the measurement.
      */
     static final int DIGITS = 2;
 

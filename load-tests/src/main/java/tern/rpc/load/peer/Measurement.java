@@ -35,7 +35,7 @@ record Measurement(
         return text.replaceAll("\\s+", " ");
     }
 
-    /** Parses the line that a client process sends. The result does not contain the servers' cost. */
+    /** Parses the line that a client process sends. The result does not contain the cost of the servers. */
     static Measurement ofClient(String line) {
         String[] words = line.split(" ", 9);
         try {
@@ -52,7 +52,7 @@ record Measurement(
         }
     }
 
-    /** Returns this result combined with the result of a second client that ran at the same time. */
+    /** Combines this result with the result of a second client that ran at the same time. */
     Measurement and(Measurement other) {
         Histogram both = latencies.copy();
         both.add(other.latencies);

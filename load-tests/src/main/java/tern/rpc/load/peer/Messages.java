@@ -19,7 +19,7 @@ import tern.sample.api.Person;
 import tern.sample.api.User;
 
 /**
- * Converts the values of the sample services to protobuf messages and back, like an application that has its own value
+ * Converts the values of the sample services to protobuf messages and back, as in an application with its own value
  * classes. The conversion is measured as part of the call, because the other peers accept these values directly.
  */
 final class Messages {

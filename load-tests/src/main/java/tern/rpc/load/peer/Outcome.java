@@ -112,14 +112,14 @@ record Outcome(List<Measurement> measured, String failure) {
     }
 
     /**
-     * Returns this peer's CPU time per call divided by the other peer's. A value below 1 means that this peer is
+     * Returns this peer's CPU time per call divided by that of the other peer. A value below 1 means that this peer is
      * better.
      */
     double ratioTo(Outcome other) {
         return sumMicros() / other.sumMicros();
     }
 
-    /** Returns the resource use per call; NaN if the operating system does not report the resource. */
+    /** Returns the resource use per call, or NaN if the operating system does not report the resource. */
     private static double perCall(long used, Measurement round) {
         return used == ProcessCost.UNKNOWN ? Double.NaN : (double) used / round.calls();
     }
@@ -128,7 +128,7 @@ record Outcome(List<Measurement> measured, String failure) {
         return median(measured.stream().mapToDouble(figure).toArray());
     }
 
-    /** Returns the middle value, or the mean of the two middle values; NaN if there are no values. */
+    /** Returns the middle value, or the mean of the two middle values. Returns NaN if there are no values. */
     static double median(double... values) {
         double[] sorted = values.clone();
         Arrays.sort(sorted);

@@ -12,8 +12,8 @@ import tern.sample.api.UserService;
 interface Peer extends AutoCloseable {
 
     /**
-     * The maximum number of connections that a peer opens if it needs one connection per caller. It exceeds the number
-     * of callers.
+     * The maximum number of connections of a peer that needs one connection per caller. It exceeds the number of
+     * callers.
      */
     int CONNECTIONS = 1_024;
 
@@ -76,7 +76,7 @@ interface Peer extends AutoCloseable {
     /** The peers that take part both with and without TLS. */
     List<String> ENCRYPTED = List.of("tern-dubbo", "tern-tri", "tern-proto", "grpc-java");
 
-    /** The names of all peers: first those without TLS, then those with TLS. */
+    /** The names of all peers: first the peers without TLS, then the peers with TLS. */
     List<String> NAMES = Stream.of(
                     CLEAR_TEXT.stream(),
                     ENCRYPTED.stream().map(Encryption.JDK::added),

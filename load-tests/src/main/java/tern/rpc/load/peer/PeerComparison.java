@@ -21,8 +21,8 @@ import java.util.Map;
 public final class PeerComparison {
 
     /**
-     * The minimum duration of the warm-up of each scenario. After a shorter warm-up, the JIT compiler would be measured
-     * too.
+     * The minimum duration of the warm-up of each scenario. After a shorter warm-up, the measurement would include the
+     * work of the JIT compiler.
      */
     private static final int MIN_TRAINING_MILLIS = 2_000;
 

@@ -45,7 +45,9 @@ public final class PeerProcess {
         Runtime.getRuntime().halt(0);
     }
 
-    /** Returns the failure's message, followed by the message of its root cause, which frameworks often hide. */
+    /**
+     * Returns the failure's message, followed by the message of its root cause. Frameworks often hide the root cause.
+     */
     private static String reason(Throwable failure) {
         Throwable cause = failure;
         while (cause.getCause() != null && cause.getCause() != cause) {

@@ -37,7 +37,7 @@ record ProcessCost(long cpuNanos, long bytes, long writes, long switches) {
     }
 
     /**
-     * Parses the values that {@link #words} has formatted.
+     * Parses the values that {@link #words} formatted.
      *
      * @param first the index of the first value in {@code words}
      */

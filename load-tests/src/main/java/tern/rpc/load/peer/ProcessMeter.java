@@ -13,7 +13,7 @@ import java.util.Map;
 /**
  * Reads the resources that this process has used. The JVM reports allocated bytes only for live threads. Therefore this
  * meter samples the threads several times a second, and keeps the last value of each thread that has ended. Allocations
- * after the last sample of a thread are lost. Thread-safe.
+ * after the last sample of an ended thread are lost. Thread-safe.
  */
 final class ProcessMeter {
 
@@ -25,8 +25,8 @@ final class ProcessMeter {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     private final Path directory;
-    private Map<Long, Long> living = new HashMap<>(); // Guarded by this.
-    private long ended; // Guarded by this.
+    private Map<Long, Long> living = new HashMap<>(); // guarded by this
+    private long ended; // guarded by this
 
     ProcessMeter() {
         this(Path.of("/proc/self"));
@@ -55,7 +55,7 @@ final class ProcessMeter {
         }
     }
 
-    /** Reads the values before a measurement. The cost of reading is excluded. */
+    /** Reads the values before a measurement. They do not include the cost of reading. */
     ProcessCost before() {
         long switches = switches();
         long writes = writes();
@@ -63,7 +63,7 @@ final class ProcessMeter {
         return new ProcessCost(PROCESS.getProcessCpuTime(), bytes, writes, switches);
     }
 
-    /** Reads the values after a measurement. The cost of reading is excluded. */
+    /** Reads the values after a measurement. They do not include the cost of reading. */
     ProcessCost after() {
         long cpu = PROCESS.getProcessCpuTime();
         long bytes = allocatedBytes();

@@ -12,8 +12,8 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * The key and certificate of the peers with TLS. The first process that needs them creates both with the JDK's {@code
- * keytool}. A system property passes the file's path to the other processes.
+ * The key and certificate of the peers with TLS. The first process that needs them creates both with the JDK's
+ * {@code keytool}. A system property passes the path of their file to the other processes.
  */
 final class RunCertificate {
 
@@ -23,7 +23,7 @@ final class RunCertificate {
 
     private RunCertificate() {}
 
-    /** Returns the JVM flag for other processes that use this certificate. */
+    /** Returns the JVM flag that makes another process use this certificate. */
     static String flag() {
         return "-D" + PROPERTY + "=" + file();
     }

@@ -58,7 +58,7 @@ record Scene(String name, int callers, int pairs, String description) {
         return name.startsWith("feed") || name.startsWith("ping");
     }
 
-    /** Returns the call's name. Scenarios that differ only in the number of callers have the same call name. */
+    /** Returns the name of the call. Scenarios that differ only in the number of callers have the same call. */
     String call() {
         return name.endsWith("-few") ? name.substring(0, name.length() - "-few".length()) : name;
     }

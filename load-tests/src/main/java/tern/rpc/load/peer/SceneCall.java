@@ -17,8 +17,8 @@ import tern.sample.api.User;
 interface SceneCall {
 
     /**
-     * The number of times that the server builds the answer text in the scenario with busy servers. The repetition uses
-     * CPU time.
+     * The number of times that the server builds the answer text in the scenario with busy servers. Each repetition
+     * uses CPU time.
      */
     int BUILDS = 10_000;
 
@@ -90,8 +90,8 @@ interface SceneCall {
     }
 
     /**
-     * Creates a person with separate address objects, because some serializers do not support an object that two
-     * records share.
+     * Creates a person whose address objects are used only once, because some serializers do not support an object that
+     * is shared by two records.
      */
     private static Person person(String name, Person.Role role, @Nullable Person manager) {
         Map<String, Person.Address> addresses = new LinkedHashMap<>();

@@ -14,8 +14,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The process that runs the server or the client of a peer. A separate thread reads the process's output, because a
- * peer that logs a lot would otherwise block on a full pipe. Not thread-safe.
+ * The process that runs the server or the client of a peer. A separate thread reads the output of the process, because
+ * a peer that logs a lot would otherwise block on a full pipe. Not thread-safe.
  */
 final class Side implements AutoCloseable {
 

@@ -15,7 +15,8 @@ final class SlowReading {
     private static final long TICK_MILLIS = 1_000;
 
     /**
-     * The number of messages in each stream. It is far more than a reader can read, so no stream ends during the run.
+     * The number of messages in each stream. It is far more than a reader can read, so that no stream ends during the
+     * run.
      */
     private static final FeedRequest ENDLESS =
             FeedRequest.newBuilder().setItems(Integer.MAX_VALUE).build();
@@ -78,8 +79,8 @@ final class SlowReading {
 
         private final int stopAfter;
         private volatile Flow.@Nullable Subscription subscription;
-        private volatile int received; // This field is written by the thread that calls onNext.
-        private int asked; // This field is used only by the thread that requests a message every second.
+        private volatile int received; // written by the thread that calls onNext
+        private int asked; // used only by the thread that requests a message every second
 
         Reader(int stopAfter) {
             this.stopAfter = stopAfter;

@@ -7,7 +7,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import tern.rpc.concurrent.WorkerPool;
 
-/** The 200 daemon threads that run the methods of peers that have no thread pool of their own. */
+/** The 200 daemon threads that run the methods of peers without a thread pool. */
 final class Workers {
 
     static final int THREADS = 200;
@@ -24,7 +24,7 @@ final class Workers {
         return Executors.newFixedThreadPool(THREADS, named("peer-worker-"));
     }
 
-    /** Returns Tern's pool, which wakes as few of its threads as possible. */
+    /** Returns Tern's pool, which wakes as few threads as possible. */
     static WorkerPool tern() {
         return new WorkerPool(THREADS, QUEUED, KEEP_ALIVE, named("peer-worker-"));
     }

@@ -39,7 +39,7 @@ public final class Pictures {
         }
     }
 
-    /** Returns the pictures by file name. The same pages and sources always give identical pictures. */
+    /** Returns the pictures by file name. The same pages and sources always yield identical pictures. */
     static Map<String, String> draw(Path root) throws IOException {
         Pictures pictures = new Pictures(root);
         Map<String, String> all = new LinkedHashMap<>();
@@ -285,8 +285,8 @@ public final class Pictures {
     }
 
     /**
-     * Returns the module whose sources contain the class. Throws an exception if no module contains it, so that the
-     * picture stays consistent with the code.
+     * Returns the module whose sources contain the class. Throws an exception if no module contains it. This keeps the
+     * picture consistent with the code.
      */
     private String module(String type) throws IOException {
         try (Stream<Path> modules = Files.list(root)) {

@@ -25,12 +25,14 @@ public final class Sample {
     private static final int SENTENCES = 50;
 
     /**
-     * The minimum number of words. Shorter comments, such as section titles, are ignored because they are not
+     * The minimum number of words. Shorter comments are ignored, because they are often section titles and not
      * sentences.
      */
     private static final int MIN_WORDS = 4;
 
-    /** Matches literals before comments, so that {@code //} inside a literal does not start a comment. */
+    /**
+     * Matches literals or comments. A literal is matched first, so that {@code //} inside it does not start a comment.
+     */
     private static final Pattern TOKENS =
             Pattern.compile("\"\"\"[\\s\\S]*?(?<!\\\\)\"\"\"" + "|\"(?:\\\\.|[^\"\\\\\n])*\""
                     + "|'(?:\\\\.|[^'\\\\\n])+'" + "|(/\\*[\\s\\S]*?\\*/)" + "|(?<=\\S )(//[^\n]*)"

@@ -8,7 +8,7 @@ import tools.jackson.databind.JsonNode;
  * The provider's own diagnosis under load.
  *
  * @param causes the causes of the missed target, the most expensive first; empty if the target is met
- * @param text the diagnosis as text for a human reader
+ * @param text the diagnosis in readable form
  */
 record Answer(List<Cause> causes, String text) {
 
@@ -43,7 +43,7 @@ record Answer(List<Cause> causes, String text) {
         return node.path(name).asString("");
     }
 
-    /** Returns the kind and name of the first cause; empty if there is none. */
+    /** Returns the kind and name of the first cause, or an empty string if there is none. */
     String firstTitle() {
         return causes.isEmpty() ? "" : causes.get(0).title();
     }

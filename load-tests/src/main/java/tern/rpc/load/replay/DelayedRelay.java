@@ -8,7 +8,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
-/** Forwards data in order, after a delay for each piece of data. Confined to the event loop. */
+/** Forwards data in order, and delays each piece of data. Confined to the event loop. */
 final class DelayedRelay extends ChannelInboundHandlerAdapter {
 
     private final Channel other;
@@ -52,6 +52,6 @@ final class DelayedRelay extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        ctx.close(); // This call leads to channelInactive, which closes the other side.
+        ctx.close(); // This leads to channelInactive, which closes the other side.
     }
 }

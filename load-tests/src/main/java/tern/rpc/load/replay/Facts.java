@@ -25,7 +25,7 @@ public final class Facts {
         return facts;
     }
 
-    /** Returns the load average of the last minute; "unknown" if there is none. */
+    /** Returns the load average of the last minute, or "unknown" if there is none. */
     public static String loadAverage() {
         double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
         return load < 0 ? "unknown" : String.format(Locale.ROOT, "%.1f", load);

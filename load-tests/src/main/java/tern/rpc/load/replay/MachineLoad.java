@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The share of the machine's processors that all processes use, as reported by Linux. */
+/** The share of the machine's processors that all processes together use, as reported by Linux. */
 final class MachineLoad {
 
     private final Path file;
@@ -22,7 +22,8 @@ final class MachineLoad {
     record Sums(long all, long idle) {
 
         /**
-         * Returns the share of processor time that was busy since an earlier reading, from 0 to 1; negative if unknown.
+         * Returns the share of processor time that was busy since an earlier reading, from 0 to 1. The result is
+         * negative if the share is unknown.
          */
         double busySince(Sums earlier) {
             long passed = all - earlier.all;

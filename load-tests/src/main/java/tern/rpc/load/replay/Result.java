@@ -21,8 +21,7 @@ record Result(
         Answer answer) {
 
     /**
-     * The maximum ratio of the highest rate without a fix to the highest rate with it, for the fix to make a clear
-     * difference.
+     * A fix makes a clear difference if the highest rate without it is at most this share of the highest rate with it.
      */
     static final double CLEARLY_WORSE = 0.7;
 

@@ -46,7 +46,8 @@ final class Samples implements AutoCloseable {
     /**
      * Starts both processes.
      *
-     * @param folder the folder for the logs @param name the name of these logs
+     * @param folder the folder for the logs
+     * @param name the name of these logs
      * @param slowLog whether the provider's output is read slowly
      * @param settings the provider's properties in the form {@code key=value}
      * @param seconds the measured time of each load

@@ -75,7 +75,7 @@ final class Stores implements AutoCloseable {
             return new Stores(redis, redisPort, redisName, null, 0, null);
         }
         int port = Program.freePort();
-        // The path of this folder must be short, because the folder contains MariaDB's Unix socket.
+        // The folder contains MariaDB's Unix socket, so its path must be short.
         Path data = Files.createTempDirectory("replay-mariadb");
         try {
             return new Stores(redis, redisPort, redisName, mariaDb(folder, data, install, server, port), port, data);
@@ -159,7 +159,7 @@ final class Stores implements AutoCloseable {
 
     private static void delete(Path folder) throws IOException {
         try (Stream<Path> files = Files.walk(folder)) {
-            // The reverse order puts each folder after its contents.
+            // In reverse order, the contents of a folder come before the folder.
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(file);
             }

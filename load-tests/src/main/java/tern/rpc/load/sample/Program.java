@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /** A child process that is killed when this process ends. */
 public final class Program implements AutoCloseable {
 
-    // The time that a provider may take to end, because it drains its calls first.
+    // A provider drains its calls before it ends. This is the maximum time for both.
     private static final long STOP_SECONDS = 30;
 
     private final String name;
@@ -128,8 +128,8 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Kills the process without letting it drain its calls. Also kills its children, because the process can no longer
-     * stop them.
+     * Kills the process without waiting until its calls have drained. Also kills its children, because the killed
+     * process can no longer stop them.
      */
     void kill() throws InterruptedException {
         List<ProcessHandle> children = process.descendants().toList();
@@ -139,7 +139,7 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Stops the process and its child processes, such as databases, which the process itself may fail to stop.
+     * Stops the process and its child processes, such as databases. The process itself may fail to stop its children.
      */
     @Override
     public void close() {

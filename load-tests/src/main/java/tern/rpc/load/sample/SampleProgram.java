@@ -14,8 +14,8 @@ import java.util.Properties;
 public final class SampleProgram implements AutoCloseable {
 
     /**
-     * The JVM flags that {@code ./demo} also uses: only the C1 compiler, a single-threaded collector, and a fixed heap
-     * size.
+     * The JVM flags, which {@code ./demo} also uses: only the C1 compiler, a single-threaded collector, and a fixed
+     * heap size.
      */
     private static final List<String> JVM_FLAGS =
             List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xms256m", "-Xmx512m");
@@ -61,8 +61,8 @@ public final class SampleProgram implements AutoCloseable {
     }
 
     /**
-     * Blocks until the application is ready. Returns its ports: {@code http.port}, and for a provider also {@code
-     * rpc.port}.
+     * Blocks until the application is ready. Returns its ports: {@code http.port} and, for a provider, also
+     * {@code rpc.port}.
      */
     public Properties awaitReady() throws IOException, InterruptedException {
         program.await(() -> Files.exists(ready), START_SECONDS);
@@ -82,7 +82,7 @@ public final class SampleProgram implements AutoCloseable {
         program.signal(name);
     }
 
-    /** Kills the program without letting it drain its calls. */
+    /** Kills the program without waiting until its calls have drained. */
     public void kill() throws InterruptedException {
         program.kill();
     }

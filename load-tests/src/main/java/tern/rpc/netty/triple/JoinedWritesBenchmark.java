@@ -27,7 +27,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * Writes sixteen HTTP/2 responses to a local socket, each of which consists of five small buffers. The buffers are
+ * Writes sixteen HTTP/2 responses to a local socket. Each response consists of five small buffers. The buffers are
  * either copied into one buffer or passed to one vectored write.
  */
 @State(Scope.Thread)
@@ -103,7 +103,7 @@ public class JoinedWritesBenchmark {
         channel.flush();
     }
 
-    /** Writes to the socket as Netty's channel does: all buffers of a flush at once. */
+    /** Writes all buffers of a flush to the socket at once, as Netty's channel does. */
     private static final class Sink extends ChannelOutboundHandlerAdapter {
 
         private final SocketChannel socket;

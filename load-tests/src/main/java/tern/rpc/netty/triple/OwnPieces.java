@@ -11,8 +11,8 @@ import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Parts of the transport that a library could replace. Each part is paired with the library's equivalent, for {@code
- * LibraryComparison}.
+ * Parts of the transport that a library could replace. Each part is paired with the equivalent part of a library, for
+ * {@code LibraryComparison}.
  */
 public final class OwnPieces {
 

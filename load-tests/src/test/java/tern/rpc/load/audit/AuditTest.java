@@ -86,8 +86,8 @@ class AuditTest {
     }
 
     /**
-     * Each row contains a modified advisory for version 4.2.0.Final of the package "wire", or for version 2.0.0-RC1 of
-     * the package "outer".
+     * Each row contains a modified advisory. The advisory concerns version 4.2.0.Final of the package "wire", or
+     * version 2.0.0-RC1 of the package "outer".
      */
     @ParameterizedTest
     @CsvSource(

@@ -22,12 +22,12 @@ class ClusterDemoTest {
 
     @ParameterizedTest
     @CsvSource({
-        "990,  1015, false, 4003, true", // This call was in flight when the signal was sent.
-        "1010, 1030, false, 4003, true", // This call was sent before the process had ended.
-        "1025, 1030, false, 4003, false", // This call was sent after the process had ended.
-        "900,  950,  false, 4003, false", // This call was lost before the kill.
-        "990,  1015, true,  4003, false", // This call was idempotent, so it could have been retried.
-        "990,  1015, false, 4001, false", // This call was sent to a provider that was not killed.
+        "990,  1015, false, 4003, true", // in flight when the signal was sent
+        "1010, 1030, false, 4003, true", // sent before the process had ended
+        "1025, 1030, false, 4003, false", // sent after the process had ended
+        "900,  950,  false, 4003, false", // lost before the kill
+        "990,  1015, true,  4003, false", // idempotent, so the client could have retried it
+        "990,  1015, false, 4001, false", // sent to a provider that was not killed
         "990,  1015, false, 40031, false"
     })
     void onlyCallsInFlightAtTheKilledProviderMayBeLost(

@@ -175,8 +175,8 @@ class PeersTest {
                     "Person", () -> services.echo().echo(SceneCall.somebody()),
                     "work", () -> services.work().build(10_000));
             calls.forEach((call, made) -> {
-                // The first call is not counted, because it includes bytes that are sent only once per connection or
-                // method.
+                // The first call is not counted, because it also contains bytes that are sent only once per connection
+                // or method.
                 made.run();
                 long there = relay.there();
                 long back = relay.back();

@@ -30,7 +30,7 @@ class ProcessMeterTest {
         });
         thread.start();
         allocated.await();
-        meter.after(); // The meter samples the thread while it is alive.
+        meter.after(); // waits until the meter has sampled the live thread
         mayEnd.countDown();
         thread.join();
 

@@ -17,7 +17,7 @@ import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcMethod;
 
-/** A service with methods and values of every kind, including methods that misbehave. */
+/** A service with methods and values of every kind. Some methods misbehave. */
 public interface Workshop {
 
     enum Colour {
@@ -53,7 +53,7 @@ public interface Workshop {
             Map<LocalDate, List<Integer>> byDay)
             implements Serializable {}
 
-    /** A type with a property name that would run as a script in a page without HTML escaping. */
+    /** A type with a property name that would run as a script in a page that does not escape HTML. */
     record Markup(
             @JsonProperty("<img src=x onerror='window.pwned=1'>")
             String value,

@@ -1,6 +1,6 @@
 package tern.rpc.registry.zookeeper;
 
-/** The service interface used by the tests in rpc-registry-zookeeper. These tests start this program. */
+/** The service interface of the tests in rpc-registry-zookeeper that start this program. */
 public interface Greeting {
     String greet(String text);
 }
