@@ -13,7 +13,7 @@ const {XSS} = require('./mock.js');
 const SERVICE = 'tern.rpc.load.console.Workshop';
 const PREFIX = '/edge';
 
-/** The application on Tomcat behind a proxy. The proxy, the context path and the Actuator each add a path. */
+/** The application on Tomcat behind a proxy. The proxy, the context path and the Actuator each add a path prefix. */
 function behindProxy(port) {
   return {name: 'servlet, behind paths', actuator: '/shop/manage', port, proxied: true, options: [`--server.port=${port}`, '--server.servlet.context-path=/shop', '--management.endpoints.web.base-path=/manage', '--server.forward-headers-strategy=framework']};
 }

@@ -8,17 +8,17 @@ public final class Packages {
 
     private Packages() {}
 
-    /** Waits, as a call, for its tasks. */
+    /** Simulates a call that waits for its tasks. */
     public static String of(CompletableFuture<String> result) {
         return result.join();
     }
 
-    /** Waits, as a task, for another task. */
+    /** Simulates a task that waits for another task. */
     public static String whole(CompletableFuture<String> part) {
         return part.join();
     }
 
-    /** Waits, as a task, for a peer. */
+    /** Simulates a task that waits for a peer. */
     public static String extra(CompletableFuture<String> answer) {
         return Peer.ask(answer);
     }

@@ -3,7 +3,7 @@ package garden.run;
 import java.util.List;
 
 /**
- * One half of the faults: the open half or the blind half. The answers of the open half may be read at any time. The
+ * One half of the faults: the open half or the blind half. The answers of the open half may be read at any time. Java's
  * service loader finds the halves.
  */
 public interface Half {

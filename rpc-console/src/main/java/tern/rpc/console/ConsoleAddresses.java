@@ -13,7 +13,7 @@ final class ConsoleAddresses {
     /**
      * Creates an address without a name lookup.
      *
-     * @param ip an IP address, or a name sent by a proxy; such a name stays unresolved; null if unknown
+     * @param ip an IP address, or an unresolved name that a proxy sent; null if unknown
      */
     static InetSocketAddress of(@Nullable String ip, int port) {
         int known = port < 0 || port > 0xFFFF ? 0 : port;

@@ -134,8 +134,7 @@ export function print(value, indent = '  ', outer = '') {
 }
 
 /**
- * Converts a value that the browser's own parser has created to this module's form. The server's example is such a
- * value.
+ * Converts a value created by the browser's own parser to this module's form. The server's examples are such values.
  */
 export const fromPlain = (plain) => parse(JSON.stringify(plain));
 

@@ -135,9 +135,9 @@ function accept(resource, body) {
 }
 
 /**
- * Returns all points of the last 15 minutes. A new point replaces each kept point that it overlaps: once seconds are
- * older than a minute, a point of 10 s replaces their points. The times of all points come from the server, so the
- * browser's clock does not matter.
+ * Returns all points of the last 15 minutes. A new point replaces each kept point that it overlaps. For example, one
+ * point of 10 s replaces points of 1 s that are older than a minute. The times of all points come from the server, so
+ * the browser's clock does not matter.
  */
 function merged(kept, fresh) {
   const timed = (points) => points.map((point) => ({point, from: Date.parse(point.at), until: Date.parse(point.at) + 1000 * point.seconds}));

@@ -14,7 +14,7 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class Account {
 
-    /** The call's own time before samples divide it into activities. */
+    /** A call's own time that has not been divided into activities. */
     static final Part OWN = Part.of(Kind.UNEXPLAINED);
 
     private static final int MIN_SAMPLES = 3;

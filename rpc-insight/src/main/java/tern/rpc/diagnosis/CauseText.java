@@ -185,7 +185,7 @@ final class CauseText {
         return brings;
     }
 
-    /** Returns the other possible causes that the evidence rules out, each with the deciding value. */
+    /** Returns the other possible causes that the evidence rules out, each with the value that rules it out. */
     private List<String> acquitted(Part part) {
         List<String> not = new ArrayList<>();
         for (PoolVerdict pool : pools.values()) {

@@ -28,7 +28,7 @@ final class Excess {
      */
     private static final double HALF = 0.5;
 
-    /** The kinds of waits that application code may give up by throwing an exception. */
+    /** The kinds of waits that may end because application code gives up and throws an exception. */
     private static final Set<Part.Kind> GIVEN_UP = Set.of(Part.Kind.LOCK, Part.Kind.RESULT, Part.Kind.POOL);
 
     private final Evidence evidence;
@@ -121,8 +121,8 @@ final class Excess {
     }
 
     /**
-     * Returns the wait that the code of a failed call gave up by throwing an exception, or null if there is none. The
-     * wait must have taken at least half of the call's time and at least as long as the latency target.
+     * Returns the wait that ended because the code of a failed call gave up and threw an exception; null if there is
+     * none. The wait must have taken at least half of the call's time and at least as long as the latency target.
      */
     private @Nullable Part longWait(EndedCall call) {
         Times times = accountOf(call);
@@ -280,8 +280,8 @@ final class Excess {
     }
 
     /**
-     * Returns the part's extra time that even the slowest tenth of the usual calls have. Late calls are slow calls, so
-     * a comparison with the mean of all usual calls overstates their extra time by this amount.
+     * Returns the extra time that this part takes even in the slowest tenth of the usual calls. Late calls are slow
+     * calls, so a comparison with the mean of all usual calls overstates their extra time by this amount.
      */
     double selected(Part part, Predicate<Part> matching) {
         double own = times.sum(Usual::isOwn);

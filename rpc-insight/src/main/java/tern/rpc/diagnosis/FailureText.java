@@ -8,7 +8,7 @@ final class FailureText {
 
     /**
      * @param text a part of the failure's name
-     * @param change the advised change, before the failure's name
+     * @param change the text of the advised change; the failure's name is appended to it
      */
     private record Known(Pattern text, String change) {
 

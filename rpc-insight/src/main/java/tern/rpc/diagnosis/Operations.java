@@ -68,8 +68,8 @@ final class Operations {
     }
 
     /**
-     * Returns a predicate that matches the parts for which a cause stands: the part itself, or all operations of its
-     * kind if they were merged.
+     * Returns a predicate that matches the parts covered by a cause: the part itself, or all operations of its kind if
+     * they were merged.
      */
     static Predicate<Part> only(Part cause) {
         boolean joined = cause.name().isEmpty() && phase(cause.kind()) != null;

@@ -17,8 +17,8 @@ import tern.rpc.pool.PoolSnapshot;
 record PoolLook(PoolSnapshot now, PoolSnapshot since, List<Holder> holders, double usualHoldNanos) {
 
     /**
-     * Returns the pool for which a call waited. This is the pool with the name of the wait, or else the first pool of
-     * the same kind. Returns null if there is no such pool.
+     * Returns the pool for which a call waited. This is the pool with the same name as the wait, or else the first pool
+     * of the same kind. Returns null if there is no such pool.
      */
     static @Nullable PoolLook find(List<PoolLook> pools, Part wait) {
         PoolLook ofKind = null;

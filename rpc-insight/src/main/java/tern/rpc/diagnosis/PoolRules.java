@@ -9,8 +9,8 @@ import tern.rpc.pool.PoolKind;
 final class PoolRules {
 
     /**
-     * If calls do other work for at least this share of their waits for results, the other work is the cause of a full
-     * pool.
+     * If the other work of calls takes at least this share of the time that they wait for results, the other work is
+     * the cause of a full pool.
      */
     private static final double MIN_OTHER_WORK = 0.1;
 

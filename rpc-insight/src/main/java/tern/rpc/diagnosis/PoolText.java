@@ -121,7 +121,7 @@ final class PoolText {
                 + (user.operation() == null ? "" : ": " + user.operation());
     }
 
-    /** Returns the name of an executor's pool. Most pools have the name of their threads. */
+    /** Returns the name of an executor's pool. Most pools have the same name as their threads. */
     static String poolOf(String threads) {
         return switch (threads) {
             case COMMON_THREADS -> COMMON_POOL;

@@ -68,8 +68,9 @@ final class RemedyCheck {
     }
 
     /**
-     * Returns a line with the expected p99 and the p99 measured after the property was changed. Returns the line for
-     * ten minutes, starting one minute after the change. Returns an empty string at any other time.
+     * Returns a line that compares the expected p99 with the p99 measured after the property was changed. The line is
+     * available for ten minutes, starting one minute after the change. At any other time, the result is an empty
+     * string.
      */
     String line() {
         return line;

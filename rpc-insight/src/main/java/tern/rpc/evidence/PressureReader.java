@@ -5,8 +5,8 @@ import tern.rpc.evidence.Machine.Stalls;
 import tern.rpc.evidence.Machine.Stalls.Stall;
 
 /**
- * Reads pressure stall information (PSI) of the process's own control group. If the group has none, reads that of the
- * machine.
+ * Reads pressure stall information (PSI) of the process's own control group. If the group provides none, reads the
+ * pressure information of the machine.
  */
 final class PressureReader {
 

@@ -142,7 +142,8 @@ public final class VirtualStacks {
     }
 
     /**
-     * Finds {@code HotSpotDiagnosticMXBean.dumpThreads}, which exists since Java 21. Returns null on older versions.
+     * Finds {@code HotSpotDiagnosticMXBean.dumpThreads}, which is available since Java 21. Returns null on older
+     * versions.
      */
     private static @Nullable MethodHandle find() {
         try {

@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 
 /**
- * The holders of a pool's connections. One in 64 borrowings records the code that took the connection. While the pool
- * is nearly empty, every borrowing does. At most 100 borrowings per second are recorded, or 500 after connections have
- * been lost. Thread-safe.
+ * The holders of a pool's connections. The code that took the connection is recorded for one in 64 borrowings, and for
+ * every borrowing while the pool has few free connections. At most 100 borrowings per second are recorded, or 500 after
+ * connections have been lost. Thread-safe.
  */
 public final class Holders {
 

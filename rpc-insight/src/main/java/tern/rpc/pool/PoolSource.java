@@ -3,7 +3,7 @@ package tern.rpc.pool;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Takes snapshots of a pool. Snapshots are taken rarely, and this must not block. Thread-safe. */
+/** Takes snapshots of a pool. Snapshots are taken rarely. Taking a snapshot must not block. Thread-safe. */
 @FunctionalInterface
 public interface PoolSource {
 

@@ -427,7 +427,7 @@ class DiagnosticianTest {
         assertThat(diagnosis.causes()).extracting(Cause::kind).doesNotContain("ROW LOCK");
     }
 
-    /** An exception with the simple name of the one that Jedis throws if its pool is exhausted. */
+    /** An exception with the same simple name as the exception that Jedis throws if its pool is exhausted. */
     private static final class JedisException extends RuntimeException {
         private static final long serialVersionUID = 1;
 
@@ -436,7 +436,7 @@ class DiagnosticianTest {
         }
     }
 
-    /** An exception with the simple name of the one in which Spring wraps the exceptions of Redis clients. */
+    /** An exception with the same simple name as the exception in which Spring wraps exceptions of Redis clients. */
     private static final class DataAccessException extends RuntimeException {
         private static final long serialVersionUID = 1;
 

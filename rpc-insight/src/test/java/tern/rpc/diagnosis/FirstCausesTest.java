@@ -30,7 +30,7 @@ class FirstCausesTest {
         return Arguments.of(title, change, failure, calls);
     }
 
-    /** Returns the exception as a client throws it after a provider has thrown it. */
+    /** Returns an exception from a provider in the form in which the client throws it. */
     private static Throwable thrownByProvider(Throwable failure) {
         failure.setStackTrace(new StackTraceElement[] {
             new StackTraceElement("shop.TariffService", "price", "on 10.0.0.7:20880", -1),

@@ -48,7 +48,7 @@ class PassedOnTimeTest {
         return new IllegalStateException(new JedisException("Could not get a resource from the pool"));
     }
 
-    /** An exception with the simple name of the one that Jedis throws if its pool is exhausted. */
+    /** An exception with the same simple name as the exception that Jedis throws if its pool is exhausted. */
     private static final class JedisException extends RuntimeException {
         private static final long serialVersionUID = 1;
 

@@ -16,7 +16,7 @@ final class Relay implements AutoCloseable {
 
     private static final int BUFFER_BYTES = 16 << 10;
 
-    /** A client's connection to the relay, and the connection from the relay to the server that belongs to it. */
+    /** A client's connection to the relay, and the relay's connection to the server on behalf of this client. */
     private record Pair(Socket client, Socket server) {}
 
     private final int serverPort;

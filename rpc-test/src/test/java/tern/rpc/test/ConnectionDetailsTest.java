@@ -113,12 +113,12 @@ class ConnectionDetailsTest {
 
         @Override
         public void start() {
-            // The simulated container needs no start.
+            // There is no real container to start.
         }
 
         @Override
         public void stop() {
-            // The simulated container needs no stop.
+            // There is no real container to stop.
         }
 
         @Override

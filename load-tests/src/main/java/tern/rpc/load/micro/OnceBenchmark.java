@@ -31,7 +31,7 @@ import tern.rpc.transport.PendingCall;
 import tern.sample.api.UserService;
 
 /**
- * Compares work that is done once with the same work repeated for every call or step. Work that is done once is done
+ * Compares work that is done once with the same work repeated for every call or step. The first variant does the work
  * when a proxy or connection is created, or when a call begins. The name of each benchmark ends with the variant that
  * it measures.
  */

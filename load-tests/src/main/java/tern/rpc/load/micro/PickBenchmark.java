@@ -117,8 +117,8 @@ public class PickBenchmark {
     public void prepare() {
         cluster = cluster(providers, policy);
         now = System.nanoTime();
-        // This call surveys the providers, which is due ten times per second. The measured calls therefore never survey
-        // them.
+        // This call performs the survey of the providers that is due ten times per second. The time is fixed, so no
+        // measured call performs another survey.
         cluster.pick("get", 0, "", false, null, now);
     }
 

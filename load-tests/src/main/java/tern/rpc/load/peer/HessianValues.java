@@ -64,7 +64,7 @@ final class HessianValues extends AbstractSerializerFactory {
         }
 
         @Override
-        @SuppressWarnings("unchecked") // The factory uses this deserializer only for objects of one class.
+        @SuppressWarnings("unchecked") // the factory uses this serializer only for objects of one class
         protected void writeInstance(Object value, AbstractHessianOutput out) throws IOException {
             out.writeLong(number.applyAsLong((T) value));
         }

@@ -112,7 +112,7 @@ record Outcome(List<Measurement> measured, String failure) {
     }
 
     /**
-     * Returns this peer's CPU time per call divided by that of the other peer. A value below 1 means that this peer is
+     * Returns the ratio of this peer's CPU time per call to the other peer's. A value below 1 means that this peer is
      * better.
      */
     double ratioTo(Outcome other) {

@@ -101,7 +101,11 @@ final class MetadataCache {
         return entry == null ? null : entry.metadata;
     }
 
-    /** Reads the new revisions among these processes, which must be all processes of the application. */
+    /**
+     * Reads the services of new revisions, and forgets revisions that no process has any longer.
+     *
+     * @param processes all processes of the application
+     */
     void update(Collection<Known> processes) {
         Set<String> revisions = new HashSet<>();
         entries.values().forEach(entry -> entry.processes.clear());

@@ -229,7 +229,7 @@ final class Session implements AutoCloseable {
         }
     }
 
-    /** Returns whether a session is one of this process. Must run on the session's thread. */
+    /** Returns whether the session belongs to this process. Must run on the session's thread. */
     boolean wasOurs(long session) {
         return sessions.contains(session);
     }

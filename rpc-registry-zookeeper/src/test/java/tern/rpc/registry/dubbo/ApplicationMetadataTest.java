@@ -68,7 +68,7 @@ class ApplicationMetadataTest {
         assertThat(GREETING.key()).isEqualTo("g1/cap.Greeting:1.2.3:dubbo");
     }
 
-    /** DubboProvidersTest also compares such a hash with a revision computed by Dubbo. */
+    /** DubboProvidersTest also compares a hash computed by Tern with one computed by Dubbo. */
     @Test
     void revisionIsTheHashOfApplicationAndServicesInTheOrderOfTheirKeys() {
         ApplicationMetadata.Service small =

@@ -27,7 +27,7 @@ final class MethodProperties {
      *
      * @param prefix the prefix of the property names, without a dot at the end
      * @throws InvalidPropertyException if a property names a method or parameter that the interface does not have, or
-     *     declares a method as one-way that returns a value or is a stream
+     *     makes a method one-way although the method returns a value or is a stream
      * @throws IllegalArgumentException if the interface cannot be called
      */
     static void check(Class<?> type, String prefix, RpcClientProperties.Service properties) {

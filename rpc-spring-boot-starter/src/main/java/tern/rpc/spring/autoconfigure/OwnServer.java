@@ -50,8 +50,8 @@ final class OwnServer {
     }
 
     /**
-     * Returns whether such a bean will be created or is not ready yet. Creates no bean, because the call may come from
-     * the creation of a bean.
+     * Returns whether a bean of this type will be created later, or exists and passes the test. Creates no bean,
+     * because the call may come from the creation of a bean.
      */
     private <T> boolean anyIsToCome(Class<T> type, Predicate<T> isToCome) {
         for (String name : beans.getBeanNamesForType(type, true, false)) {

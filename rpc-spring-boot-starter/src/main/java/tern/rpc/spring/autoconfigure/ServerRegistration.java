@@ -245,7 +245,7 @@ public final class ServerRegistration
     }
 
     /**
-     * Returns the reason why the server is not registered, by registry. The reason is an empty string if the server is
+     * Returns, for each registry, why the server is not registered there. The value is an empty string if the server is
      * registered.
      */
     public Map<String, String> problems() {

@@ -139,7 +139,7 @@ class FirstCallShapesTest {
 
     record Guest(String name, int age) implements Serializable {}
 
-    /** The class {@link Guest} as a newer version of the application declares it. */
+    /** A newer version of the class {@link Guest}. */
     record NewerGuest(String name, @Nullable String table) implements Serializable {}
 
     @WireName(SHOP)

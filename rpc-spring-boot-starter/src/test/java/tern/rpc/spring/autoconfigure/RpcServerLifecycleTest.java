@@ -248,7 +248,7 @@ class RpcServerLifecycleTest {
     }
 
     /**
-     * Records when it is started and stopped. Its lifecycle phase is that of Spring's own listener containers and
+     * Records when it is started and stopped. It is in the same lifecycle phase as Spring's own listener containers and
      * executors.
      */
     @Configuration(proxyBeanMethods = false)

@@ -28,8 +28,8 @@ final class Pages {
     }
 
     /**
-     * Reads all files below the folder whose path relative to the project's root folder matches. Skips the output of
-     * builds and tools.
+     * Reads all files below the folder whose relative path matches. Paths are relative to the project's root folder.
+     * Skips the output of builds and tools.
      */
     static Map<Path, String> read(Path folder, Predicate<String> chosen) {
         try (Stream<Path> files = Files.walk(folder)) {

@@ -45,7 +45,7 @@ public final class InsightActuatorAutoConfiguration {
     }
 
     /**
-     * Shows failing calls as the separate health status DEGRADED. Spring Boot answers a health request in this status
+     * Shows failing calls as the separate health status DEGRADED. With this status, Spring Boot answers health requests
      * with HTTP status 200.
      */
     @Configuration(proxyBeanMethods = false)

@@ -11,7 +11,7 @@ import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Describes a failed start. Instead of the stack trace, the description shows the error, the change to make, and the
+ * Describes a failed startup. Instead of the stack trace, the description shows the error, the change to make, and the
  * place where a property was set.
  */
 final class InsightStartFailureAnalyzer extends AbstractFailureAnalyzer<RpcStartException> {

@@ -24,7 +24,7 @@ public final class SettingOrigins {
         this.binder = Binder.get(environment);
     }
 
-    /** Returns whether Tern may set those pool settings that the application has not set. */
+    /** Returns whether Tern may set pool properties that the application has not set. */
     public boolean isTuned() {
         return binder.bind("rpc.pools.tuned", Bindable.of(Boolean.class)).orElse(true);
     }

@@ -130,7 +130,7 @@ final class WatchedHttpClient extends HttpClient {
         return client.executor();
     }
 
-    /** This method and the methods below exist in HttpClient only since Java 21. */
+    /** This method and the methods below were added to HttpClient in Java 21. */
     public void shutdown() {
         since21("shutdown");
     }

@@ -56,7 +56,7 @@ record ClusterPart(RpcReferences references) implements RpcReportPart {
      * @param listed the number of providers in the list
      * @param held the number of providers that are kept because they still respond, even though they are no longer
      *     listed
-     * @param heldSince the time since which at least one such provider has been kept; null if none is kept
+     * @param heldSince the time at which the client began to keep such providers; null if none is kept
      * @param heldWhy a description of the list change that was not applied; empty if no provider is kept
      */
     record ProviderList(

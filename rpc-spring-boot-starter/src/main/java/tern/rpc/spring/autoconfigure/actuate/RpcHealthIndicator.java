@@ -18,8 +18,8 @@ final class RpcHealthIndicator extends AbstractHealthIndicator {
     private final Supplier<Map<String, String>> registries;
 
     /**
-     * @param registries returns the reason why the server is not registered, by registry. The reason is an empty string
-     *     if the server is registered
+     * @param registries returns, for each registry, why the server is not registered there; an empty string if the
+     *     server is registered
      */
     RpcHealthIndicator(RpcReporter reporter, Supplier<Map<String, String>> registries) {
         super("RPC health check failed");
