@@ -16,7 +16,7 @@ import tern.rpc.Phase;
  */
 final class HttpExchanges {
 
-    /** The maximum number of hosts that are counted separately. A higher number would not change any advice. */
+    /** The maximum number of hosts to count. A higher number would not change any advice. */
     private static final int MAX_HOSTS = 64;
 
     /**
