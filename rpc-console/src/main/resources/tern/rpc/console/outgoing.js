@@ -1,4 +1,4 @@
-// The tab that shows the services that this application calls, and the callers of its own services.
+// The tab with the services called by this application, and with the callers of its own services.
 import {html} from './html.js';
 import {Badge, Card, Empty, Scroll, Time, count, list, moment, percent} from './parts.js';
 

@@ -152,9 +152,8 @@ public final class Diagnostician {
     }
 
     /**
-     * Returns a line about a property that was changed as a diagnosis advised; if there are several, the property
-     * changed last. The line compares the expected effect with the measured one. Returns an empty string if no advised
-     * property was changed. Any thread may call this.
+     * Returns a line about the last change of a property that a diagnosis had advised. The line compares the expected
+     * effect with the measured one. Returns an empty string if no advised change was made. Any thread may call this.
      */
     public String checkedChange() {
         return check.line();

@@ -115,7 +115,7 @@ class OwnServerTest {
                         assertThat(said).contains("Connection refused").doesNotContain("this application"));
     }
 
-    /** A service that the application calls itself. */
+    /** A service that the application both exports and calls. */
     public interface Clerks {
         String greet(String name);
     }

@@ -101,7 +101,7 @@ final class MariaDb implements AutoCloseable {
     /**
      * Returns the JDBC URL.
      *
-     * @param way the port to connect to; it forwards to the server
+     * @param way the port of the server, or of a proxy in front of it
      */
     String url(int way) {
         return "jdbc:mariadb://127.0.0.1:" + way + "/test?createDatabaseIfNotExist=true";
