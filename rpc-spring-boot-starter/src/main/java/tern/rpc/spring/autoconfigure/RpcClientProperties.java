@@ -19,7 +19,7 @@ import tern.rpc.transport.Token;
  * @param connectTimeout Timeout of one attempt to connect.
  * @param heartbeat Time without received data after which a heartbeat is sent on a connection.
  * @param reconnectMax Maximum pause between attempts to connect to a provider that cannot be reached.
- * @param checkTimeout Maximum time that startup waits for the provider of a reference with check.
+ * @param checkTimeout Maximum time that startup waits for the provider of a reference whose check is true.
  * @param resolveInterval Time after which host names are resolved again.
  * @param loadBalancing Choice among several providers: p2c, round-robin, consistent-hash, or the name of a bean of type
  *     Balancer.Factory.
@@ -28,8 +28,8 @@ import tern.rpc.transport.Token;
  * @param waitForReady Whether calls that find no provider wait for one within their timeout.
  * @param token Token sent to providers with every call. Only TLS keeps it secret in transit. Default: none.
  * @param ssl TLS for connections to providers.
- * @param registry Address of the registry for references without addresses or a registry of their own, if
- *     rpc.client.url is empty. Default: none.
+ * @param registry Address of the registry for references that set neither addresses nor a registry, if rpc.client.url
+ *     is empty. Default: none.
  * @param registryCache Directory for the last valid list of providers of each service, so that the application can
  *     start while its registry cannot be reached. Default: no list is kept.
  * @param registries Addresses of additional registries, by the name that references use.

@@ -8,12 +8,12 @@ import tern.rpc.registry.Subscription.Level;
  * The properties below {@code rpc.server.registry}. The property {@code rpc.server.registry} itself contains the
  * addresses of the registries.
  *
- * @param required Whether the application is ready only while it is registered. If false, it becomes ready after 30
- *     seconds without a registration, with a warning.
+ * @param required Whether the application is ready only while it is registered. If false, the application becomes ready
+ *     after 30 seconds even without a registration, and logs a warning.
  * @param level Form of the entries in registries that support both forms: one entry per service (interface), one per
  *     process (application), or both.
  * @param nodePerProtocol Whether there is an interface entry for each protocol, for old consumers that require tri.
- *     Consumers that set no protocol then count the process twice.
+ *     Consumers that set no protocol then see the process twice.
  * @param metadataType Where consumers find the list of this process's services: in the registry (remote), or by calling
  *     this process (local).
  */

@@ -25,8 +25,8 @@ import tern.rpc.transport.Token;
  * @param health Whether grpc.health.v1 is served. The reported status follows the readiness of the application.
  * @param reflection Whether gRPC server reflection is served. Tools use it to read the services and their message
  *     types.
- * @param token Accepted tokens. A caller must send one of them, except for health checks. Several tokens allow a
- *     rotation. Default: no token is required.
+ * @param token Accepted tokens. A caller must send one of them, except for health checks. List two tokens while you
+ *     replace one. Default: no token is required.
  * @param genericCalls Whether generic calls are served, for callers without the interface.
  * @param ledger Whether each call records its time by phase, for meters, the log of slow calls and the diagnosis.
  * @param exceptionTexts Whether callers get the messages of exceptions whose classes they do not have. If false, they
@@ -37,7 +37,7 @@ import tern.rpc.transport.Token;
  * @param allowedHosts Host names that HTTP requests may use for this server, without ports, such as orders.internal or
  *     *.shop.example. Default: every name.
  * @param acceptedWeaknesses Properties that make the server less safe on purpose. If the profile prod is active, the
- *     application starts only if all such properties are listed here.
+ *     application starts only if all of them are listed here.
  * @param ssl TLS on the port.
  * @param http HTTP requests whose bodies are not JSON.
  * @param cors Calls from web pages of other origins.

@@ -10,7 +10,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * The properties below {@code rpc.pools}.
  *
  * @param tuned Whether pools of other libraries get sizes and waits derived from the target (rpc.slo) unless the
- *     application sets them. They are measured in any case.
+ *     application sets them. Tern measures these pools in any case.
  * @param http Connections of Apache HttpClient that RestClient and RestTemplate use.
  * @param jedis Redis client without Spring Data, as a bean of type UnifiedJedis.
  * @param executors Thread pools for the application's own work, each a bean of type Executor under its name.

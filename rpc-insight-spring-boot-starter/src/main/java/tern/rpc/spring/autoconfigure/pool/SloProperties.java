@@ -10,7 +10,7 @@ import tern.rpc.settings.PropertyCheck;
  * The properties below {@code rpc.slo}.
  *
  * @param qps Target rate of the application in calls per second.
- * @param latency Target latency of a call at that rate.
+ * @param latency Target latency of a call at the rate rpc.slo.qps.
  */
 @ConfigurationProperties("rpc.slo")
 record SloProperties(
