@@ -485,17 +485,17 @@ class TypeTableTest {
                 The server refuses a null argument with INVALID_ARGUMENT and the name of the parameter, and does not run the method. A null
                 result makes the call fail with INTERNAL after the method ran. Primitive fields that are missing or null become 0 or false.
 
-                **Lost state.** hessian2 has only fields, elements and entries, so some state of an object is lost, as in Dubbo:
+                **Lost state.** hessian2 transmits only fields, elements and entries. Some state of an object is therefore lost, as in Dubbo:
 
                 - The comparator of a `TreeMap`, `TreeSet`, `PriorityQueue` or similar container is not sent. The receiver sorts by natural order.
                   Send a `List` or a `LinkedHashMap`, which keep their order, or sort at the receiver.
-                - `writeObject`, `readObject` and `writeExternal` of a class are not called. Only fields that are neither static nor transient are
-                  sent. Keep the state in such fields, or send another object by `writeReplace` and `readResolve`, which are called.
+                - `writeObject`, `readObject` and `writeExternal` of a class are not called. Only fields that are neither static nor transient
+                  are sent. Keep the state in such fields, or send another object through `writeReplace` and `readResolve`, which are called.
                 - The fields of a class that extends a container of the JDK, such as `ArrayList`, are not sent. Send an object that has the
                   container as a field.
 
-                One warning names each such class: at startup if a signature of a service reaches the class, otherwise when the first object is
-                written or read. JSON also sends no comparators.
+                Tern warns once about each of these classes: at startup if the class can be reached from a service's signatures, otherwise when
+                an object of the class is first written or read. JSON does not send comparators either.
 
                 | Shape | among us | from Dubbo | to Dubbo |
                 |---|---|---|---|
