@@ -63,6 +63,11 @@ public final class Program implements AutoCloseable {
         return new Program(name, process, log);
     }
 
+    /** Writes one line to the process's standard input. */
+    public void enter(String line) throws IOException {
+        process.outputWriter().append(line).append('\n').flush();
+    }
+
     /** Closes the process's standard input. Some programs end when their input ends. */
     public void endInput() throws IOException {
         process.getOutputStream().close();
