@@ -66,7 +66,7 @@ public enum JavaShape {
         }
         if (!(declared instanceof ParameterizedType parameterized)) {
             throw new IllegalArgumentException(position + ": " + raw.getSimpleName()
-                    + " has no element type; write for instance " + raw.getSimpleName() + "<String>");
+                    + " has no element type; write, for example, " + raw.getSimpleName() + "<String>");
         }
         return parameterized.getActualTypeArguments()[0];
     }

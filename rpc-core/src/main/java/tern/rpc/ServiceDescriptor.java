@@ -35,7 +35,7 @@ public final class ServiceDescriptor {
         this.type = type;
         this.name = nameOf(type);
         if (!type.isInterface() || type.isAnnotation()) {
-            throw new IllegalArgumentException(type.getName() + " is not an interface; services are interfaces");
+            throw new IllegalArgumentException(type.getName() + " is not an interface; a service must be an interface");
         }
         List<MethodDescriptor> found = new ArrayList<>();
         TypeVariables variables = new TypeVariables(type);

@@ -250,7 +250,7 @@ final class ConsoleCalls {
                 .filter(export -> export.key().toString().equals(request.service()))
                 .findFirst()
                 .orElseThrow(() -> new WrongRequestException("service " + PeerText.name(request.service())
-                        + " is not exported here; exported are "
+                        + " is not exported here; exported services: "
                         + server.exports().stream()
                                 .map(export -> export.key().toString())
                                 .sorted()

@@ -286,7 +286,7 @@ class ConsoleCallTest {
                         "[]",
                         "no JSON object",
                         "{\"service\":\"x\",\"method\":\"y\"}",
-                        "service x is not exported here; exported are",
+                        "service x is not exported here; exported services:",
                         "{\"service\":\"" + Shop.class.getName() + "\",\"method\":\"nothing\"}",
                         "no method nothing",
                         "{\"method\":\"y\"}",

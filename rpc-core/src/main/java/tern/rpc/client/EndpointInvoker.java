@@ -205,7 +205,8 @@ final class EndpointInvoker implements AutoCloseable {
         if (call.deadline().isExpired(clock.nanoTime())) {
             throw RpcException.refusal(
                     StatusCode.DEADLINE_EXCEEDED,
-                    call + " was not sent, its time is over: " + call.deadline().origin(),
+                    call + " was not sent, because its deadline has passed: "
+                            + call.deadline().origin(),
                     Executed.NO);
         }
     }

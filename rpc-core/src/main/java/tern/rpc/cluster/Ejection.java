@@ -154,8 +154,7 @@ public final class Ejection {
         if (ejected) {
             ejected = false;
             long took = now - sinceNanos;
-            log.changed(
-                    Level.INFO, () -> name.get() + " answers well again; it was avoided for " + ChangeTexts.time(took));
+            log.changed(Level.INFO, () -> name.get() + " has recovered; it was avoided for " + ChangeTexts.time(took));
         }
     }
 

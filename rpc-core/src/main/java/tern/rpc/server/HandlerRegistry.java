@@ -121,8 +121,8 @@ final class HandlerRegistry implements ServiceLookup {
     public ServiceDescriptor service(String interfaceName) {
         Exports exports = byInterface.get(interfaceName);
         if (exports == null) {
-            throw unknown(
-                    "service " + PeerText.name(interfaceName) + " is not exported here; exported are " + allKeys());
+            throw unknown("service " + PeerText.name(interfaceName) + " is not exported here; exported services: "
+                    + allKeys());
         }
         return exports.service;
     }
@@ -140,8 +140,8 @@ final class HandlerRegistry implements ServiceLookup {
     public void require(ServiceKey key) {
         Exports exports = byInterface.get(key.interfaceName());
         if (exports == null || export(exports, key) == null) {
-            throw unknown(
-                    "service " + PeerText.name(key.toString()) + " is not exported here; exported are " + allKeys());
+            throw unknown("service " + PeerText.name(key.toString()) + " is not exported here; exported services: "
+                    + allKeys());
         }
     }
 
@@ -153,7 +153,7 @@ final class HandlerRegistry implements ServiceLookup {
             return plain;
         }
         throw unknown("service " + PeerText.name(interfaceName)
-                + " is not exported here without group and version; exported are " + allKeys());
+                + " is not exported here without group and version; exported services: " + allKeys());
     }
 
     /** Returns the limiter shared by all methods with this name, or null if they have no limit. */
@@ -184,8 +184,8 @@ final class HandlerRegistry implements ServiceLookup {
             MethodHandler[] handlers = call.method().service() == exports.service ? export.own() : export.builtIn();
             return handlers[call.method().index()];
         }
-        throw unknown("service " + PeerText.name(call.service().toString()) + " is not exported here; exported are "
-                + allKeys());
+        throw unknown("service " + PeerText.name(call.service().toString())
+                + " is not exported here; exported services: " + allKeys());
     }
 
     private static @Nullable Export export(Exports exports, ServiceKey key) {

@@ -94,8 +94,8 @@ public final class AcceptedTokens {
             throw refusal(
                     call,
                     attachment == null && bearer == null
-                            ? "it has no token, but this server requires one" + REMEDY
-                            : "this server does not accept its token" + REMEDY);
+                            ? "the call has no token, but this server requires one" + REMEDY
+                            : "this server does not accept the call's token" + REMEDY);
         }
     }
 

@@ -218,7 +218,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
             if (closed) {
                 return "the server of this process was closed";
             }
-            return draining ? "the server is going away" : handler == null ? "no server was started" : "";
+            return draining ? "the server is shutting down" : handler == null ? "no server was started" : "";
         }
 
         @Override

@@ -641,7 +641,7 @@ class ClusterTest {
             IntStream.range(0, 5).forEach(i -> call(ill, Outcome.ANSWERED));
             pass(30 * SECOND);
             assertThat(lines.all()).hasSize(4);
-            assertThat(lines.all().get(3)).contains("of Orders answers well again; it was avoided for 5.0 s");
+            assertThat(lines.all().get(3)).contains("of Orders has recovered; it was avoided for 5.0 s");
         }
     }
 
@@ -706,7 +706,7 @@ class ClusterTest {
             timer.move(20 * SECOND);
             assertThat(lines.all()).hasSizeBetween(7, 9);
             assertThat(lines.all().get(lines.all().size() - 1))
-                    .contains("answers well again")
+                    .contains("has recovered")
                     .contains("more changes since the last line");
         }
     }

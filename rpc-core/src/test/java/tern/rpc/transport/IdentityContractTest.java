@@ -180,14 +180,14 @@ public abstract class IdentityContractTest extends TransportTest {
     void callWithoutATokenIsRefusedBeforeItsArgumentsExist() {
         serve(server -> server.token(GOOD));
 
-        assertUnauthenticated(refused(service(null)), "it has no token");
+        assertUnauthenticated(refused(service(null)), "the call has no token");
     }
 
     @Test
     void callWithAnotherTokenIsRefusedBeforeItsArgumentsExist() {
         serve(server -> server.token(GOOD));
 
-        assertUnauthenticated(refused(service(BAD)), "does not accept its token");
+        assertUnauthenticated(refused(service(BAD)), "does not accept the call's token");
     }
 
     @Test
@@ -377,18 +377,18 @@ public abstract class IdentityContractTest extends TransportTest {
 
         Probe<Integer> watched = Probe.ofAll();
         streams.watch(one).subscribe(watched);
-        assertUnauthenticated((RpcException) watched.failure(), "does not accept its token");
+        assertUnauthenticated((RpcException) watched.failure(), "does not accept the call's token");
 
         CompletionException collected = catchThrowableOfType(
                 CompletionException.class,
                 () -> streams.collect(OnePublisher.of(one))
                         .toCompletableFuture()
                         .join());
-        assertUnauthenticated((RpcException) collected.getCause(), "does not accept its token");
+        assertUnauthenticated((RpcException) collected.getCause(), "does not accept the call's token");
 
         Probe<Integer> exchanged = Probe.ofAll();
         streams.exchange(OnePublisher.of(one)).subscribe(exchanged);
-        assertUnauthenticated((RpcException) exchanged.failure(), "does not accept its token");
+        assertUnauthenticated((RpcException) exchanged.failure(), "does not accept the call's token");
 
         assertThat(Counted.MADE).hasValue(before);
         assertThat(ran).hasValue(0);

@@ -535,7 +535,7 @@ public abstract class TransportContractTest extends TransportTest {
         assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
         assertThat(failure)
                 .hasMessageContaining("nobody/" + ContractService.class.getName())
-                .hasMessageContaining("exported are " + ContractService.class.getName());
+                .hasMessageContaining("exported services: " + ContractService.class.getName());
     }
 
     @Test

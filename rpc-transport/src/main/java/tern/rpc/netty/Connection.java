@@ -272,7 +272,7 @@ public final class Connection implements PendingCall.Carrier {
                 .schedule(
                         () -> {
                             if (state == State.CONNECTING) {
-                                close("it accepts connections, but sent nothing for " + patienceMillis + " ms");
+                                close("it accepted the connection, but sent nothing for " + patienceMillis + " ms");
                             }
                         },
                         patienceMillis,

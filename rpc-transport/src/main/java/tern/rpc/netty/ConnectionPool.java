@@ -148,7 +148,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
                 StatusCode.UNAVAILABLE,
                 call + " was not sent: " + endpoint + " is not connected"
                         + (why.isEmpty() ? "" : ", " + why)
-                        + (closed ? "; the client is closed" : "; trying again in the background"),
+                        + (closed ? "; the client is closed" : "; reconnecting in the background"),
                 Executed.NO);
     }
 
@@ -232,7 +232,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
                 begunByCalls.remove(connection);
             }
             case DRAINING -> {
-                lastFailure = "the server is going away";
+                lastFailure = "the server is shutting down";
                 retire(connection);
             }
             case CLOSED -> lost(connection);

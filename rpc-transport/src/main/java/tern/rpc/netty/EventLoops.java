@@ -2,6 +2,7 @@ package tern.rpc.netty;
 
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.ServerChannel;
@@ -57,7 +58,7 @@ public final class EventLoops implements AutoCloseable {
 
     private EventLoops(Kind kind, IoHandlerFactory handlers, int threads) {
         this.kind = kind;
-        this.group = new MultiThreadIoEventLoopGroup(threads, new Threads(), handlers);
+        this.group = new Group(threads, handlers);
         lookups.allowCoreThreadTimeOut(true);
     }
 
@@ -104,6 +105,18 @@ public final class EventLoops implements AutoCloseable {
     public void close() {
         lookups.shutdown();
         group.shutdownGracefully(0, 2, TimeUnit.SECONDS);
+    }
+
+    private static final class Group extends MultiThreadIoEventLoopGroup {
+
+        Group(int threads, IoHandlerFactory handlers) {
+            super(threads, new Threads(), handlers);
+        }
+
+        @Override
+        protected IoEventLoop newChild(Executor executor, IoHandlerFactory handlers, Object... arguments) {
+            return new EnduringLoop(this, executor, handlers);
+        }
     }
 
     /** Creates threads that implement {@link EventLoopThread}. */

@@ -156,7 +156,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
             call.fail(notSent(
                     call,
                     StatusCode.UNAVAILABLE,
-                    endpoint + " is not connected, " + lastReason + "; trying again in the background"));
+                    endpoint + " is not connected, " + lastReason + "; reconnecting in the background"));
             return;
         }
         Connection added = add();

@@ -85,7 +85,7 @@ final class ProtocolDetector extends ByteToMessageDecoder {
             }
         } else {
             in.skipBytes(in.readableBytes());
-            refuse(context, "its first bytes belong to no protocol served here");
+            refuse(context, "its first bytes match no protocol that this server supports");
         }
     }
 

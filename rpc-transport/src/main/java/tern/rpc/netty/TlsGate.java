@@ -91,7 +91,7 @@ final class TlsGate {
      */
     void refuseTls(ChannelHandlerContext handler, ServerConnection connection) {
         unexpectedTls.warn("Closing a connection from " + connection.remoteAddress()
-                + ": the client speaks TLS, but there is none on this port (set rpc.server.ssl.bundle, or leave out"
+                + ": the client uses TLS, but this port does not (set rpc.server.ssl.bundle, or leave out"
                 + " rpc.client.ssl.bundle at the client)");
         handler.writeAndFlush(Unpooled.wrappedBuffer(ALERT));
         connection.closeWhenWritten();
@@ -100,7 +100,7 @@ final class TlsGate {
     /** Refuses a client that uses a served protocol without TLS on a port that requires TLS. */
     void refuseClearText(Channel channel, ServerProtocol protocol) {
         unexpectedClearText.warn("Closing a connection from " + channel.remoteAddress() + ": the client speaks "
-                + protocol.name() + " in clear text, but this port takes TLS only (set rpc.client.ssl.bundle at the"
+                + protocol.name() + " in clear text, but this port requires TLS (set rpc.client.ssl.bundle at the"
                 + " client, or rpc.server.ssl.optional=true here until every client has it)");
         channel.close();
     }

@@ -137,7 +137,7 @@ class ReconnectByCallTest {
                 work.quick("a");
                 return false;
             } catch (RpcException e) {
-                return e.getMessage().contains("trying again in the background");
+                return e.getMessage().contains("reconnecting in the background");
             }
         });
     }

@@ -132,8 +132,8 @@ final class ConsumerProcess implements AutoCloseable {
             words = answers.poll(1, TimeUnit.SECONDS);
         }
         if (words == null || !words[0].equals(word)) {
-            throw new TimeoutException("the consumer ended, or did not answer '" + word + "' within "
-                    + PATIENCE_SECONDS + " s; see " + errors);
+            throw new TimeoutException("the consumer ended, or did not answer '" + word + "' within " + PATIENCE_SECONDS
+                    + " s; see " + errors);
         }
         return words;
     }

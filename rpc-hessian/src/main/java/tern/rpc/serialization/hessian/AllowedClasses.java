@@ -101,7 +101,7 @@ final class AllowedClasses {
         boolean container = Collection.class.isAssignableFrom(type) || Map.class.isAssignableFrom(type);
         if (concrete && ClassOrigin.isOfApplication(type) && !container && !Serializable.class.isAssignableFrom(type)) {
             throw new IllegalArgumentException(
-                    position + ": " + type.getName() + " does not implement java.io.Serializable; let it do so");
+                    position + ": " + type.getName() + " does not implement java.io.Serializable; implement it");
         }
         if (concrete && !ClassOrigin.isOfApplication(type) && !JdkTypes.isReadable(type)) {
             throw new IllegalArgumentException(position + ": " + type.getName()

@@ -32,9 +32,8 @@ final class JacksonMethod implements JsonMethod {
         List<String> names = method.parameterNames();
         boolean invented = lacksNames(method);
         if (invented) {
-            warnings.add(
-                    fullName + ": its class file has no names of parameters (compile with -parameters); in JSON and"
-                            + " queries they are called " + String.join(", ", names));
+            warnings.add(fullName + ": its class file has no parameter names (compile with -parameters); in JSON and"
+                    + " queries they are called " + String.join(", ", names));
         }
         int count = method.parameters().size();
         this.parameters = new Position[count];

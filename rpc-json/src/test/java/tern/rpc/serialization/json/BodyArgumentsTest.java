@@ -341,7 +341,7 @@ class BodyArgumentsTest {
                 .hasMessage("ToIntBiFunction/applyAsInt: unknown argument 'x'; applyAsInt has arg0, arg1 (the interface"
                         + " was compiled without -parameters)");
         assertThat(compare.method().warnings())
-                .containsExactly("ToIntBiFunction/applyAsInt: its class file has no names of parameters (compile with"
+                .containsExactly("ToIntBiFunction/applyAsInt: its class file has no parameter names (compile with"
                         + " -parameters); in JSON and queries they are called arg0, arg1");
         assertThat(method("add").method().warnings()).isEmpty();
     }

@@ -78,7 +78,7 @@ final class ExportedBeans {
             if (isNull(bean)) {
                 throw new RpcStartException(
                         "Bean '" + name + "' is an @RpcService, but its @Bean method returned null",
-                        "Return an object, or make the bean conditional, so that there is none.",
+                        "Return an object, or make the bean conditional, so that it is not created.",
                         null);
             }
             RpcService annotation = annotation(beans, name);

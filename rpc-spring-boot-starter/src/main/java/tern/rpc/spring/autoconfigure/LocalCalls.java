@@ -51,7 +51,7 @@ final class LocalCalls {
     static void checkServer(ConfigurableBeanFactory beans, String where) {
         if (!has(beans, RpcServer.class)) {
             throw new RpcStartException(
-                    where + " refers to local, but this application serves nothing: it has no @RpcService bean, or"
+                    where + " refers to local, but this application exports no services: it has no @RpcService bean, or"
                             + " rpc.server.enabled is false",
                     "Add the provider's configuration to this application, set rpc.server.enabled to true, or set"
                             + " rpc.client.url to the address of a provider.",

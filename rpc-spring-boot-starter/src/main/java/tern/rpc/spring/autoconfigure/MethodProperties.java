@@ -123,7 +123,7 @@ final class MethodProperties {
         if (!isNamed) {
             return new InvalidPropertyException(
                     property,
-                    problem + ", because its class file has no names of parameters",
+                    problem + ", because its class file has no parameter names",
                     "Compile the interface with -parameters.",
                     null);
         }

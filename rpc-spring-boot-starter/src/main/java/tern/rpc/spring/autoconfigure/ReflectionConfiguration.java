@@ -25,7 +25,7 @@ class ReflectionConfiguration {
         if (!ClassUtils.isPresent(PROTOBUF, getClass().getClassLoader())) {
             throw new RpcStartException(
                     "rpc.server.reflection is true, but protobuf is not on the class path",
-                    "Add com.google.protobuf:protobuf-java, or leave out rpc.server.reflection.",
+                    "Add com.google.protobuf:protobuf-java, or remove rpc.server.reflection.",
                     null);
         }
         return new Reflection();

@@ -94,7 +94,7 @@ final class WeakenedSettings {
         if (!surprising.isEmpty()) {
             throw new RpcStartException(
                     "the profile " + PRODUCTION + " is active, and " + ACCEPTED + " does not name " + joined(surprising)
-                            + ", which weakens the server",
+                            + ", which makes the server less safe",
                     "Remove the settings that are not intended, or set " + ACCEPTED + "="
                             + surprising.stream().map(Weakness::property).collect(Collectors.joining(",")) + ".",
                     null);
@@ -108,7 +108,7 @@ final class WeakenedSettings {
     /** Reports the settings in one log line, and registers a gauge for each of them. */
     WeakenedSettings tell(RpcMeters meters) {
         if (!inForce.isEmpty()) {
-            LOG.warn("Less safe than by default: {}", joined(inForce));
+            LOG.warn("These settings make the server less safe: {}", joined(inForce));
         }
         for (Weakness weakness : inForce) {
             meters.gauge(RpcMeter.WEAKENED, this, settings -> 1, RpcMeter.SETTING, weakness.property());

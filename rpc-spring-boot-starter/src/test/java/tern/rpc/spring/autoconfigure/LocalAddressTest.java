@@ -241,7 +241,7 @@ class LocalAddressTest {
         local(Desk.class, Clerk.class)
                 .withPropertyValues("rpc.server.enabled=false")
                 .run(here -> assertThat(StartFailures.causeOf(here.getStartupFailure()))
-                        .hasMessageContaining("refers to local, but this application serves nothing")
+                        .hasMessageContaining("refers to local, but this application exports no services")
                         .hasMessageContaining("rpc.server.enabled is false"));
         local(Desk.class)
                 .run(here -> assertThat(StartFailures.causeOf(here.getStartupFailure()))

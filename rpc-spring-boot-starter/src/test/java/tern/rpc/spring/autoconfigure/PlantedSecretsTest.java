@@ -241,7 +241,7 @@ class PlantedSecretsTest {
         assertThat(planted).hasSizeGreaterThanOrEqualTo(MIN_SECRETS);
         assertThat(String.join("\n", outputs)) // This assertion proves that the searched output is not empty.
                 .contains("the safe is jammed", "not today", "authorization failed", "the guard is ill")
-                .contains("does not accept its token", "rpc.server.requests", "spring.datasource.password")
+                .contains("does not accept the call's token", "rpc.server.requests", "spring.datasource.password")
                 .contains("rpc.pools.jedis.url is no address", "rpc.server.token is a text with spaces");
         for (String output : outputs) {
             assertThat(planted).filteredOn(output::contains).as(output).isEmpty();

@@ -42,7 +42,7 @@ class WeakenedSettingsTest {
                                 .meters())
                         .isEmpty());
 
-        assertThat(output).doesNotContain("Less safe than by default");
+        assertThat(output).doesNotContain("These settings make the server less safe");
     }
 
     @Test
@@ -58,7 +58,8 @@ class WeakenedSettingsTest {
             }
         });
 
-        assertThat(output.toString().split("Less safe than by default", -1)).hasSize(2);
+        assertThat(output.toString().split("These settings make the server less safe", -1))
+                .hasSize(2);
         assertThat(WEAK).allMatch(output.toString()::contains);
     }
 

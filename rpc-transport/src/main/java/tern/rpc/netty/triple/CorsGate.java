@@ -59,7 +59,7 @@ final class CorsGate {
             if (!options || !cors.isOff()) {
                 throw new HttpRefusal(
                         HttpResponseStatus.FORBIDDEN,
-                        "pages of this origin may not call; rpc.server.cors.allowed-origins names those that may");
+                        "web pages of this origin may not make calls; add the origin to rpc.server.cors.allowed-origins");
             }
         } else if (!cors.isOff()) {
             exchange.onHead(answer -> answer.add(VARY, VARY_ORIGIN));

@@ -74,7 +74,7 @@ final class HttpDispatcher implements HttpRequests {
             PlainAnswer.send(
                     exchange,
                     HttpResponseStatus.MISDIRECTED_REQUEST,
-                    "this server is not called by the host of the request (set by rpc.server.allowed-hosts)",
+                    "the host in the request is not a name of this server (set by rpc.server.allowed-hosts)",
                     "tern-executed",
                     "no");
             return;

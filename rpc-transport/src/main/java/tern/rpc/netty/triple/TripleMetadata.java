@@ -258,7 +258,7 @@ final class TripleMetadata {
                 if (character < 0x20 || character > 0x7E) {
                     throw refused("the value of the header '" + name + "' has the character U+"
                             + String.format(Locale.ROOT, "%04X", (int) character) + " at position " + i
-                            + "; text headers carry ASCII from space to '~', so send it as bytes");
+                            + "; text values may contain only ASCII from space to '~'; send the value as bytes");
                 }
             }
         }

@@ -569,7 +569,7 @@ class DubboFixturesTest {
             assertThat(socket.isClosedByPeer()).isTrue();
         });
         for (String service : List.of("noservice-zeroarg", "noservice-arg")) {
-            PROBES.put(service, refused(DubboStatus.SERVICE_NOT_FOUND, "exported are", SERVICE));
+            PROBES.put(service, refused(DubboStatus.SERVICE_NOT_FOUND, "exported services:", SERVICE));
         }
         for (String method : List.of("nomethod", "nomethod-noarg")) {
             PROBES.put(method, refused(DubboStatus.SERVICE_NOT_FOUND, "has no method zzz"));

@@ -327,7 +327,7 @@ class DubboTlsTest {
         assertThat(failureOf(refer(ofClient(), server)))
                 .hasMessageContaining("the server refused: ")
                 .hasMessageContaining("Received fatal alert: handshake_failure");
-        awaitWarning("the client speaks TLS, but there is none on this port (set rpc.server.ssl.bundle");
+        awaitWarning("the client uses TLS, but this port does not (set rpc.server.ssl.bundle");
     }
 
     @Test

@@ -131,10 +131,10 @@ class TokenInteropTest {
 
         assertThatThrownBy(() -> without.echo("x"))
                 .isInstanceOf(org.apache.dubbo.rpc.RpcException.class)
-                .hasMessageContaining("it has no token");
+                .hasMessageContaining("the call has no token");
         assertThatThrownBy(() -> wrong.echo("x"))
                 .isInstanceOf(org.apache.dubbo.rpc.RpcException.class)
-                .hasMessageContaining("does not accept its token");
+                .hasMessageContaining("does not accept the call's token");
     }
 
     @ParameterizedTest

@@ -411,7 +411,8 @@ class IdentityTableTest {
         assertThat(Vault.MADE).as("arguments that were created: " + answer).hasValue(madeBefore);
         assertThat(Vault.LOADED).as("classes of arguments").isFalse();
         assertThat(answer)
-                .doesNotContain("exported are", "overload", "Treasure", "Rarity", "takes application", "read-only", "~")
+                .doesNotContain(
+                        "exported services:", "overload", "Treasure", "Rarity", "takes application", "read-only", "~")
                 .doesNotContain(GOOD);
     }
 

@@ -125,12 +125,12 @@ class WebIdentityTest {
         String wrong = all(send(version, request.with("authorization", "Bearer guess")));
         String basic = all(send(version, request.with("authorization", TOKEN)));
 
-        assertThat(none).contains("it has no token");
+        assertThat(none).contains("the call has no token");
         assertThat(wrong)
-                .contains("does not accept its token")
+                .contains("does not accept the call's token")
                 .doesNotContain("guess")
                 .doesNotContain(TOKEN);
-        assertThat(basic).contains("it has no token").doesNotContain(TOKEN);
+        assertThat(basic).contains("the call has no token").doesNotContain(TOKEN);
         assertThat(asked).isEmpty();
     }
 

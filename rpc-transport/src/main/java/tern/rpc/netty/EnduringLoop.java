@@ -1,0 +1,62 @@
+package tern.rpc.netty;
+
+import io.netty.channel.IoEventLoopGroup;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.SingleThreadIoEventLoop;
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.NanoClock;
+import tern.rpc.limit.SeldomWarning;
+
+/**
+ * An event loop that continues after an {@link Error} such as an {@link OutOfMemoryError}. Netty's own event loop ends,
+ * and all of its connections hang until the process ends.
+ */
+final class EnduringLoop extends SingleThreadIoEventLoop {
+
+    private static final Logger LOG = LoggerFactory.getLogger(EnduringLoop.class);
+
+    private static final Duration BETWEEN_WARNINGS = Duration.ofSeconds(10);
+
+    /** The pause after an error, so that an error that occurs each time does not take a whole processor. */
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+    private final SeldomWarning warning = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);
+
+    EnduringLoop(IoEventLoopGroup parent, Executor executor, IoHandlerFactory handlers) {
+        super(parent, executor, handlers);
+    }
+
+    @Override
+    protected int runIo() {
+        try {
+            return super.runIo();
+        } catch (Error e) {
+            survived(e);
+            return 0;
+        }
+    }
+
+    @Override
+    protected boolean runAllTasks(long timeoutNanos) {
+        try {
+            return super.runAllTasks(timeoutNanos);
+        } catch (Error e) {
+            survived(e);
+            return true;
+        }
+    }
+
+    private void survived(Error error) {
+        LockSupport.parkNanos(PAUSE_NANOS);
+        try {
+            warning.warn(() -> "An error occurred on an event loop, which continues: " + error, null);
+        } catch (Error e) {
+            // There is too little memory to write a log line. The next error is logged.
+        }
+    }
+}
