@@ -10,9 +10,9 @@ import tern.rpc.StatusCode;
 /**
  * Limits the threads that work on large messages at the same time. Two threads per processor may encode or decompress
  * large messages. An encoded message exists in memory up to three times, so 200 workers with answers of 8 MiB would
- * need almost 5 GB and would be no faster than four workers. Large requests are decoded at the same time only if their
- * objects together fit into a quarter of the heap. A call fails if its thread waits for more than three seconds.
- * Thread-safe.
+ * need almost 5 GB and would be no faster than four workers. Requests are decoded only if their objects, and the
+ * objects of the requests that are running, together fit into a quarter of the heap. A call fails if its thread waits
+ * for more than three seconds. Thread-safe.
  */
 public final class LargeMessages {
 
@@ -32,46 +32,112 @@ public final class LargeMessages {
 
     private static final int HEAP_SHARE = 4;
 
-    /** The number of KiB that may be decoded at the same time. */
-    private static final int READABLE_KIB = (int) Math.max(
-            1, Math.min(Integer.MAX_VALUE, (Runtime.getRuntime().maxMemory() >> 10) / (HEAP_SHARE * OBJECTS_FACTOR)));
+    /** The maximum size of a request that is decoded without a permit. The number of workers limits these requests. */
+    private static final int UNCHECKED_BYTES = 16 << 10;
 
-    // The semaphore is fair, because small requests could otherwise keep a large one waiting.
-    private static final Semaphore READABLE = new Semaphore(READABLE_KIB, true);
+    /** The maximum memory of decoded objects for which a running call holds no permits. */
+    private static final int UNCHECKED_OBJECT_KIB = 256;
+
+    private static final int WAITING_PER_PROCESSOR = 50;
+
+    /** The maximum number of waiting threads. Further requests fail at once, so that they do not occupy all workers. */
+    private static final int MAX_WAITING =
+            WAITING_PER_PROCESSOR * Runtime.getRuntime().availableProcessors();
+
+    /** The memory for the objects of requests, in KiB. */
+    private static final int OBJECT_KIB =
+            (int) Math.max(1, Math.min(Integer.MAX_VALUE, (Runtime.getRuntime().maxMemory() >> 10) / HEAP_SHARE));
+
+    private static final ObjectMemory OBJECTS = new ObjectMemory();
 
     private LargeMessages() {}
+
+    /** The semaphore is fair, because small requests could otherwise keep a large one waiting. */
+    private static final class ObjectMemory extends Semaphore {
+
+        private static final long serialVersionUID = 1L;
+
+        ObjectMemory() {
+            super(OBJECT_KIB, true);
+        }
+
+        /** Takes permits without waiting. The number of available permits may become negative. */
+        void take(int permits) {
+            reducePermits(permits);
+        }
+    }
 
     /**
      * Waits until the objects of a request fit into memory. Must not be called on an event loop.
      *
      * @param bytes the size of the uncompressed request
-     * @return the permits, which the caller must pass to {@link #endReading} when the request has been decoded
-     * @throws RpcException RESOURCE_EXHAUSTED if the permits do not become available within three seconds
+     * @return the permits, which the caller must pass to {@link #release} when the request has been decoded
+     * @throws RpcException RESOURCE_EXHAUSTED if the permits do not become available within three seconds, or if too
+     *     many other requests are waiting
      */
     public static int startReading(int bytes) {
-        if (bytes <= LARGE_BYTES) {
+        if (!isChecked(bytes)) {
             return 0;
         }
-        int kib = Math.min(READABLE_KIB, bytes >> 10);
-        if (!acquire(READABLE, kib)) {
+        int kib = (int) Math.min(OBJECT_KIB, ((long) bytes * OBJECTS_FACTOR) >> 10);
+        boolean isFull = OBJECTS.availablePermits() < kib && OBJECTS.getQueueLength() >= MAX_WAITING;
+        if (isFull || !acquire(OBJECTS, kib)) {
             throw RpcException.refusal(
                     StatusCode.RESOURCE_EXHAUSTED,
-                    "a request of " + bytes + " bytes was not decoded: at most " + READABLE_KIB
-                            + " KiB are decoded at the same time (a larger heap allows more), and other requests were"
-                            + " not done within " + PATIENCE_MILLIS + " ms",
+                    "a request of " + bytes + " bytes was not decoded: the objects of all requests may take "
+                            + (OBJECT_KIB >> 10) + " MiB (a quarter of the heap), "
+                            + (isFull
+                                    ? MAX_WAITING + " other requests wait for this memory"
+                                    : "and other requests did not end within " + PATIENCE_MILLIS + " ms"),
                     Executed.NO);
         }
         return kib;
     }
 
-    /** @param permits the permits from {@link #startReading} */
-    public static void endReading(int permits) {
-        READABLE.release(permits);
+    /** Returns whether decoding a request of this size needs permits. */
+    public static boolean isChecked(int bytes) {
+        return bytes > UNCHECKED_BYTES;
     }
 
-    /** Returns the number of KiB that may be decoded in addition to the requests that are being decoded, for tests. */
-    static int readableKib() {
-        return READABLE.availablePermits();
+    /**
+     * Takes permits for the decoded objects of a call that is about to run. Does not wait.
+     *
+     * @param objectBytes the memory of the objects
+     * @return the permits, which the caller must pass to {@link #release} when the call has ended
+     */
+    public static int hold(long objectBytes) {
+        long kib = objectBytes >> 10;
+        if (kib <= UNCHECKED_OBJECT_KIB) {
+            return 0;
+        }
+        int permits = (int) Math.min(OBJECT_KIB, kib);
+        OBJECTS.take(permits);
+        return permits;
+    }
+
+    /** @param permits the permits from {@link #startReading} or {@link #hold} */
+    public static void release(int permits) {
+        OBJECTS.release(permits);
+    }
+
+    /** Returns the memory that is left for the objects of requests in KiB, for tests. */
+    static int objectKib() {
+        return OBJECTS.availablePermits();
+    }
+
+    /**
+     * Checks the estimated memory of the objects of one message before it is decoded.
+     *
+     * @throws SerializationException if the objects do not fit into a quarter of the heap
+     */
+    public static void checkObjects(long objectBytes, int messageBytes) {
+        if (objectBytes >> 10 > OBJECT_KIB) {
+            throw new SerializationException("the objects of this message of " + messageBytes
+                    + " bytes would take about " + (objectBytes >> 20)
+                    + " MiB, but the objects of all requests may take "
+                    + (OBJECT_KIB >> 10) + " MiB (a quarter of the heap); send fewer values at a time, or start the JVM"
+                    + " with a larger heap");
+        }
     }
 
     private static boolean acquire(Semaphore permits, int count) {

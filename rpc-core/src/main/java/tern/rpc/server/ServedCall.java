@@ -27,6 +27,7 @@ import tern.rpc.Thrown;
 import tern.rpc.limit.Limiter;
 import tern.rpc.limit.Refusal;
 import tern.rpc.metrics.CallMeters;
+import tern.rpc.serialization.LargeMessages;
 import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.ServerCall;
 import tern.rpc.transport.TimeOuts;
@@ -66,6 +67,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     // Set by the worker and read by the thread that ends the call. Null for a unary call.
     private volatile @Nullable ServedStream stream;
+    private int heldMemory; // permits for the decoded request; set by the worker, read after the worker has finished
     private int place = RunningCalls.NOWHERE; // set by the worker, read after the worker has finished
 
     // The permit from the method's limiter. Set by the worker and read after the worker has finished. Null if the
@@ -149,10 +151,13 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         long started = dispatcher.clock().nanoTime();
         CallLedger ledger = dispatcher.ledgers().begin(started, started - call.receivedNanos());
         Invocation invocation;
+        long requestMemory;
         MethodHandler found;
         try {
             enterNamedMethod(started);
+            long mark = RequestMemory.mark(call);
             invocation = call.decode(dispatcher.registry(), this);
+            requestMemory = RequestMemory.since(mark);
             checkAdmitted(invocation);
             found = dispatcher.registry().handler(invocation);
         } catch (Throwable e) {
@@ -184,6 +189,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
             end(null, e);
             return;
         }
+        heldMemory = LargeMessages.hold(requestMemory);
         place = dispatcher.ledgers().runs(this);
         served = true;
         ServerContext before = ServerContext.replace(serving);
@@ -556,6 +562,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
      */
     private void stopped(boolean workerLeftBefore) {
         dispatcher.ledgers().stopped(place, this);
+        LargeMessages.release(heldMemory);
         if (stream == null) {
             leaveServer(workerLeftBefore);
         }

@@ -34,6 +34,14 @@ public interface ServerCall extends ServerContext.Exchange {
     }
 
     /**
+     * Returns the approximate size of the undecoded request in bytes; Integer.MAX_VALUE if it is compressed, and 0 if
+     * the transport does not know the size.
+     */
+    default int requestBytes() {
+        return 0;
+    }
+
+    /**
      * Returns the call's deadline, or {@link Deadline#none()} if the transport does not know it before the request is
      * decoded.
      */

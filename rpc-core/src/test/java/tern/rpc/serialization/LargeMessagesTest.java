@@ -10,21 +10,21 @@ import tern.rpc.StatusCode;
 
 class LargeMessagesTest {
 
-    private final int free = LargeMessages.readableKib();
+    private final int free = LargeMessages.objectKib();
 
     @Test
     void smallRequestNeedsNoPermit() {
-        assertThat(LargeMessages.startReading(LargeMessages.LARGE_BYTES)).isZero();
-        assertThat(LargeMessages.readableKib()).isEqualTo(free);
+        assertThat(LargeMessages.startReading(16 << 10)).isZero();
+        assertThat(LargeMessages.objectKib()).isEqualTo(free);
     }
 
     @Test
-    void largeRequestTakesPermitsForItsSizeUntilItIsDecoded() {
+    void largeRequestTakesPermitsForItsObjectsUntilItIsDecoded() {
         int permits = LargeMessages.startReading(1 << 20);
 
-        assertThat(LargeMessages.readableKib()).isEqualTo(free - 1024);
-        LargeMessages.endReading(permits);
-        assertThat(LargeMessages.readableKib()).isEqualTo(free);
+        assertThat(LargeMessages.objectKib()).isEqualTo(free - 24 * 1024);
+        LargeMessages.release(permits);
+        assertThat(LargeMessages.objectKib()).isEqualTo(free);
     }
 
     @Test
@@ -32,16 +32,57 @@ class LargeMessagesTest {
         int all = LargeMessages.startReading(Integer.MAX_VALUE);
 
         assertThat(all).isEqualTo(free);
-        assertThat(LargeMessages.readableKib()).isZero();
+        assertThat(LargeMessages.objectKib()).isZero();
         Thread.currentThread().interrupt(); // so that the next request does not wait
         assertThatThrownBy(() -> LargeMessages.startReading(1 << 20))
                 .isInstanceOfSatisfying(RpcException.class, refusal -> {
                     assertThat(refusal.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
                     assertThat(refusal.wasExecuted()).isEqualTo(Executed.NO);
                 })
-                .hasMessageContaining("a request of 1048576 bytes was not decoded: at most " + free + " KiB");
+                .hasMessageContaining(
+                        "a request of 1048576 bytes was not decoded: the objects of all requests may take "
+                                + (free >> 10));
         assertThat(Thread.interrupted()).isTrue();
-        LargeMessages.endReading(all);
-        assertThat(LargeMessages.readableKib()).isEqualTo(free);
+        LargeMessages.release(all);
+        assertThat(LargeMessages.objectKib()).isEqualTo(free);
+    }
+
+    @Test
+    void runningCallHoldsTheMemoryOfLargeObjects() {
+        int permits = LargeMessages.hold(1 << 20);
+
+        assertThat(LargeMessages.objectKib()).isEqualTo(free - 1024);
+        LargeMessages.release(permits);
+        assertThat(LargeMessages.objectKib()).isEqualTo(free);
+    }
+
+    @Test
+    void runningCallHoldsNothingForSmallObjects() {
+        assertThat(LargeMessages.hold(256 << 10)).isZero();
+    }
+
+    @Test
+    void runningCallsMayHoldMoreThanThereIsAndNewRequestsWait() {
+        int first = LargeMessages.hold(Long.MAX_VALUE);
+        int second = LargeMessages.hold(1 << 20);
+
+        assertThat(LargeMessages.objectKib()).isEqualTo(-1024);
+        Thread.currentThread().interrupt(); // so that the next request does not wait
+        assertThatThrownBy(() -> LargeMessages.startReading(1 << 20)).hasMessageContaining("a quarter of the heap");
+        assertThat(Thread.interrupted()).isTrue();
+        LargeMessages.release(first);
+        LargeMessages.release(second);
+        assertThat(LargeMessages.objectKib()).isEqualTo(free);
+    }
+
+    @Test
+    void messageWhoseObjectsDoNotFitIsRefusedBeforeItIsDecoded() {
+        long quarter = (long) free << 10;
+
+        LargeMessages.checkObjects(quarter, 8);
+        assertThatThrownBy(() -> LargeMessages.checkObjects(quarter + 1024, 8))
+                .isInstanceOf(SerializationException.class)
+                .hasMessageContaining(
+                        "the objects of this message of 8 bytes would take about " + (free >> 10) + " MiB");
     }
 }

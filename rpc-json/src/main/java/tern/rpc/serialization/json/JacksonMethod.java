@@ -74,6 +74,7 @@ final class JacksonMethod implements JsonMethod {
 
     @Override
     public @Nullable Object[] readArguments(byte[] json, int offset, int length, boolean strict) {
+        ObjectEstimate.check(json, offset, length);
         return body.read(json, offset, length, strict);
     }
 
@@ -104,6 +105,7 @@ final class JacksonMethod implements JsonMethod {
 
     @Override
     public @Nullable Object readResult(byte[] json, int offset, int length) {
+        ObjectEstimate.check(json, offset, length);
         return result == null ? null : body.value(result, json, offset, length);
     }
 

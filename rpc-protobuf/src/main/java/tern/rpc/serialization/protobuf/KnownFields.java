@@ -33,6 +33,10 @@ final class KnownFields {
     static final byte FIXED64 = 3;
     static final byte LENGTH_DELIMITED = 4;
 
+    // the approximate memory of an instance and of its place in a list, in bytes
+    private static final int MESSAGE_BYTES = 40;
+    private static final int FIELD_BYTES = 6;
+
     private final boolean keepsUnknown;
     // the wire type, or OTHER, for each one-byte tag; the tag is the index
     private final byte[] plain = new byte[1 << Byte.SIZE];
@@ -80,6 +84,11 @@ final class KnownFields {
      */
     boolean keepsUnknown() {
         return keepsUnknown;
+    }
+
+    /** Returns the approximate memory of a message without the objects to which it refers, in bytes. */
+    int objectBytes() {
+        return MESSAGE_BYTES + FIELD_BYTES * fields.length;
     }
 
     /**

@@ -11,6 +11,7 @@ import com.google.protobuf.Parser;
 import java.io.IOException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.serialization.LargeMessages;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 
@@ -79,6 +80,7 @@ final class MessageBytes {
             return parser;
         }
         UnknownFields unknown = UnknownFields.count(known, bytes, offset, length);
+        LargeMessages.checkObjects(unknown.objectBytes(), length);
         if (unknown.messagesWithValues() > unknown.mostMessagesWithValues()) {
             throw new SerializationException("message " + name + " (" + length + " bytes) has "
                     + unknown.messagesWithValues()

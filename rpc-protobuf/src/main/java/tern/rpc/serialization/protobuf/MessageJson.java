@@ -6,6 +6,7 @@ import com.google.protobuf.MessageLite;
 import com.google.protobuf.MessageOrBuilder;
 import com.google.protobuf.TypeRegistry;
 import com.google.protobuf.util.JsonFormat;
+import tern.rpc.serialization.LargeMessages;
 import tern.rpc.serialization.SerializationException;
 
 /**
@@ -14,6 +15,9 @@ import tern.rpc.serialization.SerializationException;
  * Thread-safe.
  */
 final class MessageJson {
+
+    /** The approximate memory of an empty object in the tree, and of the message that it becomes, in bytes. */
+    private static final long TREE_BYTES = 250;
 
     private final String name;
     private final Message like;
@@ -39,6 +43,9 @@ final class MessageJson {
     }
 
     Message parse(String json) {
+        // protobuf-java-util creates a tree of the text first, so the tree and the message exist at the same time
+        LargeMessages.checkObjects(
+                json.length() + json.chars().filter(next -> next == '{').count() * TREE_BYTES, json.length());
         Message.Builder builder = like.newBuilderForType();
         try {
             parser.merge(json, builder);

@@ -3,7 +3,8 @@ package tern.rpc.serialization.protobuf;
 import com.google.protobuf.WireFormat;
 
 /**
- * Counts the unknown fields of a message in one pass over its bytes, without creating objects. Counting ends at invalid
+ * Counts the unknown fields of a message, and estimates the memory of its objects, in one pass over its bytes, without
+ * creating objects. Counting ends at invalid
  * bytes, because the parser stops there too. If it is unclear whether the parser would stop, counting continues.
  *
  * <p>protobuf keeps the unknown fields of each message in a tree, which takes at least half a kilobyte even for one
@@ -26,6 +27,9 @@ final class UnknownFields {
     /** One message with an unknown enum number, in addition to {@link #FREE}, is accepted for every {@value} bytes. */
     private static final int BYTES_OF_A_MESSAGE = 8;
 
+    /** The approximate memory of a text or byte string in addition to its content, in bytes. */
+    private static final int TEXT_BYTES = 56;
+
     /** The minimum encoded size of an unknown field, in bytes. */
     private static final int MIN_BYTES = 2;
 
@@ -34,6 +38,8 @@ final class UnknownFields {
     private int position;
     private int fields;
     private int messagesWithValues;
+    private long messageBytes;
+    private int texts;
 
     private UnknownFields(byte[] bytes, int offset, int length) {
         this.bytes = bytes;
@@ -67,6 +73,11 @@ final class UnknownFields {
         return FREE + length / BYTES_OF_A_FIELD;
     }
 
+    /** The approximate memory of the decoded objects, in bytes. */
+    long objectBytes() {
+        return length + messageBytes + (long) texts * TEXT_BYTES;
+    }
+
     /**
      * The number of messages that contain an unknown enum number. The parser keeps these numbers even if it drops
      * unknown fields.
@@ -88,6 +99,7 @@ final class UnknownFields {
             stop();
             return;
         }
+        messageBytes += known.objectBytes();
         int previous = 0;
         boolean hasUnknownValue = false;
         for (passOverPlain(known, end); position < end; passOverPlain(known, end)) {
@@ -157,6 +169,7 @@ final class UnknownFields {
                 return next + Long.BYTES;
             }
             case KnownFields.LENGTH_DELIMITED -> {
+                texts++;
                 return next < end && in[next] >= 0 ? next + 1 + in[next] : Integer.MAX_VALUE;
             }
             default -> {

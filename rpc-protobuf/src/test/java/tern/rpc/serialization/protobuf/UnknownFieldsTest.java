@@ -346,4 +346,18 @@ class UnknownFieldsTest {
         assertThatCode(() -> new ProtobufCodec().parse(Page.class, bytes, 0, bytes.length))
                 .doesNotThrowAnyException();
     }
+
+    @Test
+    void memoryOfTheObjectsIsEstimatedFromTheirNumberAndNotFromTheirBytes() {
+        int count = 1_000;
+        byte[] emptyRows = rows(count, 0, Row.getDefaultInstance());
+        byte[] namedRows = rows(count, 1, Row.getDefaultInstance());
+
+        long page = 40 + 4 * 6;
+        long row = 40 + 5 * 6;
+        assertThat(count(Page.getDefaultInstance(), emptyRows).objectBytes())
+                .isEqualTo(emptyRows.length + page + count * row);
+        assertThat(count(Page.getDefaultInstance(), namedRows).objectBytes())
+                .isEqualTo(namedRows.length + page + count * (row + 56));
+    }
 }

@@ -74,6 +74,11 @@ final class DubboServerCall extends NettyServerCall {
     }
 
     @Override
+    public int requestBytes() {
+        return countedBytes;
+    }
+
+    @Override
     public Invocation decode(ServiceLookup services, Admission admission) {
         ByteBuf bytes = takeBody();
         if (bytes == null) {
@@ -93,7 +98,7 @@ final class DubboServerCall extends NettyServerCall {
             throw new RpcException(
                     StatusCode.INVALID_ARGUMENT, "the request cannot be read: " + e.getMessage(), Executed.NO, e);
         } finally {
-            LargeMessages.endReading(permits);
+            LargeMessages.release(permits);
             release(bytes);
         }
     }

@@ -294,6 +294,11 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     // ---- decoding
 
     @Override
+    public int requestBytes() {
+        return body.singleBytes();
+    }
+
+    @Override
     public Invocation decode(ServiceLookup services, Admission admission) {
         Metadata metadata = encoding.metadata(exchange.head());
         if (!admission.isOpen()) {

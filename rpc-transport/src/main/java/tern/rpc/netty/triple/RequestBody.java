@@ -319,6 +319,17 @@ final class RequestBody {
     }
 
     /** Returns whether the single message has arrived and {@link #takeSingle} has not returned it. */
+    /**
+     * Returns the size of the undecoded single message; 0 if there is none, and Integer.MAX_VALUE if it is compressed.
+     */
+    int singleBytes() {
+        Frame current = single;
+        if (current == null) {
+            return 0;
+        }
+        return current.isCompressed() ? Integer.MAX_VALUE : current.payload().readableBytes();
+    }
+
     boolean hasSingle() {
         return single != null;
     }

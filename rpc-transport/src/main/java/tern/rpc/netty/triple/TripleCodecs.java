@@ -244,7 +244,7 @@ public final class TripleCodecs {
             reuse = true;
             return read;
         } finally {
-            LargeMessages.endReading(permits);
+            LargeMessages.release(permits);
             payload.release();
             if (reuse) {
                 coders.giveBack(coder);

@@ -1,0 +1,40 @@
+package tern.rpc.server;
+
+import java.lang.management.ManagementFactory;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.serialization.LargeMessages;
+import tern.rpc.transport.ServerCall;
+
+/**
+ * Measures the memory of the objects that are decoded from a large request. The memory that the thread allocates while
+ * it decodes the request is an upper bound. It holds for every serialization.
+ */
+final class RequestMemory {
+
+    private static final long UNKNOWN = -1;
+    private static final com.sun.management.@Nullable ThreadMXBean THREADS = threads();
+
+    private RequestMemory() {}
+
+    private static com.sun.management.@Nullable ThreadMXBean threads() {
+        return ManagementFactory.getThreadMXBean() instanceof com.sun.management.ThreadMXBean bean
+                        && bean.isThreadAllocatedMemorySupported()
+                        && bean.isThreadAllocatedMemoryEnabled()
+                ? bean
+                : null;
+    }
+
+    /** Returns a mark to pass to {@link #since} on the same thread after the request has been decoded. */
+    static long mark(ServerCall call) {
+        return LargeMessages.isChecked(call.requestBytes()) ? allocated() : UNKNOWN;
+    }
+
+    /** Returns the number of allocated bytes; 0 for a small request, or if this JVM or thread does not count them. */
+    static long since(long mark) {
+        return mark == UNKNOWN ? 0 : allocated() - mark;
+    }
+
+    private static long allocated() {
+        return THREADS == null ? UNKNOWN : THREADS.getCurrentThreadAllocatedBytes();
+    }
+}

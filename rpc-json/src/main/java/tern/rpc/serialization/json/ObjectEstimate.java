@@ -1,0 +1,44 @@
+package tern.rpc.serialization.json;
+
+import tern.rpc.serialization.LargeMessages;
+
+/**
+ * Estimates the memory of the objects that a JSON text describes, before they are created. Three bytes of text may
+ * describe an object of 60 bytes, so a text of a few megabytes may otherwise fill a small heap.
+ */
+final class ObjectEstimate {
+
+    private static final int OBJECT_BYTES = 64; // an empty LinkedHashMap and its place in a list
+    private static final int ARRAY_BYTES = 40;
+    private static final int VALUE_BYTES = 24; // a boxed number and its place in a list
+
+    private ObjectEstimate() {}
+
+    /** @throws tern.rpc.serialization.SerializationException if the objects do not fit into a quarter of the heap */
+    static void check(byte[] json, int offset, int length) {
+        if (LargeMessages.isChecked(length)) {
+            LargeMessages.checkObjects(bytes(json, offset, length), length);
+        }
+    }
+
+    /** Returns the approximate memory of the objects in bytes. */
+    static long bytes(byte[] json, int offset, int length) {
+        long bytes = length;
+        boolean isText = false;
+        for (int i = offset; i < offset + length; i++) {
+            byte next = json[i];
+            if (next == '"') {
+                isText = !isText;
+            } else if (isText) {
+                i += next == '\\' ? 1 : 0;
+            } else if (next == ',') {
+                bytes += VALUE_BYTES;
+            } else if (next == '{') {
+                bytes += OBJECT_BYTES;
+            } else if (next == '[') {
+                bytes += ARRAY_BYTES;
+            }
+        }
+        return bytes;
+    }
+}
