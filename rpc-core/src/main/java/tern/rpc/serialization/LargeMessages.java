@@ -26,9 +26,10 @@ public final class LargeMessages {
     private static final Semaphore TURNS = new Semaphore(PLACES);
 
     /**
-     * The memory that the objects of a legitimate request may take, as a multiple of its size (docs/decisions/0017).
+     * The memory that the objects of a request may take while it is decoded, as a multiple of its size: 64 bytes for
+     * each value, its place in a list, and its number in the table of references (docs/decisions/0017).
      */
-    private static final int OBJECTS_FACTOR = 24;
+    private static final int OBJECTS_FACTOR = 80;
 
     private static final int HEAP_SHARE = 4;
 
