@@ -61,12 +61,7 @@ final class CodeText {
         return switch (part.kind()) {
             case SLEEP -> sleep(part, shown, line);
             case RESULT -> result(part, shown, line);
-            case FILE ->
-                code(
-                        "SLOW FILE",
-                        part.name(),
-                        "not in a call: the disk, the file access, or the process whose output is read, in " + shown,
-                        line);
+            case FILE -> file(part, shown, line);
             case SOCKET ->
                 code("SLOW SOCKET", part.name(), "the peer that " + shown + " talks to, or its timeout", line);
             case RESOLVER ->
@@ -105,8 +100,12 @@ final class CodeText {
     /** Describes a sleep in application code. A sleep after a server error is described as a pause before a retry. */
     private Told sleep(Part part, String shown, @Nullable StackTraceElement line) {
         String failing = operations.failingPeer(part);
+        Operations.Polled polled = operations.polledIn(part);
+        if (failing == null && polled != null) {
+            return polling(part, polled, shown, line);
+        }
         if (failing == null) {
-            return code("CODE SLEEPS", part.name(), "no sleep in " + shown, line);
+            return code("CODE SLEEPS", part.name(), "no sleep in " + shown + unmeasured(part), line);
         }
         List<String> facts = new ArrayList<>();
         facts.add("sleeps   " + shown);
@@ -118,6 +117,50 @@ final class CodeText {
                         "see why " + failing + " fails; the code sleeps before it tries again, in " + shown
                                 + ": no sleep within a call"),
                 facts);
+    }
+
+    /** Describes code that repeats an operation with pauses, because it waits for another thread or process. */
+    private static Told polling(Part part, Operations.Polled polled, String shown, @Nullable StackTraceElement line) {
+        String attempts = Math.round(polled.attempts()) + " times " + polled.name() + " a call, in " + shown;
+        boolean isLock = polled.phase() == Phase.REDIS && polled.name().startsWith("SET");
+        return code(
+                "CODE POLLS",
+                part.name() + " for " + polled.name(),
+                isLock
+                        ? "another client holds this lock in Redis: hold it for less time there, let it expire, and give up"
+                                + " sooner in place of " + attempts
+                        : "find what the code waits for, and why it comes late; a signal (a message, a callback) in place of "
+                                + attempts,
+                line);
+    }
+
+    /** Returns a hint if code of the sleeping class also uses an HTTP client that is not measured. */
+    private String unmeasured(Part sleep) {
+        String type = sleep.name().substring(0, sleep.name().lastIndexOf('.') + 1);
+        return excess.account.longestFirst().stream()
+                .filter(part -> part.kind() == Part.Kind.HTTP && part.name().startsWith(StackReader.CALLED + type))
+                .findFirst()
+                .map(part -> "; if it waits before it tries again: see why the request " + part.name()
+                        + " fails (its client is not measured)")
+                .orElse("");
+    }
+
+    private Told file(Part part, String shown, @Nullable StackTraceElement line) {
+        String process = ChildProcesses.youngest();
+        boolean isRead = shown.contains("InputStream.") || shown.contains("Reader.");
+        return isRead && process != null
+                ? code(
+                        "CHILD PROCESS",
+                        process,
+                        "do not wait for another program within a call: start " + process
+                                + " before the call or asynchronously, or use a library; its output is read in "
+                                + shown,
+                        line)
+                : code(
+                        "SLOW FILE",
+                        part.name(),
+                        "not in a call: the disk, the file access, or the process whose output is read, in " + shown,
+                        line);
     }
 
     /** Returns the advice for a thread that neither waits nor uses processor time. */

@@ -45,6 +45,12 @@ final class Operations {
     /** The kinds of operations whose usual number per call is learned. */
     private static final List<Phase> COUNTED = List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC, Phase.LOGGING);
 
+    /** The minimum number of equal operations per call that are considered attempts of a polling loop. */
+    private static final int MIN_ATTEMPTS = 5;
+
+    /** The text between the method and the provider in the name of a remote call. */
+    private static final String AT = " at ";
+
     private static final Pattern FAILING = Pattern.compile(" \\((429|5\\d\\d|failed)\\)$");
 
     private final Excess excess;
@@ -73,7 +79,10 @@ final class Operations {
      */
     static Predicate<Part> only(Part cause) {
         boolean joined = cause.name().isEmpty() && phase(cause.kind()) != null;
-        return joined ? part -> part.kind() == cause.kind() : cause::equals;
+        boolean isMethod = cause.kind() == Kind.RPC && !cause.name().contains(AT);
+        return joined || isMethod
+                ? part -> part.kind() == cause.kind() && (joined || isNamed(part.name(), cause.name()))
+                : cause::equals;
     }
 
     /**
@@ -98,7 +107,7 @@ final class Operations {
             double ofCall = name.isEmpty() ? call.ledger().count(phase) : 0;
             double spent = name.isEmpty() ? call.ledger().nanos(phase, call.endedNanos()) : 0;
             for (NamedTimes.Entry entry : call.ledger().named()) {
-                if (entry.kind() == phase && entry.name().equals(name)) {
+                if (entry.kind() == phase && isNamed(entry.name(), name)) {
                     ofCall += entry.count();
                     spent += entry.nanos();
                 }
@@ -288,6 +297,66 @@ final class Operations {
                         && entry.getValue()[1] < leastNanos * entry.getValue()[0]);
     }
 
+    /** Returns whether an operation has this name, or is a call of the remote method with this name. */
+    private static boolean isNamed(String operation, String name) {
+        return operation.equals(name) || (!name.isEmpty() && operation.startsWith(name + AT));
+    }
+
+    /**
+     * Returns the remote method of an operation if the number of its calls is the cause: calls make many remote calls,
+     * perhaps to several providers, and each of them is short and about as fast as usual. Otherwise returns null.
+     */
+    @Nullable
+    String manyCallsOf(Part part) {
+        int end = part.kind() == Kind.RPC ? part.name().indexOf(AT) : -1;
+        if (end < 0) {
+            return null;
+        }
+        String method = part.name().substring(0, end);
+        Sum sum = of(Phase.RPC, method);
+        double usually = usualEach(Phase.RPC);
+        boolean isQuick = sum.eachNanos() < excess.targetNanos() / 4.0
+                && (usually < 0 || sum.eachNanos() <= WIDE_FACTOR * usually + WIDE_NANOS);
+        return sum.count() >= MANY && isQuick ? method : null;
+    }
+
+    /**
+     * An operation that code repeats with pauses until another thread or process has done something.
+     *
+     * @param attempts the mean number of attempts per call
+     */
+    record Polled(Phase phase, String name, double attempts) {}
+
+    /** Returns the operation that calls repeat in the method that sleeps; null if there is none. */
+    @Nullable
+    Polled polledIn(Part sleep) {
+        Map<Map.Entry<Phase, String>, Integer> counts = new HashMap<>();
+        int calls = 0;
+        for (Excess.Counted counted : excess.accounts) {
+            if (counted.times().of(sleep) > 0) {
+                calls++;
+                for (NamedTimes.Entry entry : counted.call().ledger().named()) {
+                    if (COUNTED.contains(entry.kind()) && !entry.name().equals(NamedTimes.OTHERS)) {
+                        counts.merge(Map.entry(entry.kind(), entry.name()), entry.count(), Integer::sum);
+                    }
+                }
+            }
+        }
+        int all = calls;
+        return counts.entrySet().stream()
+                .filter(entry -> entry.getValue() >= MIN_ATTEMPTS * all)
+                .filter(entry ->
+                        isWithin(placeOf(entry.getKey().getKey(), entry.getKey().getValue()), sleep.name()))
+                .max(Map.Entry.comparingByValue())
+                .map(entry ->
+                        new Polled(entry.getKey().getKey(), entry.getKey().getValue(), (double) entry.getValue() / all))
+                .orElse(null);
+    }
+
+    private static boolean isWithin(@Nullable String place, String method) {
+        return place != null && place.startsWith(method + ":");
+    }
+
     /**
      * Returns whether the number of operations of this kind is the cause: calls run many operations, and each of them
      * is short.
@@ -429,8 +498,7 @@ final class Operations {
         Set<CallLedger> calls = Collections.newSetFromMap(new IdentityHashMap<>());
         for (Excess.Counted counted : excess.accounts) {
             CallLedger ledger = counted.call().ledger();
-            if (ledger.named().stream()
-                    .anyMatch(entry -> entry.kind() == phase && entry.name().equals(name))) {
+            if (ledger.named().stream().anyMatch(entry -> entry.kind() == phase && isNamed(entry.name(), name))) {
                 calls.add(ledger);
             }
         }

@@ -100,6 +100,19 @@ final class RemoteText {
                             "the network of this machine: " + String.join(", ", all) + " became slow together"),
                     facts);
         }
+        Operations.Sum sum = operations.sum(Phase.RPC, part.name());
+        if (!part.name().isEmpty() && !part.name().contains(AT) && sum.count() >= Operations.MANY) {
+            return new Told(
+                    "MANY REMOTE CALLS",
+                    service,
+                    Change.of(
+                            Where.CODE,
+                            "one call in place of " + Math.round(sum.count())
+                                    + " a call (a method that takes a list, a cache, or side by side)"
+                                    + StoreText.at(operations.placeOf(Phase.RPC, part.name())) + ": " + service
+                                    + "; the providers answer in " + Times.millis(sum.eachNanos()) + " ms"),
+                    facts);
+        }
         return new Told(
                 "PEER",
                 service,

@@ -63,8 +63,11 @@ final class SymptomRules {
     void apply() {
         passOnToUnanswered();
         passOnResults();
-        mergeOperations(passOnRedis());
+        boolean redisStands = passOnRedis();
+        mergeProviders();
+        mergeOperations(redisStands);
         nameRunningOperations();
+        passOnAttempts();
         passOnLocks();
         new PoolRules(evidence, excess, pools, leaves).apply();
         passOnQueue();
@@ -256,6 +259,27 @@ final class SymptomRules {
         }
     }
 
+    /** Merges the calls of a remote method to several providers if the number of these calls is the cause. */
+    private void mergeProviders() {
+        for (Part part : leaves.longestFirst()) {
+            String method = operations.manyCallsOf(part);
+            if (method != null) {
+                leaves.move(part, new Part(Kind.RPC, method));
+            }
+        }
+    }
+
+    /** Assigns the time of an operation that code repeats with pauses to the pauses. */
+    private void passOnAttempts() {
+        for (Part part : leaves.longestFirst()) {
+            Operations.Polled polled = part.kind() == Kind.SLEEP ? operations.polledIn(part) : null;
+            if (polled != null) {
+                Part attempts = Account.part(polled.phase(), polled.name());
+                leaves.pour(attempts, leaves.only(part::equals), "calls repeat " + polled.name());
+            }
+        }
+    }
+
     /**
      * Assigns the wait for a lock to the operation run by the lock's owner, if this operation became slower. If the
      * operation is new, the lock stays the cause.
@@ -340,7 +364,9 @@ final class SymptomRules {
         String reason = evidence.machine().collectionCause();
         boolean other = reason != null && (reason.startsWith("System.gc") || reason.startsWith("Metadata"));
         Times large = leaves.only(part -> part.kind() == Kind.DECODE ? areLarge() : returnsMuch(part));
-        if (leaves.of(collector) > 0 && !other && evidence.machine().live() < MachineText.NEARLY_FULL) {
+        // Operations last longer when code that computes allocates a lot, because they are stopped as well.
+        boolean byCode = leaves.sum(Kind.COMPUTING) > large.sum();
+        if (leaves.of(collector) > 0 && !other && !byCode && evidence.machine().live() < MachineText.NEARLY_FULL) {
             leaves.pour(collector, large, "the collector stops calls because of the memory for it");
         }
     }

@@ -82,6 +82,17 @@ class FirstCausesTest {
                         "PEER: StockService.reserve at stock-2:20880",
                         "provider of StockService.reserve",
                         call -> call.in(Phase.RPC, "StockService.reserve at stock-2:20880", 148)),
+                late("MANY REMOTE CALLS: StockService.reserve", "one call in place of 24", call -> {
+                    for (int i = 0; i < 12; i++) {
+                        call.in(Phase.RPC, "StockService.reserve at stock-1:20880", 8)
+                                .in(Phase.RPC, "StockService.reserve at stock-2:20880", 5);
+                    }
+                }),
+                late("MANY REMOTE CALLS: StockService.reserve", "one call in place of 30", call -> {
+                    for (int i = 0; i < 30; i++) {
+                        call.in(Phase.RPC, "StockService.reserve at stock-2:20880", 5);
+                    }
+                }),
                 late("MANY HTTP CALLS: GET carrier:80", "one request in place of 20", call -> {
                     for (int i = 0; i < 20; i++) {
                         call.in(Phase.HTTP, "GET carrier:80", 8);
