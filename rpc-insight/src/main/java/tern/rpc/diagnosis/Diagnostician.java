@@ -48,6 +48,12 @@ public final class Diagnostician {
     private static final long RECORDING_PAUSE_NANOS = TimeUnit.MINUTES.toNanos(10);
     private static final int KEPT_SECONDS = 60;
 
+    /** The duration of a miss after which slow methods are learned although calls still miss the target. */
+    private static final long LONG_MISS_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+    /** The maximum share of the calls that belong to methods that are always slow. */
+    private static final double MAX_SLOW_SHARE = 0.1;
+
     private final long targetNanos;
     private final RpcMeters meters;
     private final Surroundings surroundings;
@@ -215,6 +221,8 @@ public final class Diagnostician {
         check.look(List.copyOf(current.pools().values()), meters.served().p99Millis(), now);
         if (watch.isHealthy()) {
             learn(now, before, current, counts, seen);
+        } else if (before != null && since != null && now - sinceNanos > LONG_MISS_NANOS) {
+            learnSlowMethods(before.atNanos(), counts);
         }
         if (open) {
             if (since == null) {
@@ -231,6 +239,20 @@ public final class Diagnostician {
             }
             latest = Diagnosis.calm(
                     watch.isWarm() ? State.HEALTHY : State.QUIET, watch.isWarm() ? healthy() : quiet(), List.of());
+        }
+    }
+
+    /**
+     * Learns the usual times of rarely called methods that have never met the target, from a second in which no other
+     * calls were late. Otherwise such a method, for example a long poll, would prolong a miss forever if the application
+     * was overloaded when it started.
+     */
+    private void learnSlowMethods(long sinceLastNanos, Evidence.Counts counts) {
+        List<EndedCall> late = records.bad(sinceLastNanos);
+        boolean isRare = late.size() <= MAX_SLOW_SHARE * counts.calls() && counts.refused() == 0;
+        if (isRare
+                && late.stream().allMatch(call -> call.failure() == null && usual.hasNeverMetTarget(call.method()))) {
+            usual.learn(List.of(), late);
         }
     }
 

@@ -86,6 +86,12 @@ final class Usual {
         return methods.computeIfAbsent(call.method(), unknown -> new Method());
     }
 
+    /** Returns whether no call of this method that met the target has been learned. */
+    boolean hasNeverMetTarget(String method) {
+        Method known = methods.get(method);
+        return known == null || known.good == 0;
+    }
+
     /** Returns whether the call belongs to a method whose calls are usually late. */
     boolean isOfLateMethod(EndedCall call) {
         Method method = method(call);

@@ -275,6 +275,28 @@ class PassedOnTimeTest {
     }
 
     @Test
+    void reportsThatWereNeverQuickDoNotKeepAMissOpenThatBeganAtTheStart() {
+        for (int i = 0; i < 80; i++) {
+            secondWithReports(2, call -> call.own(2).in(Phase.HTTP, "GET carrier:80", 190));
+        }
+        assertThat(shop.diagnosis().state()).isEqualTo(Diagnosis.State.MISS);
+        for (int i = 0; i < 120; i++) {
+            secondWithReports(2, USUAL);
+        }
+
+        assertThat(shop.diagnosis().state()).as(shop.diagnosis().text()).isEqualTo(Diagnosis.State.HEALTHY);
+    }
+
+    @Test
+    void frequentCallsThatWereNeverQuickStayAMiss() {
+        for (int i = 0; i < 240; i++) {
+            secondWithReports(2, call -> call.own(2).in(Phase.HTTP, "GET carrier:80", 190));
+        }
+
+        assertThat(shop.diagnosis().state()).as(shop.diagnosis().text()).isEqualTo(Diagnosis.State.MISS);
+    }
+
+    @Test
     void moreReportsThatAreAlwaysSlowAreNoMiss() {
         for (int i = 0; i < 120; i++) {
             secondWithReports(i % 2, USUAL);
