@@ -14,9 +14,29 @@ final class ChildProcesses {
 
     private ChildProcesses() {}
 
-    /** Returns the file name of the program that was started last; null if none was started in the last minute. */
+    /** A program that has ended is remembered for this time, because a short program is seldom seen while it runs. */
+    private static final Duration REMEMBERED = Duration.ofSeconds(10);
+
+    private static volatile @Nullable Seen last;
+
+    private record Seen(String name, Instant at) {}
+
+    /**
+     * Returns the file name of the program that was started last. Returns null if this process has started none in the
+     * last minute, or if no look has found it.
+     */
     static @Nullable String youngest() {
-        Instant from = Instant.now().minus(YOUNG);
+        Instant now = Instant.now();
+        String running = running(now.minus(YOUNG));
+        if (running != null) {
+            last = new Seen(running, now);
+            return running;
+        }
+        Seen seen = last;
+        return seen != null && seen.at().isAfter(now.minus(REMEMBERED)) ? seen.name() : null;
+    }
+
+    private static @Nullable String running(Instant from) {
         return ProcessHandle.current()
                 .children()
                 .map(ProcessHandle::info)
