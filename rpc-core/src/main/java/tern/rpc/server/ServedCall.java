@@ -271,8 +271,10 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         boolean streams = stream != null;
         if (streams) {
             // A stream leaves the server's limiter when its worker finishes, because a stream may last for hours and
-            // other limits bound its work.
+            // other limits bound its work. For the same reason, it does not hold the memory of its request.
             leaveServer(false);
+            LargeMessages.release(heldMemory);
+            heldMemory = 0;
         }
         if (state == RUNNING) {
             // The call stays in the UNATTRIBUTED phase until another thread completes it.
