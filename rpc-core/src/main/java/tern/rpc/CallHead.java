@@ -74,7 +74,7 @@ public final class CallHead {
 
     /**
      * Returns the method name, without parameter types. For a generic call, this is the method that an argument names;
-     * for an echo, {@code $echo}. The method may not exist, because it is looked up later.
+     * for an echo, {@code $echo}. The method is looked up later and possibly does not exist.
      */
     public String method() {
         return method;
@@ -98,7 +98,7 @@ public final class CallHead {
         return metadata;
     }
 
-    /** Returns the token in the header {@code authorization: Bearer}; null if the request does not contain one. */
+    /** Returns the token in the {@code authorization: Bearer} header; null if the request does not contain one. */
     public @Nullable String bearerToken() {
         return bearerOf(metadata.get("authorization"));
     }

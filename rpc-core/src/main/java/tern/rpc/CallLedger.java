@@ -287,7 +287,7 @@ public final class CallLedger {
     /**
      * Returns the asynchronous operations that had not ended when the call ended. While the call runs, returns those
      * that are running. At most 64 operations are listed. Their times are not part of {@link #nanos}, because the call
-     * may not have waited for them. Any thread may call this.
+     * has not necessarily waited for them. Any thread may call this.
      */
     public List<NamedTimes.Entry> unfinished() {
         CallLedger call = whole();

@@ -200,7 +200,7 @@ public final class Metadata {
                 || (pairs[index + 1] instanceof byte[] && (isWithSuffix(name, known) || isWithSuffix(known, name)));
     }
 
-    /** Returns whether the longer name consists of the shorter name and the suffix {@code -bin}. */
+    /** Returns whether the longer name is the shorter name with {@code -bin} appended. */
     private static boolean isWithSuffix(String longer, String shorter) {
         int length = shorter.length();
         return longer.length() == length + BINARY.length()

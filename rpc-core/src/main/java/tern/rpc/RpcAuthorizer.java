@@ -42,7 +42,7 @@ public interface RpcAuthorizer {
     @Nullable
     Principal authorize(CallHead call);
 
-    /** Creates the exception for a known caller who may not make this call. */
+    /** Creates the exception for a known caller who is not allowed to make this call. */
     static RpcException denied(String description) {
         return RpcException.refusal(StatusCode.PERMISSION_DENIED, description, RpcException.Executed.NO);
     }

@@ -1,7 +1,8 @@
 package tern.rpc;
 
 /**
- * An exception that no method declares and that is outside the services' packages, so callers may not have its class.
+ * An exception that no method declares and that is outside the services' packages, so callers do not necessarily have
+ * its class.
  */
 public final class StrangeException extends RuntimeException {
 

@@ -71,7 +71,7 @@ final class Console {
     /**
      * Returns the data of the view with the given name; null if there is no such view.
      *
-     * @param since the member {@code next} of the page's last answer of the view {@code now}; null if the page has none
+     * @param since the {@code next} member of the page's last answer of the view {@code now}; null if the page has none
      */
     @Nullable
     Map<String, Object> data(String name, @Nullable String since) {

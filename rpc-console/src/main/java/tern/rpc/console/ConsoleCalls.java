@@ -311,7 +311,7 @@ final class ConsoleCalls {
     }
 
     /**
-     * Returns the trace id in the header {@code traceparent}. Returns an empty string if the caller sent an invalid
+     * Returns the trace id in the {@code traceparent} header. Returns an empty string if the caller sent an invalid
      * value or B3 headers. If the caller sent no trace headers, adds a new {@code traceparent} header.
      */
     private String trace(Metadata headers) {

@@ -99,7 +99,7 @@ final class ConsoleFiles {
     }
 
     /**
-     * Returns the file {@code index.html} with its placeholders filled in.
+     * Returns the {@code index.html} file with its placeholders filled in.
      *
      * @param endpoint the last element of the endpoint's path, which is part of the page's links
      */

@@ -55,7 +55,7 @@ public final class RpcConsoleEndpoint {
      * Returns a file of the page, or the data of a view. Returns null for an unknown name. Spring Boot then answers
      * with 404.
      *
-     * @param since the member {@code next} of an earlier answer of {@code now}; the result then contains only later
+     * @param since the {@code next} member of an earlier answer of {@code now}; the result then contains only later
      *     points; null for all points
      */
     @ReadOperation(produces = {JSON, "text/javascript", "text/css", "text/plain"})

@@ -76,7 +76,8 @@ class ConsolePathTest {
     @ParameterizedTest
     @EnumSource(names = {"SERVLET", "REACTIVE"})
     void consoleWorksBehindAProxyThatForwardsItsHostAndPrefix(WebApplicationType web) {
-        // If a proxy forwards a prefix, Spring WebFlux finds no handler below the base path of the application.
+        // With Spring WebFlux, requests with a forwarded prefix find no handler below the base path of an application.
+        // The reactive application therefore has no base path, and its endpoints are below /shop instead.
         String base =
                 web == WebApplicationType.SERVLET ? basePath(web) : "management.endpoints.web.base-path=/shop/actuator";
         try (ConfigurableApplicationContext there = start(web, base, "server.forward-headers-strategy=framework")) {

@@ -432,8 +432,8 @@ public final class RpcClient implements AutoCloseable {
         }
 
         /**
-         * Sets the token that the client sends with every call, except for references that have their own token.
-         * The token is sent as the attachment {@code token} on dubbo and as {@code authorization: Bearer} on HTTP. By
+         * Sets the token that the client sends with every call, except for references that have their own token. The
+         * token is sent as the {@code token} attachment on dubbo and as {@code authorization: Bearer} on HTTP. By
          * default, no token is sent. Use TLS, because anyone who can read the bytes can read the token.
          *
          * @throws IllegalArgumentException if the token is empty or contains characters other than visible ASCII

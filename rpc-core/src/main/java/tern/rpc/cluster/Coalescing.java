@@ -16,9 +16,7 @@ final class Coalescing {
     private long passedNanos;
     private long gapNanos = MIN_GAP_NANOS;
 
-    /**
-     * Returns the delay of a change that has just arrived, in nanoseconds, or 0 if the change may pass immediately.
-     */
+    /** Returns how many nanoseconds a change that has just arrived must wait; 0 if it may pass immediately. */
     long delay(long now) {
         if (!passedAny || now - passedNanos >= gapNanos + MAX_GAP_NANOS) {
             gapNanos = MIN_GAP_NANOS;

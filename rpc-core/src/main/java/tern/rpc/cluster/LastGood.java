@@ -56,8 +56,8 @@ record LastGood(
     }
 
     /**
-     * Returns this list without the unlisted providers that no longer answer or that have stayed in use for the
-     * maximum time.
+     * Returns a list in which only those unlisted providers that still answer stay in use. After
+     * {@link #PARTIAL_NANOS}, no unlisted provider stays in use, unless the source reports an empty list.
      */
     LastGood later(Predicate<Endpoint> answers, long now) {
         if (held.isEmpty()) {

@@ -13,7 +13,7 @@ import tern.rpc.endpoint.Rules;
 
 /**
  * The providers for the calls of a method, grouped by tag according to Dubbo's rules. A call with a tag goes to the
- * providers with this tag or, if there are none, to the providers without a tag. A call with the tag {@code a|b|c} also
+ * providers with this tag or, if there are none, to the providers without a tag. A call with the {@code a|b|c} tag also
  * tries {@code a|b} and then {@code a}. A call without a tag never goes to a provider with a tag. Rules may exclude
  * providers and give them tags. Thread-safe.
  */

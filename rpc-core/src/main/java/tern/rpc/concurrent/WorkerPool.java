@@ -166,8 +166,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
     private void work() {
         Thread self = Thread.currentThread();
         try {
-            // The flag is reset first, because the next steps need memory, and no further worker is woken while the
-            // flag is set.
+            // No other worker is woken while this flag is set. It is therefore reset before the next steps, which need
+            // memory and may fail.
             waking.set(false);
             alive.add(self);
             runQueued();

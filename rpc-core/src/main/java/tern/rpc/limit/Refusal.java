@@ -1,7 +1,7 @@
 package tern.rpc.limit;
 
 /**
- * The reason why a call was refused before its method ran. It is a tag value of the meter {@code rpc.server.refused}.
+ * The reason why a call was refused before its method ran. It is a tag value of the {@code rpc.server.refused} meter.
  */
 public enum Refusal {
     /** The number of admitted calls has reached the limit. */

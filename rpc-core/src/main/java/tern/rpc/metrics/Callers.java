@@ -146,7 +146,7 @@ public final class Callers {
     }
 
     /**
-     * Returns the callers, in descending order of their number of calls.
+     * Returns the callers with their numbers of calls, highest number first. One entry for all other callers follows.
      *
      * @param now the current time on the clock that times the calls
      */

@@ -10,9 +10,9 @@ import tern.rpc.StatusCode;
 /**
  * Limits the threads that work on large messages at the same time. Two threads per processor may encode or decompress
  * large messages. An encoded message exists in memory up to three times, so 200 workers with answers of 8 MiB would
- * need almost 5 GB and would be no faster than four workers. Requests are decoded only if their objects, and the
- * objects of the requests that are running, together fit into a quarter of the heap. A call fails if its thread waits
- * for more than three seconds. Thread-safe.
+ * need almost 5 GB and would be no faster than four workers. A request is decoded only when its objects fit into a
+ * quarter of the heap together with the objects of the other requests that are being decoded or run. A call fails if
+ * its thread waits for more than three seconds. Thread-safe.
  */
 public final class LargeMessages {
 
@@ -26,22 +26,29 @@ public final class LargeMessages {
     private static final Semaphore TURNS = new Semaphore(PLACES);
 
     /**
-     * The memory that the objects of a request may take while it is decoded, as a multiple of its size: 64 bytes for
-     * each value, its place in a list, and its number in the table of references (docs/decisions/0017).
+     * The memory that is reserved for the objects of a request while it is decoded, as a multiple of the request's
+     * size. One byte can encode a value that needs 64 bytes, a place in a list, and a number in the table of references
+     * (docs/decisions/0017).
      */
     private static final int OBJECTS_FACTOR = 80;
 
     private static final int HEAP_SHARE = 4;
 
-    /** The maximum size of a request that is decoded without a permit. The number of workers limits these requests. */
+    /**
+     * The maximum size of a request that is decoded without a permit. The number of workers limits how many such
+     * requests are decoded at the same time.
+     */
     private static final int UNCHECKED_BYTES = 16 << 10;
 
-    /** The maximum memory of decoded objects for which a running call holds no permits. */
+    /** A running call holds no permits if its decoded objects take at most this memory, in KiB. */
     private static final int UNCHECKED_OBJECT_KIB = 256;
 
     private static final int WAITING_PER_PROCESSOR = 50;
 
-    /** The maximum number of waiting threads. Further requests fail at once, so that they do not occupy all workers. */
+    /**
+     * The maximum number of waiting threads. Further requests fail immediately, so waiting requests cannot occupy all
+     * workers.
+     */
     private static final int MAX_WAITING =
             WAITING_PER_PROCESSOR * Runtime.getRuntime().availableProcessors();
 
@@ -53,7 +60,9 @@ public final class LargeMessages {
 
     private LargeMessages() {}
 
-    /** The semaphore is fair, because small requests could otherwise keep a large one waiting. */
+    /**
+     * The permits, one per KiB. The semaphore is fair, because small requests could otherwise keep a large one waiting.
+     */
     private static final class ObjectMemory extends Semaphore {
 
         private static final long serialVersionUID = 1L;

@@ -6,8 +6,8 @@ import tern.rpc.serialization.LargeMessages;
 import tern.rpc.transport.ServerCall;
 
 /**
- * Measures the memory of the objects that are decoded from a large request. The memory that the thread allocates while
- * it decodes the request is an upper bound. It holds for every serialization.
+ * Measures the memory of the objects that are decoded from a large request. The result is the memory that the thread
+ * allocates while it decodes the request. For every serialization, this is an upper bound.
  */
 final class RequestMemory {
 

@@ -25,7 +25,7 @@ final class StreamWaits {
         this.pools = List.copyOf(pools);
     }
 
-    /** Returns whether the calling thread is a worker, for which other calls may be waiting. */
+    /** Returns whether the calling thread is a worker. Other calls may be waiting for it. */
     private boolean isWorker() {
         Thread self = Thread.currentThread();
         for (WorkerPool pool : pools) {

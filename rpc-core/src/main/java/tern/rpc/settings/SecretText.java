@@ -24,8 +24,8 @@ public final class SecretText {
      */
     public SecretText(String keys, String boundedKeys) {
         this.key = Pattern.compile("(?i)" + keys);
-        // In a command line, a value extends to the next argument, because a list may contain spaces after its
-        // commas.
+        // In a command line, a value ends only where the next argument begins. A space does not end it, because a list
+        // may contain spaces after its commas.
         this.assigned =
                 Pattern.compile("(?i)((?:" + boundedKeys + ")\\s*[=:]\\s*).*?(?=\\s--?[\\w]|\\s@|$)", Pattern.DOTALL);
     }

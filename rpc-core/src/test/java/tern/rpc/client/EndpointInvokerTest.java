@@ -109,8 +109,8 @@ class EndpointInvokerTest {
     }
 
     /**
-     * Makes the endpoint refuse every call with a failure that marks the call as not executed. The action {@code
-     * meanwhile} runs before each refusal.
+     * Makes the endpoint refuse every call with a failure that marks the call as not executed. The {@code meanwhile}
+     * action runs before each refusal.
      */
     private void refuses(Endpoint endpoint, StatusCode code, Runnable meanwhile) {
         connection(endpoint).taking = (connection, call) -> {

@@ -85,7 +85,7 @@ class RpcMetersTest {
     }
 
     /**
-     * Serves the method {@code order}. The method calls another service, so that the ledger of its call contains an
+     * Serves the {@code order} method. This method calls another service, so the ledger of its call contains an
      * operation.
      */
     private String order(String name) {

@@ -8,8 +8,8 @@ import java.util.Random;
 /**
  * Feeds a decoder with invalid inputs (figure R1 of docs/figures/promises.md). Each input is derived from valid inputs
  * by cutting, splicing, repeating and overwriting parts, and by inserting random bytes or tokens of the format. An
- * input's number determines its content. A failure message contains this number, and the option {@code
- * -Dtern.fuzz.input=} replays the input. Each decoder gets 100,000 inputs, or the number given in {@code -Dtern.fuzz=}.
+ * input's number determines its content. A failure message contains this number, and the {@code -Dtern.fuzz.input=}
+ * option replays the input. Each decoder gets 100,000 inputs, or the number given in {@code -Dtern.fuzz=}.
  */
 public final class Fuzz {
 

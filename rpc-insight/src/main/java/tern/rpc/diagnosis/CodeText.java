@@ -75,7 +75,7 @@ final class CodeText {
         };
     }
 
-    /** Describes the cause if calls wait for the tasks of an executor, and only these tasks spend time on this part. */
+    /** Returns the text for a part on which only tasks of an executor spend time, while calls wait for these tasks. */
     private Told task(Part part, String executor, TaskWatch.Executor tasks) {
         StackTraceElement line = tasks.lines.get(part);
         StackTraceElement caller = tasks.callers.get(part);
@@ -172,7 +172,7 @@ final class CodeText {
                         + " initializes (jcmd PID Thread.print names it), or memory that is read from a disk";
     }
 
-    /** Describes the cause if calls wait until a static initializer ends. */
+    /** Returns the text for calls that wait until a static initializer ends. */
     private Told initialization(Part part, String shown, @Nullable StackTraceElement line) {
         List<String> facts = new ArrayList<>();
         if (line != null) {
@@ -294,7 +294,7 @@ final class CodeText {
                 line);
     }
 
-    /** Describes the cause if the threads of calls write the log lines themselves. */
+    /** Returns the text for log lines that the threads of calls write themselves. */
     Told log() {
         List<String> facts = new ArrayList<>();
         facts.add(Operations.perCall("log", operations.of(Phase.LOGGING, ""), -1));

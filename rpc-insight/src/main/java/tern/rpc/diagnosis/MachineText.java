@@ -168,7 +168,7 @@ final class MachineText {
         return burner.processors() > 0.5 * Math.max(0.1, evidence.machine().own()) && !serves(burner);
     }
 
-    /** Describes the cause if reading requests takes a long time. */
+    /** Returns the text for requests that take a long time to read. */
     private Told largeRequests() {
         Part decode = Part.of(Kind.DECODE);
         String method = "";

@@ -45,7 +45,9 @@ final class Operations {
     /** The kinds of operations whose usual number per call is learned. */
     private static final List<Phase> COUNTED = List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC, Phase.LOGGING);
 
-    /** The minimum number of equal operations per call that are considered attempts of a polling loop. */
+    /**
+     * Operations of one name are considered the attempts of a polling loop if there are at least this many per call.
+     */
     private static final int MIN_ATTEMPTS = 5;
 
     /** The text between the method and the provider in the name of a remote call. */
@@ -303,8 +305,9 @@ final class Operations {
     }
 
     /**
-     * Returns the remote method of an operation if the number of its calls is the cause: calls make many remote calls,
-     * perhaps to several providers, and each of them is short and about as fast as usual. Otherwise returns null.
+     * Returns the remote method of an operation if the number of its calls is the cause: calls make many calls of this
+     * method, perhaps to several providers, and each of these remote calls is short and about as fast as usual.
+     * Otherwise returns null.
      */
     @Nullable
     String manyCallsOf(Part part) {
@@ -368,8 +371,8 @@ final class Operations {
     }
 
     /**
-     * Returns the name of the HTTP exchange that ended with status 429 or 5xx in at least half of the calls that spent
-     * time on this part; null if there is none.
+     * Returns the name of the HTTP exchange that failed most often in the calls that spent time on this part: with
+     * status 429 or 5xx, or with an exception. Returns null if no exchange failed in at least half of these calls.
      */
     @Nullable
     String failingPeer(Part part) {

@@ -248,7 +248,7 @@ final class PoolText {
                         size.expectedNanos() / 1e6);
     }
 
-    /** Describes the cause if calls wait for a worker and no slow part of the calls explains the wait. */
+    /** Returns the text for calls that wait for a worker although no slow part of the calls explains the wait. */
     Told workers() {
         PoolLook look = pools.values().stream()
                 .map(PoolVerdict::pool)
@@ -343,7 +343,7 @@ final class PoolText {
         return String.format(Locale.ROOT, ", usually %.0f", rate);
     }
 
-    /** Describes the cause if the submitting threads ran an executor's tasks themselves. */
+    /** Returns the text for an executor whose tasks were run by the threads that submitted them. */
     Told executor() {
         Told full = fullExecutor();
         return full != null
@@ -355,10 +355,7 @@ final class PoolText {
                         List.of());
     }
 
-    /**
-     * Describes the cause if an executor is full and its queued tasks wait for a thread. Returns null if there is no
-     * such executor.
-     */
+    /** Returns the text for a full executor whose queued tasks wait for a thread; null if there is no such executor. */
     @Nullable
     Told fullExecutor() {
         for (PoolVerdict verdict : pools.values()) {
@@ -373,7 +370,7 @@ final class PoolText {
         return null;
     }
 
-    /** Describes the cause if the tasks of this executor wait for a thread. */
+    /** Returns the text for this executor, whose tasks wait for a thread. */
     private Told executor(PoolVerdict verdict) {
         PoolSnapshot pool = verdict.pool().now();
         PoolSnapshot since = verdict.pool().since();

@@ -157,7 +157,7 @@ final class RemoteText {
         return network().isEmpty() ? "" : ", or mend the network to it, which loses segments";
     }
 
-    /** Describes the cause if another process refuses calls, closes connections or answers with errors. */
+    /** Returns the text for another process that refuses calls, closes connections or answers with errors. */
     Told fails(Part part) {
         int end = part.name().lastIndexOf(": ");
         String peer = end < 0 ? part.name() : part.name().substring(0, end);

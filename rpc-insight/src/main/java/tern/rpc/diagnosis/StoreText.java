@@ -318,8 +318,8 @@ final class StoreText {
     }
 
     /**
-     * Describes the cause if Lettuce's threads, which decode all replies, use a large share of nearly full
-     * processors.
+     * Returns the text for Lettuce's threads, which decode all replies. Returns null unless the processors are nearly
+     * full and these threads use a large share of them.
      */
     private @Nullable Told eventLoops(List<String> facts) {
         Machine machine = evidence.machine();

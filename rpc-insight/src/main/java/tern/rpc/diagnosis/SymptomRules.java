@@ -269,7 +269,7 @@ final class SymptomRules {
         }
     }
 
-    /** Assigns the time of an operation that code repeats with pauses to the pauses. */
+    /** If code repeats an operation with pauses, assigns the time of the operation to the pauses. */
     private void passOnAttempts() {
         for (Part part : leaves.longestFirst()) {
             Operations.Polled polled = part.kind() == Kind.SLEEP ? operations.polledIn(part) : null;
@@ -364,7 +364,8 @@ final class SymptomRules {
         String reason = evidence.machine().collectionCause();
         boolean other = reason != null && (reason.startsWith("System.gc") || reason.startsWith("Metadata"));
         Times large = leaves.only(part -> part.kind() == Kind.DECODE ? areLarge() : returnsMuch(part));
-        // Operations last longer when code that computes allocates a lot, because they are stopped as well.
+        // If more time is spent computing than in operations with large data, the computing code probably fills the
+        // heap. The collector then stops all threads, so operations also take longer, but they are not the cause.
         boolean byCode = leaves.sum(Kind.COMPUTING) > large.sum();
         if (leaves.of(collector) > 0 && !other && !byCode && evidence.machine().live() < MachineText.NEARLY_FULL) {
             leaves.pour(collector, large, "the collector stops calls because of the memory for it");

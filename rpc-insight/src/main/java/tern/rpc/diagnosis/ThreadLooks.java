@@ -56,9 +56,7 @@ final class ThreadLooks {
         return looks;
     }
 
-    /**
-     * @param held the lock that this thread holds and for which another thread waits; null if there is none
-     */
+    /** @param held the lock that this thread holds while another thread waits for it; null if there is none */
     private static ThreadLook look(ThreadInfo info, Map<Long, ThreadInfo> infos, int depth, @Nullable LockInfo held) {
         LockInfo lock = info.getLockInfo();
         ThreadInfo owner = depth == 0 ? null : infos.get(info.getLockOwnerId());

@@ -58,7 +58,7 @@ public final class JvmThreads {
                 }
             }
         } catch (IOException | RuntimeException e) {
-            found.clear(); // The process does not run on Linux, or may not read its own task files.
+            found.clear(); // The process does not run on Linux, or is not allowed to read its own task files.
         }
         threads = found;
     }

@@ -103,7 +103,7 @@ public final class ThreadIds {
             Path target = Files.readSymbolicLink(proc.resolve("thread-self"));
             return Integer.parseInt(target.getFileName().toString());
         } catch (IOException | RuntimeException e) {
-            return UNKNOWN; // The process does not run on Linux, or may not read its own task files.
+            return UNKNOWN; // The process does not run on Linux, or is not allowed to read its own task files.
         }
     }
 
@@ -128,7 +128,7 @@ public final class ThreadIds {
                 }
             }
         } catch (IOException | RuntimeException e) {
-            return Map.of(); // The process does not run on Linux, or may not read its own task files.
+            return Map.of(); // The process does not run on Linux, or is not allowed to read its own task files.
         }
         return names;
     }

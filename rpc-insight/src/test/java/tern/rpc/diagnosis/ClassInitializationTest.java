@@ -100,7 +100,8 @@ class ClassInitializationTest {
     }
 
     /**
-     * Inspects the threads repeatedly until all of them wait, because they may not have reached the waiting line yet.
+     * Inspects the threads repeatedly until all of them wait, because some threads reach the waiting line later than
+     * others.
      */
     private static Map<Long, ThreadLook> awaited(long[] threads) {
         ClassInitializers initializers = new ClassInitializers();

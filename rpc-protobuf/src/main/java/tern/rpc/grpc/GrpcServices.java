@@ -88,7 +88,7 @@ public final class GrpcServices {
 
     /**
      * Returns the side effects declared by the method's attributes. If none of these attributes is set, reads the
-     * option {@code idempotency_level} from the {@code .proto} file, because grpc-java does not copy this option into
+     * {@code idempotency_level} option from the {@code .proto} file, because grpc-java does not copy this option into
      * its generated code.
      */
     private static Effects effects(io.grpc.MethodDescriptor<?, ?> method) {

@@ -20,10 +20,10 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.AcceptedTokens;
 
 /**
- * The service {@code grpc.health.v1.Health}, which reports whether the server accepts calls. Each service name has a
- * status; the empty name represents the whole server. {@link #add} and {@link #set(String, ServingStatus)} add
- * service names. While the whole server is not serving, all names are reported as not serving. Callers need no token,
- * because probes have none and the status is not secret.
+ * The {@code grpc.health.v1.Health} service, which reports whether the server accepts calls. Each service name has a
+ * status; the empty name represents the whole server. {@link #add} and {@link #set(String, ServingStatus)} add service
+ * names. While the whole server is not serving, all names are reported as not serving. Callers need no token, because
+ * probes have none and the status is not secret.
  *
  * <p>Thread-safe. Watchers are notified on the thread that changes the status.
  */

@@ -23,7 +23,7 @@ import tern.rpc.ValueType;
 
 /**
  * A generated protobuf file for a service that has no {@code .proto} file. Each method's Java signature is added as a
- * comment, because the type {@code Value} contains little information.
+ * comment, because the {@code Value} type contains little information.
  */
 final class MadeFile {
 

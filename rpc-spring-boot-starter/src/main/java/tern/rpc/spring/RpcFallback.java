@@ -14,7 +14,7 @@ import org.springframework.stereotype.Component;
  * run. The bean implements the service interface. It is never injected in place of the reference. If this annotation is
  * on a class, the class becomes a component.
  *
- * <p>The meter {@code rpc.client.requests} still counts the call as failed. {@code rpc.client.fallbacks} counts the
+ * <p>The {@code rpc.client.requests} meter still counts the call as failed. {@code rpc.client.fallbacks} counts the
  * calls answered by a fallback. Fallbacks do not apply to streams.
  */
 @Documented

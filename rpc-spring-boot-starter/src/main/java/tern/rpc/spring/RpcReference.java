@@ -17,7 +17,7 @@ import org.springframework.beans.factory.annotation.Autowired;
  * that are not an {@link RpcService} and do not contain the reference themselves. A named override in a test replaces
  * only references with that name. The name of a reference is {@link #name()}, or the name of its field or parameter.
  *
- * <p>All string attributes may contain placeholders. The properties {@code rpc.client.services.<name>.*} take
+ * <p>All string attributes may contain placeholders. The {@code rpc.client.services.<name>.*} properties take
  * precedence over the annotation.
  */
 @Documented
@@ -27,9 +27,9 @@ import org.springframework.beans.factory.annotation.Autowired;
 public @interface RpcReference {
 
     /**
-     * The {@code <name>} in the properties {@code rpc.client.services.<name>.*}. If empty, the interface's simple
-     * name is used. The spelling does not matter: {@code user-service}, {@code userService} and {@code UserService}
-     * are the same name.
+     * The {@code <name>} in the {@code rpc.client.services.<name>.*} properties. If empty, the interface's simple name
+     * is used. The spelling does not matter: {@code user-service}, {@code userService} and {@code UserService} are the
+     * same name.
      */
     String name() default "";
 

@@ -166,8 +166,8 @@ final class CallerConnection implements PendingCall.Carrier {
         channel = made;
         try {
             if (isClosed()) {
-                // this thread closes the channel, because the thread that closed the connection may not have seen the
-                // new channel
+                // this thread closes the channel, because the thread that closed the connection has perhaps not seen
+                // the new channel
                 made.close();
             }
             made.setOption(StandardSocketOptions.TCP_NODELAY, true);

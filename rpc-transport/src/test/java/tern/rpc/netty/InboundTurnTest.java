@@ -79,7 +79,7 @@ class InboundTurnTest {
         holder.incomplete(0);
         assertThat(holder.isPaused()).isTrue();
 
-        channel.runPendingTasks(); // this call would not return if the account checked the budget again and again
+        channel.runPendingTasks(); // would not return if the account kept checking the budget
 
         assertThat(holder.isPaused()).isTrue();
         holder.kept(-MESSAGE);

@@ -12,7 +12,7 @@ public interface ScheduleService {
     /**
      * Chooses an agent. A repeated request is harmless, because the assignment is stored only once per request id.
      *
-     * @throws ScheduleException if the tenant may not schedule, or no agent has the skill
+     * @throws ScheduleException if the tenant is not allowed to schedule, or no agent has the skill
      * @throws tern.rpc.RpcException RESOURCE_EXHAUSTED if the queue of announcements is full
      */
     @RpcMethod(idempotent = true)

@@ -8,7 +8,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.stereotype.Component;
 
 /**
- * Writes {@code pid} and {@code http.port} to the file named by the property {@code sample.ready-file}, for use by
+ * Writes {@code pid} and {@code http.port} to the file named by the {@code sample.ready-file} property, for use by
  * scripts.
  */
 @Component

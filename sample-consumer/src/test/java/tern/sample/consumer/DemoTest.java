@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests the messages that the script {@code demo} prints before it builds or starts anything. */
+/** Tests the messages that the {@code demo} script prints before it builds or starts anything. */
 @DisabledOnOs(OS.WINDOWS)
 class DemoTest {
 

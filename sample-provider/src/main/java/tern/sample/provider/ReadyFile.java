@@ -12,8 +12,8 @@ import org.springframework.core.env.Environment;
 import org.springframework.stereotype.Component;
 
 /**
- * Writes {@code pid}, {@code http.port} and {@code rpc.port} to the file named by the property
- * {@code sample.ready-file}, for use by scripts. The complete file becomes visible when both ports accept connections.
+ * Writes {@code pid}, {@code http.port} and {@code rpc.port} to the file named by the {@code sample.ready-file}
+ * property, for use by scripts. The complete file becomes visible when both ports accept connections.
  */
 @Component
 class ReadyFile implements ApplicationListener<ApplicationReadyEvent> {

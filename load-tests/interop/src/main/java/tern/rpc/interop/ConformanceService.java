@@ -16,8 +16,8 @@ import tern.rpc.interop.conformance.UnaryRequest;
 import tern.rpc.interop.conformance.UnaryResponse;
 
 /**
- * The service of Connect's conformance suite (connectrpc/conformance/v1/service.proto). The method {@code
- * Unimplemented} is missing, as the suite requires.
+ * The service of Connect's conformance suite (connectrpc/conformance/v1/service.proto). The {@code Unimplemented}
+ * method is missing, as the suite requires.
  */
 @WireName("connectrpc.conformance.v1.ConformanceService")
 public interface ConformanceService {

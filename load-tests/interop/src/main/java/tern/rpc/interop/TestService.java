@@ -14,7 +14,7 @@ import tern.rpc.interop.testing.StreamingOutputCallResponse;
 
 /**
  * The service of gRPC's interop suites (grpc/testing/test.proto). Its methods cover all kinds of signatures that Tern
- * supports. The method {@code UnimplementedCall} is missing, as the suites require.
+ * supports. The {@code UnimplementedCall} method is missing, as the suites require.
  */
 @WireName("grpc.testing.TestService")
 public interface TestService {

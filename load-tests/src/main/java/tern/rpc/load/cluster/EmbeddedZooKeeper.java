@@ -40,7 +40,7 @@ final class EmbeddedZooKeeper implements AutoCloseable {
         return new EmbeddedZooKeeper(data, sockets);
     }
 
-    /** Returns the address as a value of the property {@code rpc.server.registry}. */
+    /** Returns the address as a value of the {@code rpc.server.registry} property. */
     String url() {
         return "zookeeper://127.0.0.1:" + sockets.getLocalPort();
     }

@@ -10,7 +10,7 @@ import tern.rpc.load.peer.proto.UserId;
 import tern.rpc.load.peer.proto.UserMessage;
 import tern.rpc.load.peer.proto.UserPage;
 
-/** The service {@code tern.load.Benchmark} of the {@code .proto} file as a Java interface with protobuf messages. */
+/** The {@code tern.load.Benchmark} service of the {@code .proto} file as a Java interface with protobuf messages. */
 public interface ProtobufBenchmark {
 
     Flag existUser(Email email);

@@ -5,7 +5,7 @@ import tern.rpc.StreamObserver;
 import tern.rpc.load.peer.proto.FeedRequest;
 import tern.rpc.load.peer.proto.Item;
 
-/** The service {@code tern.load.Streams} of the {@code .proto} file as a Java interface with protobuf messages. */
+/** The {@code tern.load.Streams} service of the {@code .proto} file as a Java interface with protobuf messages. */
 public interface ProtobufStreams {
 
     /** Sends the requested number of items to the observer. */

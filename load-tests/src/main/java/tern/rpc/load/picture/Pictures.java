@@ -12,9 +12,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Draws the documentation's pictures as SVG, using data from the documentation pages and the sources. The script {@code
- * load-tests/pictures} runs it. The class is a single file and uses only the JDK, so that {@code java Pictures.java
- * ROOT} runs it without a build.
+ * Draws the documentation's pictures as SVG, using data from the documentation pages and the sources. The
+ * {@code load-tests/pictures} script runs it. The class is a single file and uses only the JDK, so that
+ * {@code java Pictures.java ROOT} runs it without a build.
  */
 public final class Pictures {
 

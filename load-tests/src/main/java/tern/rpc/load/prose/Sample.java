@@ -15,9 +15,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Selects random comments from the Java sources and random sentences from the documentation. The script {@code
- * load-tests/prose SEED} runs it. The same sources and seed give the same sample. The class is a single file and uses
- * only the JDK, so that {@code java Sample.java SEED ROOT} runs it without a build.
+ * Selects random comments from the Java sources and random sentences from the documentation.
+ * {@code load-tests/prose SEED} runs it. The same sources and seed give the same sample. The class is a single file and
+ * uses only the JDK, so that {@code java Sample.java SEED ROOT} runs it without a build.
  */
 public final class Sample {
 

@@ -10,7 +10,7 @@ import tern.rpc.serialization.SerializationException;
 
 /**
  * Reads one message's bytes, and decodes values that contain no other values. Before calling a method with the
- * parameter {@code tag}, the caller reads the tag with {@link #next()}. Not thread-safe.
+ * {@code tag} parameter, the caller reads the tag with {@link #next()}. Not thread-safe.
  */
 final class HessianInput {
 

@@ -3,8 +3,9 @@ package tern.rpc.serialization.json;
 import tern.rpc.serialization.LargeMessages;
 
 /**
- * Estimates the memory of the objects that a JSON text describes, before they are created. Three bytes of text may
- * describe an object of 60 bytes, so a text of a few megabytes may otherwise fill a small heap.
+ * Estimates the memory of the objects that a JSON text describes, before they are created. Three bytes of text can
+ * describe an object of more than 60 bytes. Without a check, a text of a few megabytes could therefore fill a small
+ * heap.
  */
 final class ObjectEstimate {
 

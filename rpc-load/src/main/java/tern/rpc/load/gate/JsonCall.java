@@ -102,7 +102,7 @@ final class JsonCall implements Scenario.Call {
 
     /**
      * Returns a failure with the code and message from the response body. If a proxy in front of the server has
-     * answered, the body may not be JSON.
+     * answered, the body is perhaps not JSON.
      */
     private static RpcException failure(HttpResponse<String> response) {
         try {

@@ -43,7 +43,8 @@ final class MessageJson {
     }
 
     Message parse(String json) {
-        // protobuf-java-util creates a tree of the text first, so the tree and the message exist at the same time
+        // protobuf-java-util first parses the text into a tree, so the tree and the message are in memory at the same
+        // time
         LargeMessages.checkObjects(
                 json.length() + json.chars().filter(next -> next == '{').count() * TREE_BYTES, json.length());
         Message.Builder builder = like.newBuilderForType();

@@ -4,7 +4,7 @@ import com.google.protobuf.DescriptorProtos.MethodOptions.IdempotencyLevel;
 import com.google.protobuf.Descriptors.MethodDescriptor;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the option {@code idempotency_level}, which a {@code .proto} file can declare for a method. */
+/** Reads the {@code idempotency_level} option, which a {@code .proto} file can declare for a method. */
 public final class SideEffects {
 
     private SideEffects() {}

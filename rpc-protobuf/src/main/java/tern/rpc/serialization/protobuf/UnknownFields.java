@@ -3,9 +3,9 @@ package tern.rpc.serialization.protobuf;
 import com.google.protobuf.WireFormat;
 
 /**
- * Counts the unknown fields of a message, and estimates the memory of its objects, in one pass over its bytes, without
- * creating objects. Counting ends at invalid
- * bytes, because the parser stops there too. If it is unclear whether the parser would stop, counting continues.
+ * Counts the unknown fields of a message and estimates the memory of its objects. Both take one pass over the bytes and
+ * create no objects. Counting ends at invalid bytes, because the parser stops there too. If it is unclear whether the
+ * parser would stop, counting continues.
  *
  * <p>protobuf keeps the unknown fields of each message in a tree, which takes at least half a kilobyte even for one
  * field of two bytes. Messages from newer peers legitimately contain some unknown fields, so the limits grow with the
@@ -14,7 +14,8 @@ import com.google.protobuf.WireFormat;
 final class UnknownFields {
 
     /**
-     * The number of unknown fields that are allowed in a message of any size. They cost a few milliseconds and 2 MiB.
+     * The number of unknown fields that every message may contain, whatever its size. Decoding that many fields takes a
+     * few milliseconds and 2 MiB.
      */
     private static final int FREE = 4_096;
 

@@ -42,7 +42,7 @@ public record ApplicationMetadata(String application, String revision, Map<Strin
             parameters = Collections.unmodifiableMap(new TreeMap<>(parameters));
         }
 
-        /** The key {@code group/interface:version:protocol}. A missing group or version is omitted. */
+        /** The key, in the form {@code group/interface:version:protocol}. A missing group or version is omitted. */
         public String key() {
             return new ServiceKey(name, group, version) + ":" + protocol;
         }

@@ -39,8 +39,7 @@ final class MetadataCache {
     static final Duration LONGEST_WAIT = Duration.ofSeconds(1);
 
     /**
-     * The maximum number of concurrent calls to processes. The number is limited because a process may not answer at
-     * all.
+     * The maximum number of concurrent calls to processes. The number is limited because a process might never answer.
      */
     private static final int MAX_CALLS = 16;
 

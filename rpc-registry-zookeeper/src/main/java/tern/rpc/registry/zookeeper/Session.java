@@ -54,7 +54,7 @@ final class Session implements AutoCloseable {
          */
         void connected(boolean isNew);
 
-        /** Called when the connection has been lost for {@link #STALE_AFTER}. */
+        /** Called when there has been no connection for {@link #STALE_AFTER}. */
         void stale(String why);
     }
 

@@ -46,7 +46,7 @@ public final class RpcServerLifecycle
     /**
      * @param builtIns the built-in services, which are notified when the shutdown begins
      * @param description a description of the protocols, event loops and threads, for the log
-     * @param references the references of the application; some of them may name this server
+     * @param references the references of the application, which may include references to this server
      */
     RpcServerLifecycle(
             RpcServer server,

@@ -17,7 +17,7 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
 /**
  * Reads environment variables such as {@code RPC_CLIENT_SERVICES_ORDER_SERVICE_TIMEOUT}. Spring replaces each
  * underscore with a dot and would therefore look for a service named {@code order}. This class turns the variable into
- * the property {@code rpc.client.services.orderservice.timeout}, whose name matches the service {@code OrderService}.
+ * the {@code rpc.client.services.orderservice.timeout} property, whose name matches the {@code OrderService} service.
  */
 final class VariablesOfServices {
 

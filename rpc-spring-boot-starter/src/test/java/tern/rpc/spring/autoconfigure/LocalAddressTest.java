@@ -33,7 +33,7 @@ import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests the address {@code local}, which refers to the server in the same application. */
+/** Tests the {@code local} address, which refers to the server in the same application. */
 @Timeout(120)
 class LocalAddressTest {
 

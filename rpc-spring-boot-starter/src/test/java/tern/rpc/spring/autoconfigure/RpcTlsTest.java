@@ -61,7 +61,7 @@ class RpcTlsTest {
         Files.writeString(folder.resolve(name), text);
     }
 
-    /** Adds the SSL bundles server, client and anonymous. */
+    /** Adds the SSL bundles of the tests, such as {@code server}, {@code client} and {@code anonymous}. */
     private ApplicationContextRunner withBundles(ApplicationContextRunner runner) {
         return runner.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class))
                 .withPropertyValues(

@@ -43,7 +43,7 @@ final class CorsGate {
      * Checks the origin of a request.
      *
      * @return true if the request may become a call; false if the request has been answered
-     * @throws HttpRefusal with status 403 if pages from this origin may not make calls
+     * @throws HttpRefusal with status 403 if pages from this origin must not make calls
      */
     boolean pass(HttpExchange exchange) {
         Http2Headers head = exchange.head();

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 
-/** Encodes and decodes the header {@code grpc-message}: UTF-8, percent-encoded (docs/wire-protocol.md 3.6). */
+/** Encodes and decodes the {@code grpc-message} header: UTF-8, percent-encoded (docs/wire-protocol.md 3.6). */
 final class GrpcMessage {
 
     private static final int MAX_ENCODED = 1 << 10;

@@ -3,7 +3,7 @@ package tern.rpc.netty.triple;
 import io.netty.util.AsciiString;
 import java.util.concurrent.TimeUnit;
 
-/** Encodes and decodes the header {@code grpc-timeout}: at most eight digits and a unit (docs/wire-protocol.md 3.2). */
+/** Encodes and decodes the {@code grpc-timeout} header: at most eight digits and a unit (docs/wire-protocol.md 3.2). */
 final class GrpcTimeout {
 
     private static final int MAX_DIGITS = 8;

@@ -9,7 +9,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The header {@code tri-header-convert}, which contains the original spelling of header names: a URL-encoded JSON
+ * The {@code tri-header-convert} header, which contains the original spelling of header names: a URL-encoded JSON
  * object that maps lower-case names to original names (docs/wire-protocol.md 3.3).
  */
 final class HeaderCase {

@@ -210,8 +210,8 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
     @Override
     public void maxHeaderListSize(long most, long goAway) throws Http2Exception {
         if (decoder == null && most == listBytes && goAway == Http2CodecUtil.calculateMaxHeaderListSizeGoAway(most)) {
-            // Without a decoder, nothing needs to be done, because the decoder is created with this setting later.
-            // Netty repeats the call at each acknowledgement of the server's settings.
+            // The decoder does not exist yet and will be created with this value, so there is nothing to do. Netty
+            // calls this method again each time the peer acknowledges the settings.
             return;
         }
         known = null;

@@ -318,7 +318,6 @@ final class RequestBody {
         return single == null ? null : (Frame) SINGLE.getAndSet(this, null);
     }
 
-    /** Returns whether the single message has arrived and {@link #takeSingle} has not returned it. */
     /**
      * Returns the size of the undecoded single message; 0 if there is none, and Integer.MAX_VALUE if it is compressed.
      */
@@ -330,6 +329,7 @@ final class RequestBody {
         return current.isCompressed() ? Integer.MAX_VALUE : current.payload().readableBytes();
     }
 
+    /** Returns whether the single message has arrived and {@link #takeSingle} has not returned it. */
     boolean hasSingle() {
         return single != null;
     }

@@ -12,8 +12,8 @@ import tern.rpc.serialization.ProtoWriter;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Encodes and decodes the header {@code grpc-status-details-bin}: {@code google.rpc.Status{int32 code = 1; string
- * message = 2; repeated Any details = 3}} (docs/wire-protocol.md 3.6).
+ * Encodes and decodes the {@code grpc-status-details-bin} header:
+ * {@code google.rpc.Status{int32 code = 1; string message = 2; repeated Any details = 3}} (docs/wire-protocol.md 3.6).
  */
 final class StatusDetails {
 

@@ -15,7 +15,7 @@ import tern.rpc.netty.HeadersLeftOut;
 
 /**
  * Converts metadata to HTTP headers or trailers, and back (docs/wire-protocol.md 3.3). Text is sent unchanged. Bytes
- * are sent as base64 under a name with the suffix {@code -bin}. HTTP header names are in lower case, so a separate
+ * are sent as base64 under a name with the {@code -bin} suffix. HTTP header names are in lower case, so a separate
  * header contains the original spelling.
  */
 final class TripleMetadata {
@@ -158,8 +158,8 @@ final class TripleMetadata {
     }
 
     /**
-     * Returns the original spelling of a metadata name. Peers send the original spelling with or without the suffix
-     * {@code -bin}.
+     * Returns the original spelling of a metadata name. Peers send the original spelling with or without the
+     * {@code -bin} suffix.
      */
     private static String binary(String name, Map<String, String> original) {
         String whole = original.get(name);

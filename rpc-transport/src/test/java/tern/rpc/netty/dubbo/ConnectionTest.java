@@ -94,7 +94,7 @@ class ConnectionTest {
         return future.get(30, TimeUnit.SECONDS);
     }
 
-    /** Answers a request for the method {@code echo} with the string "hello". */
+    /** Answers a request for the {@code echo} method with the string "hello". */
     private static void answer(RawSocket socket, RawFrame request) {
         socket.send(Fixtures.frame("dubbo/echo.response.bin").withId(request.id()));
     }

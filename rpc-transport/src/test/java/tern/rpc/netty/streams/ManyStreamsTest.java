@@ -25,7 +25,7 @@ import tern.rpc.netty.streams.WebCaller.Form;
  * as planned, and no resource may remain in use. The id of a stream selects its Java signature, so four streams cover
  * all signatures. Some readers are slow, and some read nothing until all other streams have ended.
  *
- * <p>The test with the tag {@code figures} runs all cases with up to 1,000 streams. {@code tern.streams.repetitions}
+ * <p>The test with the {@code figures} tag runs all cases with up to 1,000 streams. {@code tern.streams.repetitions}
  * sets the number of repetitions, and {@code tern.streams.seed} replays the times of cancellations and deadlines
  * (docs/threads.md).
  */

@@ -767,7 +767,7 @@ class GrpcServicesTest {
 
         @Override
         public void onCompleted() {
-            // this observer ignores the end
+            // the tests do not check the end of the stream, so nothing is recorded here
         }
     }
 

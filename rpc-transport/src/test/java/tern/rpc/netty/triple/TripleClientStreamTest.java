@@ -73,8 +73,8 @@ class TripleClientStreamTest {
     }
 
     /**
-     * Sends a PING and waits for its acknowledgement. The client has then processed all frames that were sent before
-     * the PING.
+     * Sends a PING and waits for its acknowledgement. When it arrives, the client has processed all frames that were
+     * sent before the PING.
      */
     private static void ping(Http2Script script) {
         script.send(Http2Script.PING, 0, 0, NOTHING);

@@ -5,7 +5,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Profile;
 
 /**
- * Makes the application fail at startup if the profile {@code mariadb} is active but the build did not include MariaDB.
+ * Makes the application fail at startup if the {@code mariadb} profile is active but the build did not include MariaDB.
  * Without this check, the application would silently use H2.
  */
 @Configuration(proxyBeanMethods = false)

@@ -53,7 +53,10 @@ final class DruidWatch implements BeanPostProcessor {
                 .build();
     }
 
-    /** Returns a pool's settings. A pool built by the application keeps all of its values. */
+    /**
+     * Returns a pool's settings with their sources. In a pool that the application built itself, every value counts as
+     * set by the application.
+     */
     private List<PoolSetting> settings(DruidDataSource pool, boolean ours) {
         Source otherwise = ours ? Source.TUNED : Source.USER;
         return List.of(

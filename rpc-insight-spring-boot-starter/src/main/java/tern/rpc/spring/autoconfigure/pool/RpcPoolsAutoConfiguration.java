@@ -15,7 +15,7 @@ import tern.rpc.metrics.Slo;
 import tern.rpc.pool.Goal;
 import tern.rpc.pool.Sizing;
 
-/** Defines the beans shared by all pools, and the thread pools that properties configure. */
+/** Defines the beans that all pools share, and the thread pools that are configured with properties. */
 @AutoConfiguration(
         afterName = {
             "tern.rpc.spring.autoconfigure.RpcMetricsAutoConfiguration",

@@ -175,7 +175,7 @@ final class WatchedConnection implements InvocationHandler {
 
         /**
          * Wraps a statement's rows in a measuring proxy. Returns the rows without a proxy if no fetch size is set,
-         * because the driver has then already read all rows.
+         * because the driver reads all rows at once in this case.
          */
         private @Nullable Object rows(Statement proxy, @Nullable String text, @Nullable Object result)
                 throws SQLException {
