@@ -30,7 +30,7 @@ public final class CallLedger {
     private static final ThreadLocal<@Nullable CallLedger> OTHER_CALL = new ThreadLocal<>();
 
     private final PhaseClock phases; // Only the call's thread writes to this clock.
-    private final @Nullable CallLedger parent; // The whole call's ledger; null if this is the whole call's ledger.
+    private final @Nullable CallLedger parent; // The ledger of the whole call; null if it is this object.
     private final boolean open;
     private final Thread thread = Thread.currentThread();
 

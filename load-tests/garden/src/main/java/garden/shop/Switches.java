@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.DoubleConsumer;
 
-/** The faults that are planted now, each with its strength. Thread-safe. */
+/** The faults that are currently planted, each with its strength. Thread-safe. */
 public final class Switches {
 
     private static final Map<String, Double> LEVELS = new ConcurrentHashMap<>();

@@ -3,7 +3,7 @@ package tern.rpc.client;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Endpoint;
 
-/** The provider of the last attempt of a call whose caller blocks. Confined to the call's thread. */
+/** The provider of the last attempt of a blocking call. Confined to the call's thread. */
 final class LastEndpoint {
 
     private @Nullable Endpoint endpoint;

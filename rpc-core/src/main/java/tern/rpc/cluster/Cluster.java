@@ -499,7 +499,7 @@ public final class Cluster implements AutoCloseable {
         return source.advice();
     }
 
-    /** Returns the name of the source in messages. */
+    /** Returns the name that messages use for the source. */
     public String sourceName() {
         return source.toString();
     }

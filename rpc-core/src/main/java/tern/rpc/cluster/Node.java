@@ -246,9 +246,9 @@ public final class Node {
     }
 
     /**
-     * Records a call that was abandoned because another provider answered first. The time since {@link #begin} is a
-     * lower bound on the call's response time. This time is recorded if it is slow, but never as a good answer. {@link
-     * #end} must still be called.
+     * Records a call that was abandoned because another provider answered first. The call would have taken at least the
+     * time since {@link #begin}. This time is recorded only if it is already slow, because it does not show that the
+     * provider is fast. {@link #end} must still be called.
      */
     public void outlasted(long tookNanos, long now, UsualTime times) {
         long usual = times.nanos();

@@ -211,7 +211,8 @@ final class SharedSources {
                 }
             }
             if (failed) {
-                // A source reports only changes. Without another attempt, the reference would keep its old list.
+                // A source reports only changes, so without another attempt, the reference would keep its old list
+                // until the next change.
                 later(RETRY_NANOS, this::passAgain);
             }
         }

@@ -2,7 +2,7 @@ package tern.rpc.serialization;
 
 import org.jspecify.annotations.Nullable;
 
-/** Thrown if a message exceeds its size limit while it is being encoded. */
+/** Thrown when a message exceeds its size limit while it is being encoded. */
 public final class MessageTooLargeException extends SerializationException {
 
     private static final long serialVersionUID = 1L;

@@ -1,7 +1,7 @@
 package tern.rpc.serialization;
 
 /**
- * Thrown if bytes do not contain a valid value, a class is not allowed, or a value cannot be encoded. The message
+ * Thrown when bytes do not contain a valid value, a class is not allowed, or a value cannot be encoded. The message
  * contains the details.
  */
 public class SerializationException extends RuntimeException {

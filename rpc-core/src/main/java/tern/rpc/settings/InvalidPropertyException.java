@@ -2,7 +2,7 @@ package tern.rpc.settings;
 
 import org.jspecify.annotations.Nullable;
 
-/** Thrown if the value of a property cannot be used. */
+/** Thrown when the value of a property cannot be used. */
 public final class InvalidPropertyException extends RpcStartException {
 
     private static final long serialVersionUID = 1L;

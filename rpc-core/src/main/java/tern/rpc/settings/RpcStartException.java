@@ -2,7 +2,7 @@ package tern.rpc.settings;
 
 import org.jspecify.annotations.Nullable;
 
-/** Thrown if the application cannot start because of a problem that its developer can fix. */
+/** Thrown when the application cannot start because of a problem that its developer can fix. */
 public class RpcStartException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -22,7 +22,7 @@ class NodeTest {
     private final UsualTime usual = new UsualTime();
     private final NodeCounts counts = new NodeCounts();
     private final ScheduledExecutorService timer = new ScheduledThreadPoolExecutor(0); // never used
-    private long now = -5_000; // The clock starts below zero, as System.nanoTime() may.
+    private long now = -5_000; // The clock starts below zero, because System.nanoTime() may also be negative.
     private final Node node = node();
 
     private Node node() {

@@ -251,7 +251,8 @@ class WorkerPoolTest {
     }
 
     /**
-     * Each task is submitted only after the previous task has run. A later task would otherwise hide a lost wake-up.
+     * Tasks are submitted only after all earlier tasks have run. Otherwise, the wake-up for a later task would also run
+     * a task whose own wake-up was lost, and the test would not notice the loss.
      */
     @Test
     void noWakeUpIsLostWhenWorkersGoIdleAllTheTime() throws Exception {

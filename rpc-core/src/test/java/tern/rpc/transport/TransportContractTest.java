@@ -497,8 +497,8 @@ public abstract class TransportContractTest extends TransportTest {
         ContractService proxy = proxy();
 
         RpcException failure;
-        // The loop repeats the call, because on a busy machine the call's deadline may pass before the method begins.
-        // Then the method does not run.
+        // The loop repeats the call, because on a busy machine the call's deadline may pass before the method begins,
+        // and in this case the method does not run.
         do {
             failure = catchThrowableOfType(RpcException.class, () -> proxy.blocksBriefly("x"));
         } while (service.blocked.poll() == null);
@@ -807,7 +807,7 @@ public abstract class TransportContractTest extends TransportTest {
 
         for (int i = 0; i < 2; i++) {
             // The loop repeats the call, because on a busy machine the call's deadline may pass before the method
-            // begins. Then the method does not run.
+            // begins, and in this case the method does not run.
             do {
                 RpcException failure = catchThrowableOfType(RpcException.class, () -> proxy.blocksBriefly("x"));
                 assertThat(failure.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);

@@ -167,7 +167,10 @@ final class Operations {
         return named.count() > 0 ? named : of(phase, "");
     }
 
-    /** Returns the usual time of the operation with this name; -1 if the operation is new or not known. */
+    /**
+     * Returns the usual time of the operation with this name; -1 if no usual time is known, for example because the
+     * operation is new.
+     */
     double usualNamed(Phase phase, String name) {
         return usual.figure(each(phase, name));
     }

@@ -11,7 +11,7 @@ import tern.rpc.pool.PoolKind;
 
 /**
  * Reassigns the time of symptoms to their causes: the time of a wait goes to the work for which the call waited. The
- * order of the rules matters, because a later rule may move time again that an earlier rule has moved.
+ * order of the rules matters, because a later rule may reassign time that an earlier rule has already reassigned.
  */
 final class SymptomRules {
 
@@ -34,7 +34,10 @@ final class SymptomRules {
 
     private static final double OWNERS_OPERATION = 0.05;
 
-    /** Reading requests explains the collector's pauses only if it takes at least this share of the latency target. */
+    /**
+     * Large requests are considered the reason for the collector's pauses only if reading them takes at least this
+     * share of the latency target.
+     */
     private static final double LARGE_OF_TARGET = 0.2;
 
     /** Requests are considered large if reading them takes at least this multiple of the usual time. */

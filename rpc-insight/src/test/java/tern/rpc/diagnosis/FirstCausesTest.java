@@ -30,7 +30,7 @@ class FirstCausesTest {
         return Arguments.of(title, change, failure, calls);
     }
 
-    /** Returns an exception from a provider in the form in which the client throws it. */
+    /** Returns the exception with a stack trace like that of an exception thrown by a provider. */
     private static Throwable thrownByProvider(Throwable failure) {
         failure.setStackTrace(new StackTraceElement[] {
             new StackTraceElement("shop.TariffService", "price", "on 10.0.0.7:20880", -1),

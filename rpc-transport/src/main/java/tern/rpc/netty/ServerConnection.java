@@ -512,7 +512,10 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return now - (readingSinceNanos - beganNanos > 0 ? readingSinceNanos : beganNanos);
     }
 
-    /** Returns the {@link Share} of the tenant to which a new call belongs. It counts the tenant's admitted calls. */
+    /**
+     * Returns the {@link Share} of the tenant to which a new call belongs. The share counts the tenant's admitted
+     * calls.
+     */
     Share share() {
         return tenancy.share();
     }

@@ -149,7 +149,7 @@ class IdleConnectionsTest {
         private static byte[] head() {
             ByteArrayOutputStream block = new ByteArrayOutputStream();
             block.write(0x83); // this byte encodes the header field :method: POST
-            block.write(0x86); // this byte encodes the header field :scheme: http
+            block.write(0x86); // this byte encodes the header field with the name :scheme and the value http
             remembered(block, 0x40 | 4, "", "/" + IdleServer.Shout.class.getName() + "/shout");
             remembered(block, 0x40 | 1, "", "localhost:50051");
             remembered(block, 0x40 | 31, "", "application/grpc");

@@ -1,6 +1,6 @@
 package tern.sample.api;
 
-/** Thrown if a request cannot be scheduled. The message gives the reason. */
+/** Thrown when a request cannot be scheduled. The message gives the reason. */
 public final class ScheduleException extends Exception {
 
     private static final long serialVersionUID = 1L;

@@ -151,7 +151,7 @@ class SampleScenario {
                 manager);
     }
 
-    /** Thrown if a call succeeds but its answer does not match the request. */
+    /** Thrown when a call succeeds but its answer does not match the request. */
     static final class WrongAnswerException extends RuntimeException {
 
         private static final long serialVersionUID = 1L;

@@ -81,7 +81,7 @@ final class BareHttp2 extends BareConnection {
         out.write(PREFACE);
         write(SETTINGS, 0, 0);
         while (next().type != SETTINGS) {
-            // next() has already handled the frames before the SETTINGS frame.
+            // nothing more to do: next() has handled this frame
         }
         ping();
     }

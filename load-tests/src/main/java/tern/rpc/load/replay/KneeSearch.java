@@ -18,7 +18,7 @@ final class KneeSearch {
     /** The possible results of a load that ran at the rate of {@link #next()}. */
     enum Outcome {
         HELD,
-        /** The latencies slightly exceeded the target, perhaps for a reason other than the rate. */
+        /** The latencies slightly exceeded the target, but perhaps not because of the rate. */
         NEAR_MISS,
         MISSED
     }

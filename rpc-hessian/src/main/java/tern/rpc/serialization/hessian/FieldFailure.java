@@ -4,8 +4,7 @@ import tern.rpc.Thrown;
 import tern.rpc.serialization.MessageTooLargeException;
 
 /**
- * Thrown if a value could not be written. The exception's message contains the field names on the path to the
- * value.
+ * Thrown when a value could not be written. The exception's message contains the field names on the path to the value.
  */
 final class FieldFailure extends RuntimeException {
 

@@ -60,7 +60,7 @@ final class ListReader {
     }
 
     /**
-     * Reads a list as the declared type. Called if the message does not name a list type that is assignable to the
+     * Reads a list as the declared type. Called when the message does not name a list type that is assignable to the
      * declared type.
      */
     private Object declared(int length, Slot slot) {

@@ -98,7 +98,7 @@ class BombsTest {
         }
     }
 
-    /** Measures the exact value for docs/figures/promises.md. */
+    /** Measures the maximum CPU time and heap memory of a message for docs/figures/promises.md. */
     @Test
     @Tag("figures")
     void worstOfAll() {

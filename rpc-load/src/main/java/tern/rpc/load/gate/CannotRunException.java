@@ -1,6 +1,6 @@
 package tern.rpc.load.gate;
 
-/** Thrown if the measurement is impossible. The message is a single line that the command shows to its user. */
+/** Thrown when the measurement is impossible. The message is a single line that the command shows to its user. */
 final class CannotRunException extends Exception {
 
     private static final long serialVersionUID = 1L;

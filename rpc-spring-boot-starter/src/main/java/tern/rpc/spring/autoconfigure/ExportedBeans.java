@@ -53,7 +53,7 @@ final class ExportedBeans {
         Set<String> names = new HashSet<>();
         for (String name : beans.getBeanNamesForAnnotation(RpcService.class)) {
             RpcService annotation = annotation(beans, name);
-            // For a scoped bean, the scoped proxy is exported and its target bean is not.
+            // For a scoped bean, the scoped proxy is exported instead of its target bean.
             boolean target = ScopedProxyUtils.isScopedTarget(name);
             String exportedName = target ? ScopedProxyUtils.getOriginalBeanName(name) : name;
             if (annotation != null && names.add(exportedName)) {

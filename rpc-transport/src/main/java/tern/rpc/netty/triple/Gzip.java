@@ -237,7 +237,7 @@ final class Gzip {
         }
     }
 
-    /** Thrown if the ratio of decompressed to compressed bytes exceeds its maximum. */
+    /** Thrown when the ratio of decompressed to compressed bytes exceeds its maximum. */
     private static final class RatioException extends Exception {
         private static final long serialVersionUID = 1L;
     }

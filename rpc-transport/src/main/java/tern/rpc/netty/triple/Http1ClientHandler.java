@@ -69,7 +69,10 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
         return Objects.requireNonNull(loop);
     }
 
-    /** Closes the connection if it is transmitting this call, whose caller no longer waits for the answer. */
+    /**
+     * Called when the caller of this call no longer waits for the answer. Closes the connection if it is busy with this
+     * call.
+     */
     void abandon(long id) {
         JsonRequest awaited = request;
         if (awaited != null && awaited.pending().id() == id) {

@@ -98,7 +98,7 @@ final class Http2Limits {
     }
 
     /**
-     * Counts a reset towards the reset limits. Called if the client resets a stream before the method has started and
+     * Counts a reset towards the reset limits. Called when the client resets a stream before the method has started and
      * before any part of the answer has been sent. Must be called before {@link #streamEnded}.
      *
      * @param mayBeTimeout whether the timeout of the call is at most {@link #SHORT_TIMEOUT_NANOS}

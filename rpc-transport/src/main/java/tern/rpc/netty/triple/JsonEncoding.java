@@ -82,7 +82,7 @@ final class JsonEncoding implements CallEncoding {
             boolean tooLarge = e.code() == StatusCode.RESOURCE_EXHAUSTED && e.wasExecuted() != Executed.NO;
             throw tooLarge
                     ? WholeBody.tooLarge(e.status().description())
-                    : e; // in this case, the server has no memory for the message at the moment
+                    : e; // in this case, the server currently has no memory for the message
         }
     }
 

@@ -3,8 +3,8 @@ package tern.rpc.netty.triple;
 import io.netty.handler.codec.http.HttpResponseStatus;
 
 /**
- * An error that is sent as a plain HTTP status with a plain-text message. Used if the client could not
- * decode an RPC error.
+ * An error that is sent as a plain HTTP status with a plain-text message. Used when the client could not decode an RPC
+ * error.
  */
 final class PlainRefusal extends HttpRefusal {
 

@@ -147,7 +147,7 @@ final class ReceiveWindows {
         if (acknowledged) {
             return; // the acknowledgement was not expected, so the streams are not visited
         }
-        // false if the peer has acknowledged older settings
+        // remains false if the peer has acknowledged only older settings, with another window
         acknowledged = flow.initialWindowSize() == streamBytes;
         connection.forEachActiveStream(this::giveCredit);
         fit(context);

@@ -89,7 +89,7 @@ final class WrapperRequest {
         return new WrapperRequest(bytes, serializeType, ranges, count, offset, length);
     }
 
-    /** Thrown if a request is not a wrapper message, such as a {@code Value} from a generated gRPC client. */
+    /** Thrown when a request is not a wrapper message, such as a {@code Value} from a generated gRPC client. */
     static final class PlainProtobufException extends SerializationException {
         private static final long serialVersionUID = 1L;
 

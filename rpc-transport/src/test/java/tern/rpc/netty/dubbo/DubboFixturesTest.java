@@ -214,7 +214,8 @@ class DubboFixturesTest {
     }
 
     /**
-     * Checks the answer of Tern's server to a captured request. Used if Tern's answer need not equal the captured one.
+     * Checks the answer of Tern's server to a captured request. Used when Tern's answer may differ from the captured
+     * answer.
      */
     @FunctionalInterface
     private interface Judge {

@@ -30,11 +30,11 @@ public record LiveObjects(Map<String, Count> byClass) {
     private static final String FILLER = "jdk.internal.vm.Filler";
 
     /**
-     * Runs the garbage collector and counts the remaining objects. The count includes one earlier object of this class,
-     * which is about as large as the result.
+     * Runs the garbage collector and counts the remaining objects, twice. The result is the second count, which also
+     * includes the objects that hold the first count.
      */
     public static LiveObjects count() {
-        LiveObjects counted = parse(); // the second count no longer includes objects that were waiting for a cleaner
+        LiveObjects counted = parse(); // the next count does not include objects that wait for a cleaner now
         try {
             return parse();
         } finally {

@@ -364,8 +364,8 @@ final class WebCaller implements FeedCaller {
         }
 
         /**
-         * Handles a reset. An answer that ends before a reset with NO_ERROR is valid (RFC 9113, 8.1). It must be read
-         * immediately, because Netty would drop it.
+         * Handles a reset. A complete answer remains valid if a reset with NO_ERROR follows it (RFC 9113, 8.1). The
+         * bytes of this answer must be read immediately, because Netty would otherwise drop them.
          */
         private void reset(Channel stream, long error) {
             if (error == Http2Error.NO_ERROR.code()) {

@@ -14,7 +14,7 @@ interface Words {
     @RpcMethod(readOnly = true)
     StringValue shout(StringValue text);
 
-    /** Returns the string in upper case, like {@link #shout}, but with Java types. */
+    /** Returns the string in upper case. Unlike {@link #shout}, uses Java types. */
     @RpcMethod(readOnly = true)
     String shoutJava(String text);
 

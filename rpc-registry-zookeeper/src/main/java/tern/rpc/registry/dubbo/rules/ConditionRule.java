@@ -22,7 +22,7 @@ record ConditionRule(boolean force, List<Condition> conditions) implements Rule 
         return new ConditionRule(text.flag("force", false), Rule.bounded(conditions));
     }
 
-    /** Parses a condition in the version 3.1 format that has one destination. */
+    /** Parses a condition in the format of version 3.1. Only conditions with exactly one destination are supported. */
     private static Condition destination(RuleText condition) {
         condition.allow("from", "to");
         List<RuleText> destinations = condition.objects("to");
