@@ -30,7 +30,7 @@ public final class Fault {
         this.text = text;
     }
 
-    /** Creates a fault. A fault without a true cause is a healthy situation. */
+    /** Creates a fault, or a healthy situation if there is no true cause. */
     public static Fault of(String name, Stand stand, String text) {
         return new Fault(name, stand, text);
     }

@@ -75,7 +75,10 @@ public enum Stand {
         return web;
     }
 
-    /** Returns whether the shop needs this file on its class path. Each configuration uses only one logging library. */
+    /**
+     * Returns whether the shop needs this file on its class path. The files of the logging library that this
+     * configuration does not use are left out.
+     */
     boolean uses(String jar) {
         return this == LOG4J
                 ? !jar.startsWith("logback-") && !jar.startsWith("log4j-to-slf4j")

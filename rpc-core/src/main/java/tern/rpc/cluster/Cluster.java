@@ -233,7 +233,7 @@ public final class Cluster implements AutoCloseable {
      */
     private List<Instance> ruled(List<Instance> instances) {
         if (rules == Rules.NONE) {
-            return instances; // This is the usual case. Without rules, a long list need not be copied.
+            return instances; // This is the usual case: without rules, a long list need not be copied.
         }
         List<Instance> enabled = new ArrayList<>();
         for (Instance instance : instances) {
@@ -267,7 +267,7 @@ public final class Cluster implements AutoCloseable {
                 && listed.stream()
                         .allMatch(instance -> isSpoken(instance)
                                 && instance.attributes().tags().isEmpty())) {
-            // This is the usual case. Without tags and rules, a long list need not be copied.
+            // This is the usual case: without tags and rules, a long list need not be copied.
             return subset.of(nearest(listed));
         }
         Map<String, List<Instance>> byTag = new LinkedHashMap<>();

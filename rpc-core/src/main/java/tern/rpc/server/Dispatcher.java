@@ -158,7 +158,7 @@ final class Dispatcher implements CallHandler {
             noteTenant(call.share(), reason);
             meters.refused(clock.nanoTime() - call.receivedNanos());
         } catch (Throwable e) {
-            // The meter registry may have thrown an exception, for example. The caller must still get an answer.
+            // Even if, for example, the meter registry has thrown an exception, the caller must get an answer.
             Thrown.log(e, shown -> LOG.error("A refused call could not be counted", shown));
         }
         call.fail(failure(call, reason), pushBack(reason));

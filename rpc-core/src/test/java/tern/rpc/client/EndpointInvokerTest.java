@@ -323,7 +323,7 @@ class EndpointInvokerTest {
                 .build());
     }
 
-    /** The first call that arrives anywhere may run. Further calls are refused with the code. */
+    /** Only the first call, at whichever endpoint it arrives, may have run. Further calls are refused with the code. */
     private void losesTheFirstCall(StatusCode code, Runnable afterwards, Endpoint... endpoints) {
         for (Endpoint endpoint : endpoints) {
             connection(endpoint).taking = (connection, call) -> {

@@ -25,7 +25,7 @@ class HashesTest {
         assertThat(Hashes.ofKey(user("ann"))).isNotEqualTo(Hashes.ofKey(user("bob")));
     }
 
-    /** The hash code of an enum constant differs between processes. Its name does not. */
+    /** The hash code of an enum constant differs between processes, but its name does not. */
     @Test
     void enumsAreHashedByName() {
         assertThat(Hashes.ofKey(TimeUnit.DAYS)).isEqualTo(Hashes.ofKey("DAYS"));

@@ -177,7 +177,10 @@ class OverloadTest {
         return registry.get(RpcMeter.SERVER_CONCURRENCY.key()).gauge().value();
     }
 
-    /** Waits until the given number of calls is queued. A call is counted as admitted shortly before it is queued. */
+    /**
+     * Waits until the given number of calls is queued. The number of admitted calls would not show this, because a call
+     * is counted as admitted shortly before it is queued.
+     */
     private void awaitQueued(int calls) {
         await(
                 calls + " are in the queue",

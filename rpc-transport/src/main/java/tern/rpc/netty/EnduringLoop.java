@@ -56,7 +56,7 @@ final class EnduringLoop extends SingleThreadIoEventLoop {
         try {
             warning.warn(() -> "An error occurred on an event loop, which continues: " + error, null);
         } catch (Error e) {
-            // There is too little memory to write a log line. The next error is logged.
+            // There is too little memory to write a log line. The next error on this event loop will be logged instead.
         }
     }
 }

@@ -14,7 +14,10 @@ public final class HeadersLeftOut {
 
     private static final Logger LOG = LoggerFactory.getLogger(HeadersLeftOut.class);
 
-    /** The maximum number of names to warn about. Applications may derive names from their callers' input. */
+    /**
+     * The maximum number of names to warn about. There is a limit, because applications may derive names from their
+     * callers' input.
+     */
     private static final int MAX_NAMES = 64;
 
     private final String wire;

@@ -61,8 +61,8 @@ public final class ProcessRig {
             for (int i = 1; i <= 3; i++) {
                 Path jar = Path.of(options.text("jar", "sample-provider/target/sample-provider.jar"));
                 providers.add(Provider.start("provider-" + i, jar, work, Program.freePort()));
-                // The providers start one after another. A simultaneous start takes longer on a machine with few
-                // processors.
+                // The providers start one after another, because a simultaneous start takes longer on a machine with
+                // few processors.
                 providers.get(i - 1).awaitReady();
             }
             try (FaultyRelay relay = new FaultyRelay(

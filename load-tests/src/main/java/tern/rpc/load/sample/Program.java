@@ -144,7 +144,8 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Stops the process and its child processes, such as databases. The process itself may fail to stop its children.
+     * Stops the process and its child processes, such as databases, because the process itself may fail to stop its
+     * children.
      */
     @Override
     public void close() {

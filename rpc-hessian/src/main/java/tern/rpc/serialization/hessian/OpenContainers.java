@@ -14,7 +14,7 @@ import tern.rpc.serialization.SerializationException;
  */
 final class OpenContainers {
 
-    /** The maximum weight. Sums and products of a few weights then cannot overflow. */
+    /** The maximum weight. It is so small that sums and products of a few weights cannot overflow. */
     static final long HEAVIEST = 1L << 40;
 
     /**

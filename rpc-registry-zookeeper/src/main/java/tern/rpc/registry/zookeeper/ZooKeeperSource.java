@@ -120,7 +120,7 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
         }
         rules.watch(names());
         if (!rules.isHeard()) {
-            return; // Some rules have not been read yet. Reading them triggers another call.
+            return; // Some rules have not been read yet. This method is called again when they have been read.
         }
         for (ApplicationWatch application : watched.values()) {
             for (Known process : application.processes()) {

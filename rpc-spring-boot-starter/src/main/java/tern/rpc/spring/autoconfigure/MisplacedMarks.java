@@ -28,8 +28,8 @@ final class MisplacedMarks {
         for (Class<?> owner = type; owner != null && owner != Object.class; owner = owner.getSuperclass()) {
             for (Method method : owner.getDeclaredMethods()) {
                 RpcMethod mark = method.getAnnotation(RpcMethod.class);
-                // A generic interface declares the signature of the bridge method. The compiler copies annotations to
-                // bridge methods.
+                // A method with a bridge method is skipped. The compiler copies its annotations to the bridge method,
+                // whose signature a generic interface declares.
                 if (mark != null && !isBridged(method)) {
                     check(bean, method, mark, declaration(method, services));
                 }

@@ -231,7 +231,7 @@ class WrongConfigurationTest {
                         JedisAutoConfiguration.class));
     }
 
-    /** Creates a new environment. A context that failed to start does not expose its environment. */
+    /** Creates a new environment, because a context that failed to start does not expose its environment. */
     private static Environment environment(String... properties) {
         StandardEnvironment environment = new StandardEnvironment();
         TestPropertyValues.of(properties).applyTo(environment);

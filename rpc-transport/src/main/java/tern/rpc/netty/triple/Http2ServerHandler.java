@@ -127,7 +127,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
      */
     static Http2ServerHandler of(ServerConnection connection, HttpRequests requests) {
         Http2Connection http2 = new DefaultHttp2Connection(true);
-        // Stream priorities from clients are ignored. All streams have equal priority.
+        // Stream priorities from clients are ignored, so all streams have equal priority.
         http2.remote()
                 .flowController(new DefaultHttp2RemoteFlowController(http2, new UniformStreamByteDistributor(http2)));
         Http2Limits limits = new Http2Limits();

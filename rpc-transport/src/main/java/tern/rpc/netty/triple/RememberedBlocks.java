@@ -173,7 +173,8 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
     }
 
     /**
-     * Returns whether the block may be cached. Netty's connection decoder changes headers that have a content length.
+     * Returns whether the block may be cached. A block with a content length is never cached, because Netty's
+     * connection decoder changes its headers.
      */
     private static boolean isKept(Http2Headers headers) {
         return headers.size() <= MAX_FIELDS && !headers.contains(HttpHeaderNames.CONTENT_LENGTH);

@@ -125,7 +125,8 @@ class InsightAloneTest {
     }
 
     /**
-     * Waits until no call is running. The client receives the answer before the container completes the request.
+     * Waits until no call is running. This takes a moment, because the client receives the answer before the container
+     * completes the request.
      */
     private static void awaitNoCalls(ConfigurableApplicationContext there) {
         CallSource calls = there.getBean(CallSource.class);

@@ -28,8 +28,8 @@ final class RpcContainerConnectionDetailsFactory
         }
 
         /**
-         * Returns the container's address. The port is 20880 if the container exposes it, otherwise the first exposed
-         * port.
+         * Returns the address to which the container's port 20880 is mapped, or its first exposed port if the container
+         * does not expose 20880.
          */
         @Override
         public List<String> addresses(String reference) {
