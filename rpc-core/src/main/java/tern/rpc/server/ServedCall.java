@@ -271,7 +271,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         boolean streams = stream != null;
         if (streams) {
             // A stream leaves the server's limiter when its worker finishes, because a stream may last for hours and
-            // other limits bound its work. For the same reason, it does not hold the memory of its request.
+            // other limits bound its work. For the same reason, it releases the memory of its request here.
             leaveServer(false);
             LargeMessages.release(heldMemory);
             heldMemory = 0;

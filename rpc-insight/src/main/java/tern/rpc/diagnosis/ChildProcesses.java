@@ -14,7 +14,10 @@ final class ChildProcesses {
 
     private ChildProcesses() {}
 
-    /** A program that has ended is remembered for this time, because a short program is seldom seen while it runs. */
+    /**
+     * A program is remembered for this time after it was last seen, because most short programs have ended before the
+     * next look.
+     */
     private static final Duration REMEMBERED = Duration.ofSeconds(10);
 
     private static volatile @Nullable Seen last;
@@ -22,8 +25,8 @@ final class ChildProcesses {
     private record Seen(String name, Instant at) {}
 
     /**
-     * Returns the file name of the program that was started last. Returns null if this process has started none in the
-     * last minute, or if no look has found it.
+     * Returns the file name of the program that was started last. Returns null if this process has started no program
+     * in the last minute, or if the program had ended before this method could see it.
      */
     static @Nullable String youngest() {
         Instant now = Instant.now();

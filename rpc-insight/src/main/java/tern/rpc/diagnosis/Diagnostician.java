@@ -48,10 +48,10 @@ public final class Diagnostician {
     private static final long RECORDING_PAUSE_NANOS = TimeUnit.MINUTES.toNanos(10);
     private static final int KEPT_SECONDS = 60;
 
-    /** The duration of a miss after which slow methods are learned although calls still miss the target. */
+    /** If a miss has lasted for this long, slow methods are learned although calls still miss the target. */
     private static final long LONG_MISS_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    /** The maximum share of the calls that belong to methods that are always slow. */
+    /** Slow methods are learned only while they receive at most this share of all calls. */
     private static final double MAX_SLOW_SHARE = 0.1;
 
     private final long targetNanos;
@@ -244,8 +244,8 @@ public final class Diagnostician {
 
     /**
      * Learns the usual times of rarely called methods that have never met the target, from a second in which no other
-     * calls were late. Otherwise such a method, for example a long poll, would prolong a miss forever if the application
-     * was overloaded when it started.
+     * calls were late. Without this rule, a miss that began at the start of the application would never end while such
+     * a method, for example a long poll, is called.
      */
     private void learnSlowMethods(long sinceLastNanos, Evidence.Counts counts) {
         List<EndedCall> late = records.bad(sinceLastNanos);

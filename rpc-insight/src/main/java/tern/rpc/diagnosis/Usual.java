@@ -86,7 +86,7 @@ final class Usual {
         return methods.computeIfAbsent(call.method(), unknown -> new Method());
     }
 
-    /** Returns whether no call of this method that met the target has been learned. */
+    /** Returns whether none of the learned calls of this method has met the target. */
     boolean hasNeverMetTarget(String method) {
         Method known = methods.get(method);
         return known == null || known.good == 0;
