@@ -85,8 +85,8 @@ public final class CallTask implements Runnable {
     }
 
     /**
-     * Runs the task on a thread that already works on the call. This happens because a full executor may run tasks on
-     * the submitting thread.
+     * Runs the task on a thread that already works on the call. This happens when a full executor runs a task on the
+     * thread that submits it.
      */
     private void runByCaller(CallLedger ledger) {
         Phase outer = ledger.enter(Phase.CALLER_RUNS);

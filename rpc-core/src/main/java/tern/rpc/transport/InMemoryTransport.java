@@ -289,8 +289,8 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         /**
          * Registers a received call, so that it is ended when the transport is closed.
          *
-         * @throws RpcException if the transport has been closed in the meantime, because nothing else would end the
-         *     call
+         * @throws RpcException if the transport has been closed in the meantime; without this exception, the call would
+         *     never end
          */
         private void received(MemoryCall call, PendingCall pending) {
             calls.add(call);

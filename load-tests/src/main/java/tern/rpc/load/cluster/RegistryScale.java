@@ -237,7 +237,7 @@ final class RegistryScale {
         void run(int from, int to) throws Exception;
     }
 
-    /** Changes all instances but the first in equal steps, ten per second. */
+    /** Changes all instances except the first one, in ten steps per second with the same number of instances each. */
     private void inSteps(int seconds, Step step) throws Exception {
         int steps = seconds * 10;
         Pace pace = new Pace(TimeUnit.SECONDS.toNanos(seconds) / steps);

@@ -11,7 +11,10 @@ import java.util.concurrent.TimeUnit;
  */
 final class Http2Limits {
 
-    /** If a time window has more resets than this, resets may end at most half of the streams. */
+    /**
+     * If a client resets more than this number of streams in a time window, it must not have reset more than half of
+     * its streams.
+     */
     static final int MANY_RESETS = 200;
 
     /** Maximum number of resets in a time window of 30 seconds. */
