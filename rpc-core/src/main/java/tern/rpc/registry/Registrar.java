@@ -208,7 +208,7 @@ public final class Registrar implements AutoCloseable {
         }
     }
 
-    /** Returns whether a registry confirmed that the entries are gone, and logs why it did not. */
+    /** Returns whether a registry confirmed that the entries are gone. If it did not, logs the reason. */
     private static boolean isGone(Registry registry, @Nullable Throwable failure) {
         if (failure != null) {
             LOG.warn(

@@ -64,7 +64,7 @@ final class LentConnections extends ConnectionPool {
         try {
             replacing.execute(() -> replace(connection));
         } catch (RejectedExecutionException closed) {
-            pool.returnBrokenResource(connection); // The pool discards the broken connection and does not reconnect.
+            pool.returnBrokenResource(connection); // The pool discards the broken connection without reconnecting.
         }
     }
 

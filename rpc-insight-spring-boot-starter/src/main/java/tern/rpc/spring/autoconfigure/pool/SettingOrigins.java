@@ -16,8 +16,8 @@ public final class SettingOrigins {
 
     private final Binder binder;
 
-    // Pools are read every second, and a lookup in the environment takes longer than the rest of reading a pool. This
-    // cache contains one entry for each setting of a pool.
+    // This cache contains one entry for each setting of a pool. It is needed because pools are read every second, and a
+    // lookup in the environment takes longer than the rest of reading a pool.
     private final Map<String, Boolean> setByUser = new ConcurrentHashMap<>();
 
     public SettingOrigins(Environment environment) {
