@@ -1,12 +1,12 @@
 package tern.rpc.spring.autoconfigure;
 
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.availability.AvailabilityChangeEvent;
 import org.springframework.boot.availability.ReadinessState;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
 import tern.rpc.health.HealthService;
@@ -16,7 +16,7 @@ import tern.rpc.server.RpcServer;
 /** Reports to gRPC callers whether the server accepts calls. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(HealthService.class)
-@ConditionalOnBooleanProperty(name = "rpc.server.health", matchIfMissing = true)
+@Conditional(HealthConfiguration.Enabled.class)
 class HealthConfiguration {
 
     @Bean
@@ -72,6 +72,13 @@ class HealthConfiguration {
         public void onApplicationEvent(AvailabilityChangeEvent<ReadinessState> event) {
             boolean ready = event.getState() == ReadinessState.ACCEPTING_TRAFFIC;
             health.set(ready ? ServingStatus.SERVING : ServingStatus.NOT_SERVING);
+        }
+    }
+
+    static final class Enabled extends FlagCondition {
+
+        Enabled() {
+            super("rpc.server.health", true);
         }
     }
 }

@@ -1,7 +1,7 @@
 package tern.rpc.spring.autoconfigure;
 
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
@@ -12,7 +12,7 @@ import tern.rpc.settings.RpcStartException;
 
 /** Exports the reflection service if the application enables it. This service describes all services to gRPC tools. */
 @Configuration(proxyBeanMethods = false)
-@ConditionalOnBooleanProperty(name = "rpc.server.reflection")
+@Conditional(ReflectionConfiguration.Enabled.class)
 class ReflectionConfiguration {
 
     private static final String PROTOBUF = "com.google.protobuf.Message";
@@ -36,6 +36,13 @@ class ReflectionConfiguration {
         @Override
         public void addTo(RpcServer.Builder server) {
             ReflectionService.of(server.exports()).forEach(server::export);
+        }
+    }
+
+    static final class Enabled extends FlagCondition {
+
+        Enabled() {
+            super("rpc.server.reflection", false);
         }
     }
 }

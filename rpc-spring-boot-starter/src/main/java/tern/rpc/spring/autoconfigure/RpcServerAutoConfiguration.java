@@ -12,11 +12,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Condition;
-import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.DependsOn;
@@ -25,7 +22,6 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
-import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.security.core.context.SecurityContextHolder;
 import tern.rpc.RpcAuthorizer;
 import tern.rpc.ServerFilter;
@@ -173,14 +169,10 @@ public final class RpcServerAutoConfiguration {
         }
     }
 
-    /** A condition on a boolean property. Unlike Boot's condition, it rejects values other than true and false. */
-    static final class Enabled implements Condition {
+    static final class Enabled extends FlagCondition {
 
-        @Override
-        public boolean matches(ConditionContext context, AnnotatedTypeMetadata annotated) {
-            return Binder.get(context.getEnvironment())
-                    .bind("rpc.server.enabled", Boolean.class)
-                    .orElse(true);
+        Enabled() {
+            super("rpc.server.enabled", true);
         }
     }
 

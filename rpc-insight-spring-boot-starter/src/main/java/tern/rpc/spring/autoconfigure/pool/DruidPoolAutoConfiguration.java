@@ -4,7 +4,6 @@ import com.alibaba.druid.pool.DruidDataSource;
 import javax.sql.DataSource;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
@@ -38,8 +37,7 @@ public final class DruidPoolAutoConfiguration {
     }
 
     @Configuration(proxyBeanMethods = false)
-    @Conditional(DruidChosen.class)
-    @ConditionalOnBooleanProperty(name = "rpc.pools.tuned", matchIfMissing = true)
+    @Conditional({DruidChosen.class, Tuned.class})
     @ConditionalOnMissingClass({
         "com.alibaba.druid.spring.boot4.autoconfigure.DruidDataSourceAutoConfigure",
         "com.alibaba.druid.spring.boot3.autoconfigure.DruidDataSourceAutoConfigure"

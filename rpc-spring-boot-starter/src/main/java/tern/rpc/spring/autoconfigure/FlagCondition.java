@@ -1,0 +1,30 @@
+package tern.rpc.spring.autoconfigure;
+
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.context.annotation.Condition;
+import org.springframework.context.annotation.ConditionContext;
+import org.springframework.core.type.AnnotatedTypeMetadata;
+
+/**
+ * A condition on a boolean property. It binds the value exactly as the property records do, so that {@code on},
+ * {@code yes} and {@code 1} mean {@code true}. Boot's condition accepts only the literals {@code true} and
+ * {@code false}.
+ */
+abstract class FlagCondition implements Condition {
+
+    private final String property;
+    private final boolean otherwise;
+
+    /** @param otherwise the value if the property is not set */
+    FlagCondition(String property, boolean otherwise) {
+        this.property = property;
+        this.otherwise = otherwise;
+    }
+
+    @Override
+    public final boolean matches(ConditionContext context, AnnotatedTypeMetadata annotated) {
+        return Binder.get(context.getEnvironment())
+                .bind(property, Boolean.class)
+                .orElse(otherwise);
+    }
+}
