@@ -30,11 +30,11 @@ final class FallbackBeans {
                 continue;
             }
             check(name, annotation, beans.getType(name, false));
-            String other = names.putIfAbsent(key(beans, annotation), name);
+            String other = names.putIfAbsent(key(beans, name, annotation), name);
             if (other != null) {
                 throw new RpcStartException(
                         "the beans '" + other + "' and '" + name + "' are both an @RpcFallback for "
-                                + key(beans, annotation),
+                                + key(beans, name, annotation),
                         "Give one of the two another group or version, or remove it.",
                         null);
             }
@@ -59,16 +59,11 @@ final class FallbackBeans {
         }
     }
 
-    private static ServiceKey key(ConfigurableBeanFactory beans, RpcFallback annotation) {
+    private static ServiceKey key(ConfigurableBeanFactory beans, String name, RpcFallback annotation) {
         return new ServiceKey(
                 ServiceDescriptor.nameOf(annotation.forInterface()),
-                text(beans, annotation.group()),
-                text(beans, annotation.version()));
-    }
-
-    private static String text(ConfigurableBeanFactory beans, String annotated) {
-        String resolved = beans.resolveEmbeddedValue(annotated);
-        return resolved == null ? "" : resolved;
+                Placeholders.resolve(beans, annotation.group(), "@RpcFallback(group) of bean '" + name + "'"),
+                Placeholders.resolve(beans, annotation.version(), "@RpcFallback(version) of bean '" + name + "'"));
     }
 
     /**
@@ -81,7 +76,7 @@ final class FallbackBeans {
         }
         for (String name : beans.getBeanDefinitionNames()) {
             RpcFallback annotation = beans.findAnnotationOnBean(name, RpcFallback.class, false);
-            if (annotation != null && key(beans, annotation).equals(service)) {
+            if (annotation != null && key(beans, name, annotation).equals(service)) {
                 return () -> beans.getBean(name);
             }
         }

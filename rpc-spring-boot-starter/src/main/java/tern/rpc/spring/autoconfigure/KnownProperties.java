@@ -41,8 +41,13 @@ final class KnownProperties {
 
     private static final String ANY = "*";
 
-    /** A pattern for property names. An element of its path may be {@link #ANY}, which matches any name. */
-    private record Pattern(List<String> path, boolean list) {
+    /**
+     * A pattern for property names.
+     *
+     * @param path the elements of the names; {@link #ANY} matches any name
+     * @param type the type of the value, or of the elements of a list
+     */
+    private record Pattern(List<String> path, boolean list, Class<?> type) {
 
         boolean matches(ConfigurationPropertyName name) {
             int length = name.getNumberOfElements();
@@ -197,7 +202,8 @@ final class KnownProperties {
         } else if (raw.isRecord()) {
             addAll(path, raw);
         } else {
-            patterns.add(new Pattern(path, raw == List.class));
+            boolean list = raw == List.class;
+            patterns.add(new Pattern(path, list, list ? type.getGeneric(0).toClass() : raw));
         }
     }
 
@@ -218,6 +224,16 @@ final class KnownProperties {
 
     boolean contains(ConfigurationPropertyName name) {
         return patterns.stream().anyMatch(pattern -> pattern.matches(name));
+    }
+
+    /** Returns the type of the property's value, or of the elements of its list; null if the property is unknown. */
+    @Nullable
+    Class<?> typeOf(ConfigurationPropertyName name) {
+        return patterns.stream()
+                .filter(pattern -> pattern.matches(name))
+                .findFirst()
+                .<Class<?>>map(Pattern::type)
+                .orElse(null);
     }
 
     /** Returns whether a property name derived from an environment variable is known. */

@@ -16,6 +16,7 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
+import org.springframework.context.aot.AbstractAotProcessor;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
@@ -57,6 +58,10 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
         if (!problems.isEmpty()) {
             throw new RpcStartException(
                     String.join("; ", problems), "Correct the name, or take the property out.", null);
+        }
+        // Ahead-of-time processing runs on a build machine, which has other variables than the machine of the application.
+        if (!Boolean.getBoolean(AbstractAotProcessor.AOT_PROCESSING)) {
+            new PropertyValueCheck(environment, known).check();
         }
         if (!others.isEmpty()) {
             LOG.warn(

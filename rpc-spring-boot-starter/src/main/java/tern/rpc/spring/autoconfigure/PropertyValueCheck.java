@@ -1,0 +1,96 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
+import org.springframework.core.env.Environment;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
+import org.springframework.util.PlaceholderResolutionException;
+import tern.rpc.settings.InvalidPropertyException;
+import tern.rpc.transport.Token;
+
+/**
+ * Rejects values of Tern's properties that Spring would silently replace by other values. A placeholder without a
+ * property would stay in the value as text, so that everyone who knows the configuration file would know the token. A
+ * token without quotes in YAML may be another number than the file shows. The error messages do not contain the values.
+ */
+final class PropertyValueCheck {
+
+    private static final String OWN_PORT = "local.rpc.port";
+
+    private final Environment environment;
+    private final KnownProperties known;
+    private final List<ConfigurationPropertySource> earlier = new ArrayList<>();
+
+    PropertyValueCheck(Environment environment, KnownProperties known) {
+        this.environment = environment;
+        this.known = known;
+    }
+
+    /**
+     * Checks the values that are in force.
+     *
+     * @throws InvalidPropertyException if a value cannot be used as it is written
+     */
+    void check() {
+        for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
+            if (source instanceof IterableConfigurationPropertySource names) {
+                names.stream()
+                        .filter(name -> isKnown(source, name) && !isOverridden(name))
+                        .forEach(name -> check(name, source.getConfigurationProperty(name)));
+            }
+            earlier.add(source);
+        }
+    }
+
+    private boolean isKnown(ConfigurationPropertySource source, ConfigurationPropertyName name) {
+        boolean ours = known.roots().stream().anyMatch(root -> root.isAncestorOf(name));
+        boolean variable = source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource;
+        return ours && (variable ? known.containsVariable(name) : known.contains(name));
+    }
+
+    /** Returns whether an earlier source sets the property or, for an entry of a list, the list. */
+    private boolean isOverridden(ConfigurationPropertyName name) {
+        ConfigurationPropertyName whole = name.isLastElementIndexed() ? name.getParent() : name;
+        return earlier.stream()
+                .anyMatch(source -> source.getConfigurationProperty(whole) != null
+                        || source.getConfigurationProperty(whole.append("[0]")) != null);
+    }
+
+    private void check(ConfigurationPropertyName name, @Nullable ConfigurationProperty property) {
+        Object value = property == null ? null : property.getValue();
+        if (value instanceof CharSequence text) {
+            checkPlaceholders(name, text.toString());
+        } else if (value != null && known.typeOf(name) == Token.class) {
+            throw new InvalidPropertyException(
+                    name.toString(),
+                    name + " is not a text but a " + (value instanceof Boolean ? "boolean" : "number")
+                            + ", which may differ from what the file shows: YAML reads 012345 as 5349",
+                    "Put the token in quotes.",
+                    null);
+        }
+    }
+
+    private void checkPlaceholders(ConfigurationPropertyName name, String text) {
+        try {
+            environment.resolveRequiredPlaceholders(text);
+        } catch (PlaceholderResolutionException e) {
+            String missing = e.getPlaceholder();
+            if (OWN_PORT.equals(missing)) {
+                return; // Addresses explains why this port is unknown.
+            }
+            throw new InvalidPropertyException(
+                    name.toString(),
+                    name + " contains the placeholder ${" + missing + "}, but there is no property or environment"
+                            + " variable " + missing,
+                    "Set " + missing + ", or give the placeholder a default value: ${" + missing
+                            + ":…}. If the value itself contains ${, write \\${.",
+                    e);
+        }
+    }
+}

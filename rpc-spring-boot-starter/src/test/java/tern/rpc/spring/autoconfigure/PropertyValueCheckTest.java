@@ -1,0 +1,114 @@
+package tern.rpc.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static tern.rpc.spring.autoconfigure.Applications.provider;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.env.YamlPropertySourceLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.env.MapPropertySource;
+import org.springframework.core.env.PropertySource;
+import org.springframework.core.io.ByteArrayResource;
+import tern.rpc.settings.RpcStartException;
+import tern.rpc.transport.Token;
+
+/** Tests that values which Spring would replace silently stop the start, and that no message contains a secret. */
+class PropertyValueCheckTest {
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            textBlock = """
+            rpc.server.token                          | ${ORDERS_TOKEN}
+            rpc.server.token                          | secret,${ORDERS_TOKEN}
+            rpc.server.token[1]                       | ${ORDERS_TOKEN}
+            rpc.server.advertise.zone                 | ${ORDERS_TOKEN}
+            rpc.server.port                           | ${ORDERS_TOKEN}
+            rpc.client.token                          | secret-${ORDERS_TOKEN}
+            rpc.client.url                            | ${ORDERS_TOKEN}:20880
+            rpc.client.services.orders.token          | ${other:${ORDERS_TOKEN}}
+            rpc.client.services.orders.group          | ${ORDERS_TOKEN}
+            rpc.client.registries.east                | ${ORDERS_TOKEN}
+            """)
+    void placeholderWithoutPropertyStopsTheStart(String property, String value) {
+        provider(Greeter.class)
+                .withPropertyValues("rpc.server.token[0]=first", property + "=" + value)
+                .run(there -> {
+                    RpcStartException failure = StartFailures.causeOf(there.getStartupFailure());
+                    assertThat(failure)
+                            .hasMessage(property + " contains the placeholder ${ORDERS_TOKEN}, but there is no property or"
+                                    + " environment variable ORDERS_TOKEN")
+                            .hasMessageNotContaining("secret");
+                    assertThat(failure.action()).startsWith("Set ORDERS_TOKEN, or give the placeholder a default value");
+                });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"${secret.of.orders}", "${missing:${secret.of.orders}}", "${missing:geheim}"})
+    void placeholderWithPropertyOrDefaultIsReplaced(String value) {
+        provider(Greeter.class)
+                .withPropertyValues("secret.of.orders=geheim", "rpc.server.token=" + value)
+                .run(there -> assertThat(there.getBean(ServerSettings.class).tokens())
+                        .containsExactly(Token.of("geheim")));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"\\${x}, ${x}", "a${b, a${b", "$5, $5"})
+    void tokenMayContainTheCharactersOfAPlaceholder(String value, String token) {
+        provider(Greeter.class)
+                .withPropertyValues("rpc.server.token=" + value)
+                .run(there -> assertThat(there.getBean(ServerSettings.class).tokens())
+                        .containsExactly(Token.of(token)));
+    }
+
+    @Test
+    void overriddenPlaceholderIsNotRead() {
+        with(provider(Greeter.class).withPropertyValues("rpc.server.token=ok"), new MapPropertySource(
+                        "defaults", Map.of("rpc.server.token[0]", "${ORDERS_TOKEN}", "rpc.server.token[1]", "b")))
+                .run(there -> assertThat(there.getBean(ServerSettings.class).tokens())
+                        .containsExactly(Token.of("ok")));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "rpc.server.token: 12345",
+                "rpc.server.token: [a, 012345]",
+                "rpc.client.token: 1e3",
+                "rpc.client.services.orders.token: yes"
+            })
+    void tokenWithoutQuotesInYamlStopsTheStart(String line) throws Exception {
+        with(provider(Greeter.class), yaml(line)).run(there -> {
+            RpcStartException failure = StartFailures.causeOf(there.getStartupFailure());
+            assertThat(failure)
+                    .hasMessageContaining("token")
+                    .hasMessageContaining("is not a text but a ")
+                    .hasMessageNotContaining("12345,");
+            assertThat(failure.action()).isEqualTo("Put the token in quotes.");
+        });
+    }
+
+    @Test
+    void quotedNumberInYamlIsAToken() throws Exception {
+        with(provider(Greeter.class), yaml("rpc.server.token: ['012345', abc]"))
+                .run(there -> assertThat(there.getBean(ServerSettings.class).tokens())
+                        .containsExactly(Token.of("012345"), Token.of("abc")));
+    }
+
+    private static PropertySource<?> yaml(String text) throws Exception {
+        List<PropertySource<?>> sources = new YamlPropertySourceLoader()
+                .load("application.yaml", new ByteArrayResource(text.getBytes(StandardCharsets.UTF_8)));
+        return sources.get(0);
+    }
+
+    private static ApplicationContextRunner with(ApplicationContextRunner runner, PropertySource<?> source) {
+        return runner.withInitializer(
+                context -> context.getEnvironment().getPropertySources().addLast(source));
+    }
+}
