@@ -124,7 +124,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
                         called.descriptor(),
                         e.getMessage());
             }
-            return InvocationHandler.invokeDefault(proxy, method, arguments);
+            return DefaultMethods.invoke(proxy, method, arguments);
         }
     }
 
@@ -133,7 +133,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     /** Runs methods that are not remote: the methods of Object, and default methods marked as local. */
     private @Nullable Object local(Object proxy, Method method, Object[] arguments) throws Throwable {
         if (method.isDefault()) {
-            return InvocationHandler.invokeDefault(proxy, method, arguments);
+            return DefaultMethods.invoke(proxy, method, arguments);
         }
         return switch (method.getName()) {
             case "equals" -> proxy == arguments[0];

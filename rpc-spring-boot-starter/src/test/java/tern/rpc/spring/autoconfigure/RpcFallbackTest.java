@@ -1,6 +1,7 @@
 package tern.rpc.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.ObjectProvider;
@@ -8,6 +9,7 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import tern.rpc.RpcMethod;
 import tern.rpc.spring.RpcFallback;
 import tern.rpc.spring.RpcReference;
 
@@ -40,6 +42,32 @@ class RpcFallbackTest {
         }
     }
 
+    /** A service whose interface is visible only in its package. */
+    interface HiddenStock {
+        int left(String item);
+
+        @RpcMethod(local = true)
+        default String text(String item) {
+            return left(item) + " of " + item;
+        }
+    }
+
+    @RpcFallback(forInterface = HiddenStock.class)
+    static class NothingHiddenLeft implements HiddenStock {
+        @Override
+        public int left(String item) {
+            if (item.isEmpty()) {
+                throw new IllegalArgumentException("no item");
+            }
+            return 0;
+        }
+    }
+
+    static class HiddenShop {
+        @RpcReference
+        HiddenStock stock;
+    }
+
     static class Injected {
         @Autowired
         ObjectProvider<Stock> stock;
@@ -69,6 +97,19 @@ class RpcFallbackTest {
         consumer(Shop.class, NothingLeft.class).run(context -> {
             assertThat(context.getBean(Shop.class).stock.left("tea")).isZero();
             assertThat(context.getBean(Shop.class).field.left("tea")).isZero();
+        });
+    }
+
+    @Test
+    void interfaceOfFallbackAndOfLocalMethodNeedNotBePublic() {
+        consumer(HiddenShop.class, NothingHiddenLeft.class).run(context -> {
+            HiddenStock stock = context.getBean(HiddenShop.class).stock;
+
+            assertThat(stock.left("tea")).isZero();
+            assertThat(stock.text("tea")).isEqualTo("0 of tea");
+            assertThatThrownBy(() -> stock.text(""))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("no item");
         });
     }
 
