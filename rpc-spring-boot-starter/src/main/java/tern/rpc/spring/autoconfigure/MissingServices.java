@@ -7,7 +7,6 @@ import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
@@ -58,7 +57,8 @@ final class MissingServices implements SmartInitializingSingleton {
 
     private boolean servesSomething() {
         return beans.getBeanNamesForAnnotation(RpcService.class).length > 0
-                || BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, RpcServer.class, true, false).length > 0;
+                || beans.getBeanProvider(RpcServer.class).stream()
+                        .anyMatch(server -> !BuiltInService.others(server.exports()).isEmpty());
     }
 
     /** Returns a property that is set but has no effect without a server. Returns the port if it is set. */

@@ -42,7 +42,7 @@ final class OwnServer {
     }
 
     private boolean isToStart() {
-        return anyIsToCome(RpcServerLifecycle.class, server -> !server.hasStarted());
+        return anyIsToCome(RpcServerLifecycle.class, server -> server.servesSomething() && !server.hasStarted());
     }
 
     private boolean isToRegister() {

@@ -37,7 +37,9 @@ import tern.rpc.spring.RpcServerCustomizer;
 import tern.rpc.spring.RpcService;
 import tern.rpc.transport.ServerTransport;
 
-/** Creates a server if the application has beans with {@link RpcService}. */
+/**
+ * Creates a server if the application has beans with {@link RpcService}, or customizers, which may export services too.
+ */
 @AutoConfiguration(after = {RpcAutoConfiguration.class, RpcMetricsAutoConfiguration.class})
 @AutoConfigureOrder(Ordered.LOWEST_PRECEDENCE)
 @Import({HealthConfiguration.class, ReflectionConfiguration.class, ServerInsightConfiguration.class})
@@ -176,7 +178,10 @@ public final class RpcServerAutoConfiguration {
         }
     }
 
-    /** Matches if the application has a service or defines its own server. */
+    /**
+     * Matches if the application has a service or a customizer, or defines its own server. Only a created server shows
+     * whether a customizer exports anything; {@link RpcServerLifecycle} does not start a server without services.
+     */
     static final class SomethingToServe extends AnyNestedCondition {
 
         SomethingToServe() {
@@ -185,6 +190,9 @@ public final class RpcServerAutoConfiguration {
 
         @ConditionalOnBean(annotation = RpcService.class, search = SearchStrategy.CURRENT)
         static final class Services {}
+
+        @ConditionalOnBean(value = RpcServerCustomizer.class, search = SearchStrategy.CURRENT)
+        static final class Customizers {}
 
         @ConditionalOnBean(value = RpcServer.class, search = SearchStrategy.CURRENT)
         static final class OwnServer {}

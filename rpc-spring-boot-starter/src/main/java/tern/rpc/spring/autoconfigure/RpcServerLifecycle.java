@@ -65,6 +65,11 @@ public final class RpcServerLifecycle
 
     @Override
     public void start() {
+        if (!servesSomething()) {
+            LOG.info("No RPC server starts, because neither a bean with @RpcService nor an RpcServerCustomizer exports"
+                    + " a service");
+            return;
+        }
         ExportedBeans.checkMade(context.getBeanFactory());
         try {
             server.start();
@@ -174,6 +179,14 @@ public final class RpcServerLifecycle
      */
     boolean hasStarted() {
         return started;
+    }
+
+    /**
+     * Returns whether the application exports a service. A server without services never starts. It exists if a
+     * customizer only changes settings.
+     */
+    public boolean servesSomething() {
+        return !BuiltInService.others(server.exports()).isEmpty();
     }
 
     /**

@@ -93,10 +93,10 @@ public final class ServerRegistration
         if (event.getSource() == this || ofAnother || settings.registries().isEmpty()) {
             return;
         }
-        if (event.getState() == ReadinessState.ACCEPTING_TRAFFIC) {
-            register();
-        } else {
+        if (event.getState() != ReadinessState.ACCEPTING_TRAFFIC) {
             shutDown();
+        } else if (!BuiltInService.others(server.getObject().exports()).isEmpty()) {
+            register();
         }
     }
 

@@ -17,9 +17,14 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
@@ -27,12 +32,16 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 import tern.rpc.server.RpcServer;
+import tern.rpc.server.ServiceExport;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.LocalRpcPort;
 import tern.rpc.spring.RpcReference;
+import tern.rpc.spring.RpcServerCustomizer;
 import tern.rpc.spring.RpcService;
+import tern.rpc.spring.autoconfigure.actuate.RpcActuatorAutoConfiguration;
 
 /** Tests when an application opens and closes its port. */
+@ExtendWith(OutputCaptureExtension.class)
 class RpcServerLifecycleTest {
 
     @Test
@@ -41,6 +50,50 @@ class RpcServerLifecycleTest {
             assertThat(here).hasNotFailed().doesNotHaveBean(RpcServer.class);
             assertThat(here.getEnvironment().containsProperty("local.rpc.port")).isFalse();
         });
+    }
+
+    @Test
+    void serviceOfACustomizerOpensThePort() {
+        provider(ExportingCustomizer.class, LocalUser.class)
+                .withPropertyValues("rpc.client.url=local")
+                .run(there -> {
+                    assertThat(there.getBean(LocalUser.class).greetings.greet("Ann"))
+                            .isEqualTo("hello Ann");
+                    assertThat(there.getEnvironment().getProperty("local.rpc.port", Integer.class))
+                            .isPositive();
+                });
+    }
+
+    @Test
+    void customizerWithoutServicesOpensNoPort(CapturedOutput output) {
+        provider(TuningCustomizer.class, RpcActuatorAutoConfiguration.class).run(here -> {
+            assertThat(here).hasNotFailed();
+            assertThat(here.getEnvironment().containsProperty("local.rpc.port")).isFalse();
+            assertThat(here.getBean(HealthIndicator.class).health().getStatus()).isEqualTo(Status.UP);
+        });
+
+        assertThat(output).contains("Property rpc.server.port").contains("no bean with @RpcService was found");
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class ExportingCustomizer {
+        @Bean
+        RpcServerCustomizer greetings() {
+            return server -> server.export(ServiceExport.of(GreetingService.class, name -> "hello " + name));
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class TuningCustomizer {
+        @Bean
+        RpcServerCustomizer workers() {
+            return server -> server.workers(3, 3);
+        }
+    }
+
+    static class LocalUser {
+        @RpcReference
+        GreetingService greetings;
     }
 
     @Test

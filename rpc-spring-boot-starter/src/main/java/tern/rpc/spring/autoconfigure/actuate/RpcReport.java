@@ -76,7 +76,7 @@ public record RpcReport(
             RpcMeters meters) {
         RpcClient client = references.client();
         return new RpcReport(
-                server == null || lifecycle == null ? null : server(server, lifecycle),
+                server == null || lifecycle == null || !lifecycle.servesSomething() ? null : server(server, lifecycle),
                 client == null
                         ? List.of()
                         : client.references().stream().map(RpcReport::reference).toList(),
