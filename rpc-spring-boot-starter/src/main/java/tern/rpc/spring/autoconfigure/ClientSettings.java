@@ -241,10 +241,7 @@ record ClientSettings(
         Addresses addresses = found == null ? addresses(type, configured, annotated, where) : Addresses.NONE;
         return new ReferenceSettings(
                 type,
-                new ServiceKey(
-                        ServiceDescriptor.nameOf(type),
-                        either(service.group(), placeholders.apply(annotation.group())),
-                        either(service.version(), placeholders.apply(annotation.version()))),
+                key(type, annotation, placeholders),
                 addresses.endpoints(),
                 found,
                 resolveInterval,
@@ -256,6 +253,16 @@ record ClientSettings(
                 choice.with(service, PREFIX + configured.getKey()),
                 tls.get(configured.getKey()),
                 service.token());
+    }
+
+    /** Returns the service that a reference calls. */
+    ServiceKey key(Class<?> type, RpcReference annotation, UnaryOperator<String> placeholders) {
+        RpcClientProperties.Service service =
+                configured(nameOf(type, annotation, placeholders)).getValue();
+        return new ServiceKey(
+                ServiceDescriptor.nameOf(type),
+                either(service.group(), placeholders.apply(annotation.group())),
+                either(service.version(), placeholders.apply(annotation.version())));
     }
 
     /** Returns the name under which a reference's settings are looked up. */

@@ -2,6 +2,8 @@ package tern.rpc.spring.autoconfigure;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
@@ -64,6 +66,23 @@ final class FallbackBeans {
                 ServiceDescriptor.nameOf(annotation.forInterface()),
                 Placeholders.resolve(beans, annotation.group(), "@RpcFallback(group) of bean '" + name + "'"),
                 Placeholders.resolve(beans, annotation.version(), "@RpcFallback(version) of bean '" + name + "'"));
+    }
+
+    /**
+     * Returns the fallbacks of services that no reference calls, for example because the group differs. The keys are the
+     * names of the beans.
+     *
+     * @param called the services that references call
+     */
+    static Map<String, ServiceKey> unused(ConfigurableListableBeanFactory beans, Set<ServiceKey> called) {
+        Map<String, ServiceKey> unused = new TreeMap<>();
+        for (String name : beans.getBeanDefinitionNames()) {
+            RpcFallback annotation = beans.findAnnotationOnBean(name, RpcFallback.class, false);
+            if (annotation != null && !called.contains(key(beans, name, annotation))) {
+                unused.put(name, key(beans, name, annotation));
+            }
+        }
+        return unused;
     }
 
     /**

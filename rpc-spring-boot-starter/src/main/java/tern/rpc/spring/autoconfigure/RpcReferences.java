@@ -4,12 +4,14 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,6 +21,7 @@ import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.env.Environment;
 import tern.rpc.RpcException;
+import tern.rpc.ServiceKey;
 import tern.rpc.client.RpcClient;
 import tern.rpc.endpoint.Balancer;
 import tern.rpc.endpoint.EndpointSource;
@@ -45,6 +48,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
     private final OwnServer ownServer;
     private final Map<ReferenceSettings, Object> proxies = new LinkedHashMap<>(); // guarded by this
     private final Map<ReferenceSettings, Origin> origins = new LinkedHashMap<>(); // guarded by this
+    private final Set<ServiceKey> called = new LinkedHashSet<>(); // guarded by this
     private final Set<String> names = new TreeSet<>(); // the names as written in the properties; guarded by this
 
     /** The injection point at which the settings were first used. */
@@ -106,6 +110,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
         RpcClient made = client.getObject();
         synchronized (this) {
             names.add(settings.configured(name).getKey());
+            called.add(wanted.key());
             Object proxy = proxies.get(wanted);
             if (proxy == null) {
                 proxy = refer(made, wanted, settings.configured(name), registries, where);
@@ -169,7 +174,9 @@ public final class RpcReferences implements SmartInitializingSingleton {
      * used.
      */
     synchronized void overridden(Class<?> type, RpcReference annotation, String where) {
-        String name = ClientSettings.nameOf(type, annotation, placeholders(annotation, where));
+        UnaryOperator<String> placeholders = placeholders(annotation, where);
+        String name = ClientSettings.nameOf(type, annotation, placeholders);
+        called.add(settings.key(type, annotation, placeholders));
         names.add(settings.configured(name).getKey());
     }
 
@@ -228,8 +235,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Warns about settings that no reference uses, for example because of a mistyped name. Logs no warning if the
-     * application initializes beans lazily, because no references exist yet.
+     * Warns about settings and fallbacks that no reference uses, for example because of a mistyped name or another
+     * group. Logs no warning if the application initializes beans lazily, because no references exist yet.
      */
     @Override
     public synchronized void afterSingletonsInstantiated() {
@@ -258,5 +265,14 @@ public final class RpcReferences implements SmartInitializingSingleton {
                         "rpc.client.services.{} is set, but no reference has that name; {}",
                         name,
                         names.isEmpty() ? "there is no reference" : "there are " + String.join(", ", names)));
+        FallbackBeans.unused((ConfigurableListableBeanFactory) beans, called)
+                .forEach((name, service) -> LOG.warn(
+                        "@RpcFallback of bean '{}' is for {}, but no reference calls this service; {}",
+                        name,
+                        service,
+                        called.isEmpty()
+                                ? "there is no reference"
+                                : "there are references to "
+                                        + called.stream().map(String::valueOf).collect(Collectors.joining(", "))));
     }
 }

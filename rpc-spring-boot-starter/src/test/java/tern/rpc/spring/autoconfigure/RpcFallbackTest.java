@@ -4,15 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import tern.rpc.RpcMethod;
 import tern.rpc.spring.RpcFallback;
 import tern.rpc.spring.RpcReference;
 
+@ExtendWith(OutputCaptureExtension.class)
 class RpcFallbackTest {
 
     /** A service that has no provider. */
@@ -27,6 +31,9 @@ class RpcFallbackTest {
             return 0;
         }
     }
+
+    @RpcFallback(forInterface = Stock.class, group = "other")
+    static class OtherGroup extends NothingLeft {}
 
     @RpcFallback(forInterface = Stock.class)
     static class NoStock {}
@@ -127,6 +134,24 @@ class RpcFallbackTest {
                         .hasMessageContaining("@RpcFallback of bean '")
                         .hasMessageContaining(Stock.class.getName())
                         .hasMessageContaining("does not implement"));
+    }
+
+    @Test
+    void fallbackThatNoReferenceCanUseIsNamedAtTheStart(CapturedOutput output) {
+        consumer(Shop.class, NothingLeft.class, OtherGroup.class)
+                .run(context -> assertThat(context).hasNotFailed());
+
+        assertThat(output)
+                .contains("@RpcFallback of bean 'rpcFallbackTest.OtherGroup' is for other/" + Stock.class.getName()
+                        + ", but no reference calls this service; there are references to " + Stock.class.getName())
+                .doesNotContain("rpcFallbackTest.NothingLeft' is for");
+    }
+
+    @Test
+    void fallbackWithoutAnyReferenceIsNamedAtTheStart(CapturedOutput output) {
+        consumer(NothingLeft.class).run(context -> assertThat(context).hasNotFailed());
+
+        assertThat(output).contains("but no reference calls this service; there is no reference");
     }
 
     @Test
