@@ -17,8 +17,8 @@ public final class TimeOuts {
 
     private static final String STILL_RUNNING = " was still running after ";
 
-    private static final String UNHEARD = "; the server accepted the connection, but has sent nothing on it yet: look"
-            + " whether its process hangs, and whether it serves this protocol on this port";
+    private static final String UNHEARD = "; the server accepted the connection, but has sent nothing on it yet: check"
+            + " whether its process hangs, and whether this port serves this protocol";
 
     private TimeOuts() {}
 
