@@ -43,13 +43,14 @@ public final class RpcClientAutoConfiguration {
 
     @Bean
     RpcReferences rpcReferences(
+            RpcClientProperties properties,
             ClientSettings settings,
             ObjectProvider<RpcClient> client,
             Registries registries,
             ConfigurableBeanFactory beans,
             Environment environment) {
         boolean lazily = environment.getProperty("spring.main.lazy-initialization", Boolean.class, false);
-        return new RpcReferences(settings, client, registries, beans, lazily);
+        return new RpcReferences(environment, properties, settings, client, registries, beans, lazily);
     }
 
     @Bean

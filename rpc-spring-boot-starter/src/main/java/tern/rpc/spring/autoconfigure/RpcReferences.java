@@ -40,6 +40,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
     /** The maximum time by which connecting to the application's own server may delay the startup. */
     private static final Duration OWN_SERVER_WAIT = Duration.ofSeconds(1);
 
+    private final Environment environment;
+    private final RpcClientProperties properties;
     private final ClientSettings settings;
     private final ObjectProvider<RpcClient> client;
     private final Registries registries;
@@ -48,6 +50,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
     private final OwnServer ownServer;
     private final Map<ReferenceSettings, Object> proxies = new LinkedHashMap<>(); // guarded by this
     private final Map<ReferenceSettings, Origin> origins = new LinkedHashMap<>(); // guarded by this
+    private final Map<String, Set<ReferenceSettings>> byName = new LinkedHashMap<>(); // guarded by this
     private final Set<ServiceKey> called = new LinkedHashSet<>(); // guarded by this
     private final Set<String> names = new TreeSet<>(); // the names as written in the properties; guarded by this
 
@@ -55,11 +58,15 @@ public final class RpcReferences implements SmartInitializingSingleton {
     private record Origin(Class<?> type, RpcReference annotation, String where) {}
 
     RpcReferences(
+            Environment environment,
+            RpcClientProperties properties,
             ClientSettings settings,
             ObjectProvider<RpcClient> client,
             Registries registries,
             ConfigurableBeanFactory beans,
             boolean initializesLazily) {
+        this.environment = environment;
+        this.properties = properties;
         this.settings = settings;
         this.client = client;
         this.registries = registries;
@@ -111,6 +118,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
         synchronized (this) {
             names.add(settings.configured(name).getKey());
             called.add(wanted.key());
+            byName.computeIfAbsent(settings.configured(name).getKey(), key -> new LinkedHashSet<>())
+                    .add(wanted);
             Object proxy = proxies.get(wanted);
             if (proxy == null) {
                 proxy = refer(made, wanted, settings.configured(name), registries, where);
@@ -253,10 +262,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
                             .map(ReferenceSettings::describe)
                             .toList()));
         }
-        if (settings.registryCache() != null
-                && proxies.keySet().stream().allMatch(reference -> reference.registry() == null)) {
-            UnusedSettings.tell(List.of("rpc.client.registry-cache (no reference uses a registry)"));
-        }
+        UnusedSettings.tell(UnusedSettings.find(environment, properties, byName));
         settings.services().keySet().stream()
                 // Different spellings of a name refer to the same settings.
                 .filter(name -> names.stream()

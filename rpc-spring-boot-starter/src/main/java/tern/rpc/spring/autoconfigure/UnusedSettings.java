@@ -9,6 +9,7 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.env.Environment;
+import org.springframework.util.ClassUtils;
 
 /**
  * Finds properties that have no effect because of other properties. Logs them in one warning at startup, because users
@@ -24,6 +25,9 @@ final class UnusedSettings {
      */
     private static final Set<String> WITHOUT_KEY = Set.of("p2c", "round-robin");
 
+    private static final String FILE = "file:";
+    private static final String ONLY_ZOOKEEPER = "only a registry in ZooKeeper uses it";
+    private static final String CONSOLE = "tern.rpc.console.RpcConsoleAutoConfiguration";
     private static final String NEEDS_SERVER_REGISTRY = "needs rpc.server.registry";
 
     private final Environment environment;
@@ -48,6 +52,22 @@ final class UnusedSettings {
         if (limits.maxRequest() != null && limits.maxResponse() != null) {
             unused.add("max-request and max-response replace it", "rpc.limits.max-message");
         }
+        if (!ClassUtils.isPresent(CONSOLE, UnusedSettings.class.getClassLoader())) {
+            unused.add("needs tern-rpc-console", "rpc.console.call-in-production");
+        }
+        return List.copyOf(unused.found);
+    }
+
+    /**
+     * Returns each property of references without effect, together with the reason. Only the references themselves show
+     * which address and registry they use.
+     *
+     * @param references the references by the name of their properties
+     */
+    static List<String> find(
+            Environment environment, RpcClientProperties client, Map<String, Set<ReferenceSettings>> references) {
+        UnusedSettings unused = new UnusedSettings(environment, client);
+        unused.addReferences(references);
         return List.copyOf(unused.found);
     }
 
@@ -62,9 +82,16 @@ final class UnusedSettings {
             for (String name : List.of("host", "port", "network", "zone", "tag", "warmup")) {
                 add(NEEDS_SERVER_REGISTRY, "rpc.server.advertise." + name);
             }
-            for (String name : List.of("required", "level", "node-per-protocol")) {
+            for (String name : List.of("required", "level", "node-per-protocol", "metadata-type")) {
                 add(NEEDS_SERVER_REGISTRY, "rpc.server.registry." + name);
             }
+        } else if (server.registry().stream().allMatch(url -> url.trim().startsWith(FILE))) {
+            add(
+                    ONLY_ZOOKEEPER,
+                    "rpc.server.advertise.warmup",
+                    "rpc.server.registry.level",
+                    "rpc.server.registry.node-per-protocol",
+                    "rpc.server.registry.metadata-type");
         }
         if (server.cors().allowedOrigins().isEmpty()) {
             add(
@@ -73,6 +100,61 @@ final class UnusedSettings {
                     "rpc.server.cors.allowed-headers[0]",
                     "rpc.server.cors.allow-credentials",
                     "rpc.server.cors.max-age");
+        }
+    }
+
+    private void addReferences(Map<String, Set<ReferenceSettings>> references) {
+        List<ReferenceSettings> all =
+                references.values().stream().flatMap(Set::stream).toList();
+        if (all.stream().allMatch(reference -> reference.registry() == null)) {
+            add("no reference uses a registry", "rpc.client.registry-cache");
+        }
+        if (!all.isEmpty() && all.stream().noneMatch(ReferenceSettings::check)) {
+            add("no reference has check", "rpc.client.check-timeout");
+        }
+        if (!all.isEmpty()
+                && all.stream()
+                        .noneMatch(reference -> !reference.isLocal() && Addresses.haveNames(reference.endpoints()))) {
+            add("no reference uses a host name", "rpc.client.resolve-interval");
+        }
+        client.services().forEach((name, service) -> {
+            Set<ReferenceSettings> own = references.getOrDefault(name, Set.of());
+            if (!own.isEmpty()) {
+                addReferences(ClientSettings.PREFIX + name + ".", service, own);
+            }
+        });
+    }
+
+    private void addReferences(String prefix, RpcClientProperties.Service service, Set<ReferenceSettings> references) {
+        boolean registry = references.stream().anyMatch(reference -> reference.registry() != null);
+        boolean own = !service.url().isEmpty() && service.registry() == null;
+        if (!registry && !own) {
+            addRegistry("no registry is used", prefix, service);
+        } else if (registry && references.stream().allMatch(UnusedSettings::isFile)) {
+            addRegistry(ONLY_ZOOKEEPER, prefix, service);
+        }
+        if (references.stream().allMatch(ReferenceSettings::isLocal)) {
+            String reason = "calls to local use no connection";
+            addIf(service.connections() != null, reason, prefix + "connections");
+            addIf(service.check() != null, reason, prefix + "check");
+            addIf(service.loadBalancing() != null, reason, prefix + "load-balancing");
+            addIf(service.ssl().bundle() != null, reason, prefix + "ssl.bundle");
+        }
+    }
+
+    private void addRegistry(String reason, String prefix, RpcClientProperties.Service service) {
+        addIf(!service.providedBy().isEmpty(), reason, prefix + "provided-by");
+        addIf(service.level() != null, reason, prefix + "level");
+    }
+
+    private static boolean isFile(ReferenceSettings reference) {
+        return reference.registry() != null
+                && reference.registry().url().scheme().equals("file");
+    }
+
+    private void addIf(boolean unused, String reason, String property) {
+        if (unused) {
+            found.add(property + " (" + reason + ")");
         }
     }
 

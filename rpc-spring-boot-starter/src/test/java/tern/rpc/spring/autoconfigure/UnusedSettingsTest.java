@@ -11,6 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import tern.rpc.spring.RpcReference;
 
 /** Tests that startup logs each property that has no effect because of other properties. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -32,6 +33,16 @@ class UnusedSettingsTest {
             rpc.client.services.orders.hash-key=id    |                                 | load balancing is p2c, and only consistent-hash or a bean uses a key
             rpc.client.services.orders.methods.find.hash-key=id | rpc.client.load-balancing=round-robin | load balancing is round-robin, and only consistent-hash or a bean uses a key
             rpc.client.services.orders.level=application  | rpc.client.services.orders.url=127.0.0.1:20880 | rpc.client.services.orders.url names providers, not a registry
+            rpc.server.registry.metadata-type=local   |                                 | needs rpc.server.registry
+            rpc.server.advertise.warmup=2m | spring.application.name=a,rpc.server.registry=file:///none.json | only a registry in ZooKeeper uses it
+            rpc.server.registry.level=interface | spring.application.name=a,rpc.server.registry=file:///none.json | only a registry in ZooKeeper uses it
+            rpc.server.registry.metadata-type=local | spring.application.name=a,rpc.server.registry=file:///none.json | only a registry in ZooKeeper uses it
+            rpc.console.call-in-production=true       |                                 | needs tern-rpc-console
+            rpc.pools.jedis.max-total=3               |                                 | needs rpc.pools.jedis.url
+            rpc.pools.jedis.url=redis://localhost:1   |                                 | a bean of type UnifiedJedis exists already
+            rpc.pools.http.max-per-host=3             |                                 | needs Apache HttpClient 5 and spring-boot-http-client on the class path
+            rpc.logging.async=true                    |                                 | needs spring-boot-starter-log4j2
+            rpc.pools.executors.greeter.threads=2     |                                 | a bean of this name exists already
             """)
     void aPropertyWithoutEffectIsNamedWithTheReason(
             String property, String others, String reason, CapturedOutput output) {
@@ -51,6 +62,47 @@ class UnusedSettingsTest {
                 .run(there -> assertThat(there).hasNotFailed());
 
         assertThat(output).contains(WARNING + "rpc.client.registry-cache (no reference uses a registry)");
+    }
+
+    static class User {
+        @RpcReference(name = "orders")
+        GreetingService greetings;
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            rpc.client.services.orders.level=interface     | 127.0.0.1:1       | no registry is used
+            rpc.client.services.orders.provided-by=shop    | 127.0.0.1:1       | no registry is used
+            rpc.client.services.orders.level=interface     | file:///none.json | only a registry in ZooKeeper uses it
+            rpc.client.services.orders.provided-by=shop    | file:///none.json | only a registry in ZooKeeper uses it
+            rpc.client.services.orders.connections=3       | local             | calls to local use no connection
+            rpc.client.services.orders.check=true          | local             | calls to local use no connection
+            rpc.client.services.orders.load-balancing=p2c  | local             | calls to local use no connection
+            rpc.client.check-timeout=1s                    | 127.0.0.1:1       | no reference has check
+            rpc.client.resolve-interval=1s                 | 127.0.0.1:1       | no reference uses a host name
+            """)
+    void aPropertyWithoutEffectOnTheReferencesIsNamedWithTheReason(
+            String property, String address, String reason, CapturedOutput output) {
+        provider(Greeter.class, User.class)
+                .withPropertyValues(property, "rpc.client.url=" + address)
+                .run(there -> assertThat(there).hasNotFailed());
+
+        String name = property.substring(0, property.indexOf('='));
+        assertThat(output).contains(WARNING).contains(name + " (" + reason + ")");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "rpc.client.services.orders.connections=3,127.0.0.1:1",
+        "rpc.client.services.orders.load-balancing=p2c,127.0.0.1:1",
+        "rpc.client.resolve-interval=1s,localhost:1",
+    })
+    void settingsWithAnEffectOnTheReferencesCauseNoWarning(String property, String address, CapturedOutput output) {
+        provider(Greeter.class, User.class)
+                .withPropertyValues(property, "rpc.client.url=" + address)
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output).doesNotContain(WARNING);
     }
 
     @ParameterizedTest

@@ -1,6 +1,8 @@
 package tern.rpc.spring.autoconfigure.pool;
 
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.Executor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
@@ -25,6 +27,7 @@ final class BusinessPools implements BeanDefinitionRegistryPostProcessor {
     private static final int QUEUED_PER_THREAD = 10;
 
     private final Environment environment;
+    private final Set<String> replaced = new TreeSet<>();
 
     BusinessPools(Environment environment) {
         this.environment = environment;
@@ -36,10 +39,17 @@ final class BusinessPools implements BeanDefinitionRegistryPostProcessor {
                 .bind(PREFIX, Bindable.mapOf(String.class, RpcPoolsProperties.Executor.class))
                 .orElseGet(Map::of);
         pools.forEach((name, properties) -> {
-            if (!registry.containsBeanDefinition(name)) {
+            if (registry.containsBeanDefinition(name)) {
+                replaced.add(name);
+            } else {
                 registry.registerBeanDefinition(name, definition(registry, name, settings(name, properties)));
             }
         });
+    }
+
+    /** Returns the names for which the application or Boot has a bean, so that the properties have no effect. */
+    Set<String> replaced() {
+        return replaced;
     }
 
     private BusinessPool.Settings settings(String name, RpcPoolsProperties.Executor pool) {

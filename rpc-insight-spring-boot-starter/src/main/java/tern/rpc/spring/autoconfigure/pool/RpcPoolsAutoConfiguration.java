@@ -2,6 +2,7 @@ package tern.rpc.spring.autoconfigure.pool;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -64,6 +65,12 @@ public final class RpcPoolsAutoConfiguration {
     @Bean
     static ExecutorWatch rpcExecutorWatch(ObjectProvider<PoolSources> sources, ObjectProvider<SettingOrigins> origins) {
         return new ExecutorWatch(sources, origins);
+    }
+
+    @Bean
+    UnusedPoolSettings rpcUnusedPoolSettings(
+            ListableBeanFactory beans, SettingOrigins origins, BusinessPools executors) {
+        return new UnusedPoolSettings(beans, origins, executors);
     }
 
     @Bean
