@@ -31,9 +31,26 @@ final class ExportedBeans {
 
     private static final Logger LOG = LoggerFactory.getLogger(ExportedBeans.class);
 
-    /** The prefixes of packages whose interfaces are never exported. */
-    private static final Set<String> FOREIGN =
-            Set.of("java", "javax", "jakarta", "org.springframework", "kotlin", "groovy");
+    /**
+     * The prefixes of packages whose interfaces are never exported. Libraries that generate classes, such as mocks and
+     * proxies, add interfaces of their own to the classes.
+     */
+    private static final Set<String> FOREIGN = Set.of(
+            "java",
+            "javax",
+            "jakarta",
+            "jdk",
+            "org.springframework",
+            "kotlin",
+            "groovy",
+            "org.mockito",
+            "org.easymock",
+            "io.mockk",
+            "net.bytebuddy",
+            "net.sf.cglib",
+            "javassist",
+            "org.aopalliance",
+            "org.aspectj");
 
     private final ConfigurableListableBeanFactory beans;
     private final Map<ServiceKey, String> beanNames = new LinkedHashMap<>();

@@ -26,6 +26,7 @@ import org.springframework.test.context.bean.override.convention.TestBean;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
 import org.springframework.test.context.bean.override.mockito.MockitoSpyBean;
 import tern.rpc.RpcException;
+import tern.rpc.server.RpcServer;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
@@ -90,6 +91,11 @@ class OverriddenReferenceTest {
         @Test
         void referenceGetsTheMock(@Autowired Consumers consumers) {
             assertThat(consumers.field).isSameAs(hello);
+        }
+
+        @Test
+        void onlyTheServiceOfTheMockIsExported(@Autowired RpcServer server) {
+            assertThat(BuiltInService.others(server.exports())).containsExactly(Hello.class.getName());
         }
     }
 
