@@ -2,6 +2,7 @@ package tern.rpc.spring.autoconfigure;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
@@ -15,11 +16,22 @@ import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.transport.Token;
 
 /**
- * Rejects values of Tern's properties that Spring would silently replace by other values. A placeholder without a
+ * Rejects values of Tern's properties that Spring would silently replace by other values, or that would silently remove
+ * a protection. A placeholder without a
  * property would stay in the value as text, so that everyone who knows the configuration file would know the token. A
  * token without quotes in YAML may be another number than the file shows. The error messages do not contain the values.
  */
 final class PropertyValueCheck {
+
+    /**
+     * Properties whose blank value would remove a protection, with the values to set. Such a value may come from an
+     * unset variable.
+     */
+    private static final Map<ConfigurationPropertyName, String> NEVER_BLANK = Map.of(
+            ConfigurationPropertyName.of("rpc.server.address"), "a host name or IP address of this machine",
+            ConfigurationPropertyName.of("rpc.server.allowed-hosts"), "one host name or more",
+            ConfigurationPropertyName.of("rpc.server.cors.allowed-headers"), "one header or more",
+            ConfigurationPropertyName.of("rpc.server.ssl.client-auth"), "none, want or need");
 
     private static final String OWN_PORT = "local.rpc.port";
 
@@ -65,7 +77,11 @@ final class PropertyValueCheck {
     private void check(ConfigurationPropertyName name, @Nullable ConfigurationProperty property) {
         Object value = property == null ? null : property.getValue();
         if (value instanceof CharSequence text) {
-            checkPlaceholders(name, text.toString());
+            String replaced = checkPlaceholders(name, text.toString());
+            String expected = NEVER_BLANK.get(name);
+            if (expected != null && replaced.isBlank()) {
+                throw new InvalidPropertyException(name.toString(), "empty", expected);
+            }
         } else if (value != null && known.typeOf(name) == Token.class) {
             throw new InvalidPropertyException(
                     name.toString(),
@@ -76,13 +92,14 @@ final class PropertyValueCheck {
         }
     }
 
-    private void checkPlaceholders(ConfigurationPropertyName name, String text) {
+    /** Returns the text with its placeholders replaced. */
+    private String checkPlaceholders(ConfigurationPropertyName name, String text) {
         try {
-            environment.resolveRequiredPlaceholders(text);
+            return environment.resolveRequiredPlaceholders(text);
         } catch (PlaceholderResolutionException e) {
             String missing = e.getPlaceholder();
             if (OWN_PORT.equals(missing)) {
-                return; // Addresses explains why this port is unknown.
+                return text; // Addresses explains why this port is unknown.
             }
             throw new InvalidPropertyException(
                     name.toString(),
