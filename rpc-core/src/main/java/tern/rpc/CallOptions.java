@@ -79,13 +79,11 @@ public final class CallOptions {
     /**
      * Replaces the configured timeout. If the calling thread serves a call, the deadline of that call still applies.
      *
-     * @param timeout a positive duration
+     * @param timeout a positive duration of at most 100 years
      */
     public CallOptions timeout(Duration timeout) {
         Objects.requireNonNull(timeout, "timeout");
-        if (timeout.isNegative() || timeout.isZero()) {
-            throw new IllegalArgumentException("the timeout of a call is " + timeout + "; expected more than 0");
-        }
+        Durations.moreThanZero("the timeout of a call", timeout);
         return new CallOptions(
                 headers,
                 new TimeLimit(timeout, "CallOptions.timeout"),

@@ -4,14 +4,48 @@ import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Parses durations such as {@code 500ms}, {@code 2s} and {@code 1m}. */
-final class Durations {
+/**
+ * Parses durations such as {@code 500ms}, {@code 2s} and {@code 1m}, and rejects durations that are out of range. The
+ * number of nanoseconds of an accepted duration fits into a {@code long}, even if other times are added to it.
+ */
+public final class Durations {
 
-    private static final Pattern FORM = Pattern.compile("(\\d{1,9})\\s*(ms|s|m|h)");
+    /** The maximum of all timeouts and waits. A {@code long} can count about 292 years of nanoseconds. */
+    public static final Duration MAX_DURATION = Duration.ofDays(36_500);
+
+    /** Describes {@link #MAX_DURATION} in error messages. */
+    public static final String MAX_TEXT = "at most 36500d (100 years)";
+
+    private static final Pattern FORM = Pattern.compile("(\\d{1,9})\\s*(ms|s|m|h|)");
 
     private Durations() {}
 
+    /** @throws IllegalArgumentException if the duration is zero, negative or too long; the message begins with what */
+    public static Duration moreThanZero(String what, Duration value) {
+        if (value.isNegative() || value.isZero()) {
+            throw new IllegalArgumentException(what + " is " + value + "; expected more than 0");
+        }
+        return limited(what, value);
+    }
+
+    /** @throws IllegalArgumentException if the duration is negative or too long; the message begins with what */
+    public static Duration notNegative(String what, Duration value) {
+        if (value.isNegative()) {
+            throw new IllegalArgumentException(what + " is " + value + "; expected 0 or more");
+        }
+        return limited(what, value);
+    }
+
+    private static Duration limited(String what, Duration value) {
+        if (value.compareTo(MAX_DURATION) > 0) {
+            throw new IllegalArgumentException(what + " is " + value + "; expected " + MAX_TEXT);
+        }
+        return value;
+    }
+
     /**
+     * Parses a duration. A number without a unit is in milliseconds.
+     *
      * @param where the beginning of the exception's message
      */
     static Duration parsePositive(String where, String text) {
@@ -21,11 +55,12 @@ final class Durations {
                     where + " is '" + text + "'; expected a number above 0 with a unit, such as 500ms, 2s or 1m");
         }
         long number = Long.parseLong(form.group(1));
-        return switch (form.group(2)) {
-            case "ms" -> Duration.ofMillis(number);
+        Duration parsed = switch (form.group(2)) {
             case "s" -> Duration.ofSeconds(number);
             case "m" -> Duration.ofMinutes(number);
-            default -> Duration.ofHours(number);
+            case "h" -> Duration.ofHours(number);
+            default -> Duration.ofMillis(number);
         };
+        return limited(where, parsed);
     }
 }

@@ -41,6 +41,14 @@ class ServiceDescriptorTest {
         static void notRemote() {}
     }
 
+    @Test
+    void timeoutWithoutUnitIsInMilliseconds() {
+        MethodDescriptor send =
+                ServiceDescriptor.of(TimeoutWithoutUnit.class).methods().get(0);
+
+        assertThat(send.timeout()).isEqualTo(Duration.ofMillis(50));
+    }
+
     private static MethodDescriptor method(String name) {
         List<MethodDescriptor> overloads = ServiceDescriptor.of(Orders.class).overloads(name);
         assertThat(overloads).isNotEmpty();
@@ -158,6 +166,16 @@ class ServiceDescriptorTest {
         int send();
     }
 
+    interface EndlessTimeout {
+        @RpcMethod(timeout = "999999999h")
+        int send();
+    }
+
+    interface TimeoutWithoutUnit {
+        @RpcMethod(timeout = "50")
+        int send();
+    }
+
     interface Empty {}
 
     interface Streams {
@@ -270,9 +288,11 @@ class ServiceDescriptorTest {
         assertRefused(TakesOptional.class, "pass the value itself, which may be null");
         assertRefused(ReturnsPlainFuture.class, "a result may be a CompletionStage or a Flow.Publisher");
         assertRefused(TakesFuture.class, "TakesFuture.set, parameter 1");
-        assertRefused(ReturnsRawStage.class, "write for instance CompletionStage<String>");
+        assertRefused(ReturnsRawStage.class, "write, for example, CompletionStage<String>");
         assertRefused(OneWayWithResult.class, "only void methods can be one-way");
         assertRefused(BadTimeout.class, "BadTimeout.send, @RpcMethod(timeout) is 'soon'");
+        assertRefused(
+                EndlessTimeout.class, "EndlessTimeout.send, @RpcMethod(timeout) is PT999999999H; expected at most");
         assertRefused(Empty.class, "has no methods");
         assertRefused(String.class, "is not an interface");
     }

@@ -2,6 +2,7 @@ package tern.rpc.client;
 
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.Durations;
 
 /**
  * The settings for calls of a method. If a value is null, the next level applies. The levels are the method, the
@@ -27,8 +28,8 @@ public record MethodSettings(
     public static final MethodSettings NONE = new MethodSettings(null, null, null);
 
     public MethodSettings {
-        if (timeout != null && (timeout.isNegative() || timeout.isZero())) {
-            throw new IllegalArgumentException("a timeout is " + timeout + "; expected more than 0");
+        if (timeout != null) {
+            Durations.moreThanZero("a timeout", timeout);
         }
     }
 

@@ -24,6 +24,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.CallOptions;
 import tern.rpc.ClientFilter;
+import tern.rpc.Durations;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
@@ -415,10 +416,7 @@ public final class RpcClient implements AutoCloseable {
          * @param timeout a positive duration; the default is 3 seconds
          */
         public Builder timeout(Duration timeout) {
-            if (timeout.isNegative() || timeout.isZero()) {
-                throw new IllegalArgumentException("rpc.client.timeout is " + timeout + "; expected more than 0");
-            }
-            this.timeout = timeout;
+            this.timeout = Durations.moreThanZero("rpc.client.timeout", timeout);
             return this;
         }
 
@@ -427,7 +425,7 @@ public final class RpcClient implements AutoCloseable {
          * is 3 seconds.
          */
         public Builder checkTimeout(Duration checkTimeout) {
-            this.checkTimeout = checkTimeout;
+            this.checkTimeout = Durations.notNegative("rpc.client.check-timeout", checkTimeout);
             return this;
         }
 

@@ -1,6 +1,7 @@
 package tern.rpc.metrics;
 
 import java.time.Duration;
+import tern.rpc.Durations;
 
 /**
  * The service level objective of a service.
@@ -17,8 +18,6 @@ public record Slo(int qps, Duration latency) {
         if (qps < 1) {
             throw new IllegalArgumentException("rpc.slo.qps is " + qps + "; expected 1 or more");
         }
-        if (latency.isNegative() || latency.isZero()) {
-            throw new IllegalArgumentException("rpc.slo.latency is " + latency + "; expected more than 0");
-        }
+        Durations.moreThanZero("rpc.slo.latency", latency);
     }
 }

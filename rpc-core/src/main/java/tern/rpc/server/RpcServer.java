@@ -14,6 +14,7 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.Durations;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcAuthorizer;
 import tern.rpc.RunningCall;
@@ -418,10 +419,7 @@ public final class RpcServer implements AutoCloseable {
          * default is 50 ms.
          */
         public Builder maxQueueWait(Duration wait) {
-            if (wait.isNegative() || wait.isZero()) {
-                throw new IllegalArgumentException("rpc.server.max-queue-wait is " + wait + "; expected more than 0");
-            }
-            this.maxQueueWait = wait;
+            this.maxQueueWait = Durations.moreThanZero("rpc.server.max-queue-wait", wait);
             return this;
         }
 
@@ -434,10 +432,7 @@ public final class RpcServer implements AutoCloseable {
          * @param wait zero or more
          */
         public Builder maxStreamWait(Duration wait) {
-            if (wait.isNegative()) {
-                throw new IllegalArgumentException("rpc.limits.max-stream-wait is " + wait + "; expected 0 or more");
-            }
-            this.maxStreamWait = wait;
+            this.maxStreamWait = Durations.notNegative("rpc.limits.max-stream-wait", wait);
             return this;
         }
 

@@ -1,6 +1,7 @@
 package tern.rpc.settings;
 
 import java.time.Duration;
+import tern.rpc.Durations;
 
 /** Rejects values that are out of range. The message contains the property, its value and the valid range. */
 public final class PropertyCheck {
@@ -25,18 +26,28 @@ public final class PropertyCheck {
         if (value.isNegative() || value.isZero()) {
             throw new InvalidPropertyException(property, text(value), "more than 0");
         }
-        return value;
+        return limited(property, value);
     }
 
     public static Duration notNegative(String property, Duration value) {
         if (value.isNegative()) {
             throw new InvalidPropertyException(property, text(value), "0 or more");
         }
+        return limited(property, value);
+    }
+
+    /** Rejects a duration that would overflow when it is counted in nanoseconds. */
+    private static Duration limited(String property, Duration value) {
+        if (value.compareTo(Durations.MAX_DURATION) > 0) {
+            throw new InvalidPropertyException(property, text(value), Durations.MAX_TEXT);
+        }
         return value;
     }
 
     /** Returns the duration in the notation of properties, such as {@code 500ms}. */
     private static String text(Duration value) {
-        return value.toMillis() % 1_000 == 0 ? value.toSeconds() + "s" : value.toMillis() + "ms";
+        // The number of milliseconds of a very long duration does not fit into a long.
+        boolean whole = value.toMillisPart() == 0 || value.compareTo(Durations.MAX_DURATION) > 0;
+        return whole ? value.toSeconds() + "s" : value.toMillis() + "ms";
     }
 }

@@ -33,7 +33,7 @@ class PropertyTableTest {
             explains how to generate it again.
 
             - Times are written with a unit (`500ms`, `3s`), and so are sizes (`8MB`; 1 MB is 1,048,576 bytes). A time without a unit is
-              in milliseconds.
+              in milliseconds. The longest time is 100 years (`36500d`).
             - `<name>` is the `name` of an `@RpcReference`, or the simple name of its interface in any form (`user-service`,
               `UserService`). These properties take precedence over the annotation.
             - `<method>` is the name of a method in any form (`getAll`, `get-all`). If several methods fit, only the exact name is accepted.
