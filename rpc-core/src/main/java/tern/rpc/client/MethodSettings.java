@@ -77,7 +77,7 @@ public record MethodSettings(
      *
      * @param hashKey the name of an argument; class files must contain parameter names
      */
-    public MethodSettings withHashKey(String hashKey) {
+    public MethodSettings withHashKey(@Nullable String hashKey) {
         return new MethodSettings(timeout, idempotent, oneWay, timeoutFrom, waitForReady, hashKey, hedged);
     }
 

@@ -5,7 +5,10 @@ import java.lang.reflect.Parameter;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.MethodType;
 import tern.rpc.ServiceDescriptor;
@@ -16,6 +19,7 @@ final class MethodProperties {
 
     private final ServiceDescriptor service;
     private final String prefix;
+    private final Map<String, InvalidPropertyException> missing = new TreeMap<>();
 
     private MethodProperties(ServiceDescriptor service, String prefix) {
         this.service = service;
@@ -23,16 +27,20 @@ final class MethodProperties {
     }
 
     /**
-     * Checks the properties of a reference.
+     * Checks the properties of a reference. Returns an exception for each property that names a method which the
+     * interface does not have, or a parameter which none of its methods has. The keys are the names of these properties
+     * without their last element. The exceptions are not thrown, because another interface with the same simple name may
+     * have the method.
      *
      * @param prefix the prefix of the property names, without a dot at the end
-     * @throws InvalidPropertyException if a property names a method or parameter that the interface does not have, or
+     * @throws InvalidPropertyException if a property does not fit a method of the interface, for example because it
      *     makes a method one-way although the method returns a value or is a stream
      * @throws IllegalArgumentException if the interface cannot be called
      */
-    static void check(Class<?> type, String prefix, RpcClientProperties.Service properties) {
+    static Map<String, InvalidPropertyException> check(
+            Class<?> type, String prefix, RpcClientProperties.Service properties) {
         if (properties.methods().isEmpty() && properties.hashKey() == null) {
-            return;
+            return Map.of();
         }
         MethodProperties checked = new MethodProperties(ServiceDescriptor.of(type), prefix);
         List<String> declared =
@@ -44,12 +52,13 @@ final class MethodProperties {
         if (properties.hashKey() != null && isForAll) {
             checked.hashKey(properties.hashKey());
         }
+        return checked.missing;
     }
 
     private void hashKey(String name) {
         if (service.methods().stream()
                 .noneMatch(method -> method.parameterNames().contains(name))) {
-            throw noParameter(prefix + ".hash-key", name, service.simpleName(), service.methods());
+            missing.put(prefix, noParameter(prefix + ".hash-key", name, service.simpleName(), service.methods()));
         }
     }
 
@@ -57,12 +66,15 @@ final class MethodProperties {
         String own = prefix + ".methods." + written;
         List<MethodDescriptor> overloads = service.overloads(name);
         if (overloads.isEmpty()) {
-            throw noMethod(own + "." + firstSet(properties), name);
+            missing.put(own, noMethod(own + "." + firstSet(properties), name));
         }
         for (MethodDescriptor method : overloads) {
             String key = properties.hashKey();
             if (key != null && !method.parameterNames().contains(key)) {
-                throw noParameter(own + ".hash-key", key, method.toString(), List.of(method));
+                throw overloads.stream()
+                                .anyMatch(other -> other.parameterNames().contains(key))
+                        ? notInAllOverloads(own + ".hash-key", key, method)
+                        : noParameter(own + ".hash-key", key, method.toString(), overloads);
             }
             if (Boolean.TRUE.equals(properties.oneWay()) && !mayBeOneWay(method)) {
                 throw new InvalidPropertyException(
@@ -73,6 +85,22 @@ final class MethodProperties {
                         null);
             }
         }
+    }
+
+    private InvalidPropertyException notInAllOverloads(String property, String key, MethodDescriptor method) {
+        Method declared = method.javaMethod();
+        String types = declared == null
+                ? ""
+                : Arrays.stream(declared.getParameterTypes())
+                        .map(Class::getSimpleName)
+                        .collect(Collectors.joining(", ", "(", ")"));
+        return new InvalidPropertyException(
+                property,
+                property + " is '" + key + "', but the overload " + method + types
+                        + " has no parameter with this name, which all overloads need",
+                "Set " + prefix
+                        + ".hash-key instead, which applies to the methods and overloads that have the parameter.",
+                null);
     }
 
     private static boolean mayBeOneWay(MethodDescriptor method) {

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 import tern.rpc.client.MethodSettings;
 import tern.rpc.client.RpcClient;
@@ -69,11 +70,17 @@ record ReferenceSettings(
                 .group(key.group())
                 .version(key.version())
                 .protocol(protocol)
-                .defaults(defaults)
+                .defaults(fitting(ServiceDescriptor.of(service)))
                 .connections(connections)
                 .check(check)
                 .cluster(choice.settings(beans));
-        methods.forEach(reference::method);
+        ServiceDescriptor described = ServiceDescriptor.of(service);
+        methods.forEach((name, settings) -> {
+            // Another interface with the same simple name, which shares the settings, may have the method.
+            if (!described.overloads(name).isEmpty()) {
+                reference.method(name, settings);
+            }
+        });
         if (tls != null) {
             reference.tls(tls);
         }
@@ -84,6 +91,15 @@ record ReferenceSettings(
             reference.fallbackFrom(() -> service.cast(fallback.get()));
         }
         return reference.build();
+    }
+
+    /** Returns the settings of all methods, without a hash key that is meant for another interface of this name. */
+    private MethodSettings fitting(ServiceDescriptor service) {
+        String key = defaults.hashKey();
+        boolean known = key == null
+                || service.methods().stream()
+                        .anyMatch(method -> method.parameterNames().contains(key));
+        return known ? defaults : defaults.withHashKey(null);
     }
 
     /** Returns the reference's service, protocol and addresses as text for the log. */

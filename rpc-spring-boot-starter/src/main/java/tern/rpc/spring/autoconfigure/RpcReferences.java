@@ -9,9 +9,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,6 +28,7 @@ import tern.rpc.client.RpcClient;
 import tern.rpc.endpoint.Balancer;
 import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Rules;
+import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 
@@ -51,6 +54,9 @@ public final class RpcReferences implements SmartInitializingSingleton {
     private final Map<ReferenceSettings, Object> proxies = new LinkedHashMap<>(); // guarded by this
     private final Map<ReferenceSettings, Origin> origins = new LinkedHashMap<>(); // guarded by this
     private final Map<String, Set<ReferenceSettings>> byName = new LinkedHashMap<>(); // guarded by this
+    private final Map<String, InvalidPropertyException> unfit = new TreeMap<>(); // guarded by this
+    private final Set<String> usedProperties = new TreeSet<>(); // of methods that some reference has; guarded by this
+    private boolean allAreKnown; // whether the application has created its beans; guarded by this
     private final Set<ServiceKey> called = new LinkedHashSet<>(); // guarded by this
     private final Set<String> names = new TreeSet<>(); // the names as written in the properties; guarded by this
 
@@ -219,6 +225,30 @@ public final class RpcReferences implements SmartInitializingSingleton {
                 : null;
     }
 
+    /**
+     * Checks the settings of methods. Several interfaces with one simple name share their settings, so a method may be
+     * missing in one of them. Until all references are known, missing methods are therefore only recorded.
+     */
+    private void checkMethods(Class<?> type, String prefix, RpcClientProperties.Service properties) {
+        Map<String, InvalidPropertyException> missing = MethodProperties.check(type, prefix, properties);
+        Stream.concat(
+                        Stream.of(prefix),
+                        properties.methods().keySet().stream().map(method -> prefix + ".methods." + method))
+                .filter(property -> !missing.containsKey(property))
+                .forEach(usedProperties::add);
+        unfit.putAll(missing);
+        unfit.keySet().removeAll(usedProperties);
+        if (allAreKnown) {
+            checkMissingMethods();
+        }
+    }
+
+    private void checkMissingMethods() {
+        if (!unfit.isEmpty()) {
+            throw unfit.values().iterator().next();
+        }
+    }
+
     private Object refer(
             RpcClient made,
             ReferenceSettings wanted,
@@ -226,7 +256,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
             Registries registries,
             String where) {
         try {
-            MethodProperties.check(wanted.type(), ClientSettings.PREFIX + configured.getKey(), configured.getValue());
+            checkMethods(wanted.type(), ClientSettings.PREFIX + configured.getKey(), configured.getValue());
             EndpointSource source =
                     new OwnServerSource(wanted.source(made, registries), () -> ownServer.advice(wanted));
             return made.refer(wanted.referenceFor(source, this::balancer, FallbackBeans.of(beans, wanted.key())));
@@ -251,6 +281,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
     public synchronized void afterSingletonsInstantiated() {
         // Throws an exception if a load balancer is unknown.
         settings.choices().forEach(choice -> choice.settings(this::balancer));
+        allAreKnown = true;
+        checkMissingMethods();
         if (initializesLazily) {
             return;
         }

@@ -34,6 +34,9 @@ class MethodPropertiesTest {
                 "methods.other.hedging=true | Desk has no method 'other'; it has hi, note | Correct the name, or take",
                 "hash-key=nope | Desk has no parameter with this name; it has name, times, text | Correct the name, or",
                 "methods.note.hash-key=nope | Desk/note has no parameter with this name; it has text | Correct the name",
+                "methods.hi.hash-key=times | is 'times', but the overload Desk/hi(String) has no parameter with this name,"
+                        + " which all overloads need | Set rpc.client.services.desk.hash-key instead",
+                "methods.hi.hash-key=nope | Desk/hi has no parameter with this name; it has name, times | Correct",
                 "methods.hi.one-way=true | is true, but Desk/hi returns java.lang.String | Take the property out, because",
             })
     void propertyIsNamed(String property, String description, String action) {
@@ -46,6 +49,29 @@ class MethodPropertiesTest {
                         invalid -> assertThat(invalid.property()).isEqualTo(name));
         assertThat(failure).hasMessageStartingWith(name).hasMessageContaining(description);
         assertThat(failure.action()).startsWith(action);
+    }
+
+    static class Elsewhere {
+        interface Desk {
+            void ring(String bell);
+        }
+
+        @RpcReference
+        Desk desk;
+    }
+
+    @Test
+    void interfacesWithOneSimpleNameShareTheSettingsOfTheMethodsThatEachOfThemHas() {
+        application(User.class, Elsewhere.class)
+                .withPropertyValues(
+                        "rpc.client.url=127.0.0.1:1",
+                        "rpc.client.services.desk.hash-key=bell",
+                        "rpc.client.services.desk.methods.ring.timeout=1s",
+                        "rpc.client.services.desk.methods.note.one-way=true")
+                .run(here -> assertThat(here).hasNotFailed());
+        application(User.class, Elsewhere.class)
+                .withPropertyValues("rpc.client.url=127.0.0.1:1", "rpc.client.services.desk.methods.wring.timeout=1s")
+                .run(here -> assertThat(here.getStartupFailure()).hasMessageContaining("has no method 'wring'"));
     }
 
     @Test
