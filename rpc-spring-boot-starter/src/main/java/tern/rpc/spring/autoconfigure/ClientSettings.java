@@ -31,6 +31,7 @@ import tern.rpc.settings.PropertyCheck;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcConnectionDetails;
 import tern.rpc.spring.RpcReference;
+import tern.rpc.transport.InMemoryTransport;
 import tern.rpc.transport.Tls;
 import tern.rpc.transport.Token;
 
@@ -245,7 +246,7 @@ record ClientSettings(
                 addresses.endpoints(),
                 found,
                 resolveInterval,
-                protocol(addresses, placeholders.apply(annotation.protocol())),
+                protocol(addresses, placeholders.apply(annotation.protocol()), configured, annotated, where),
                 defaults(configured, placeholders.apply(annotation.timeout()), where),
                 methods(configured, type),
                 connections(service, annotation, where),
@@ -293,8 +294,7 @@ record ClientSettings(
         RpcClientProperties.Service service = configured.getValue();
         String property = PREFIX + configured.getKey();
         RegistryUrl found = null;
-        if (details.get()
-                .anyMatch(source -> !source.addresses(configured.getKey()).isEmpty())) {
+        if (isDetailed(configured.getKey())) {
             return null;
         }
         if (service.registry() != null && !service.registry().isBlank()) {
@@ -362,11 +362,36 @@ record ClientSettings(
         return url;
     }
 
-    private static String protocol(Addresses addresses, String annotated) {
-        if (addresses.protocol() != null) {
-            return addresses.protocol();
+    private String protocol(
+            Addresses addresses,
+            String annotated,
+            Map.Entry<String, RpcClientProperties.Service> configured,
+            String url,
+            String where) {
+        String protocol = addresses.protocol();
+        if (protocol == null) {
+            return annotated.isEmpty() ? DEFAULT_PROTOCOL : annotated;
         }
-        return annotated.isEmpty() ? DEFAULT_PROTOCOL : annotated;
+        boolean contradicts =
+                !annotated.isEmpty() && !annotated.equals(protocol) && !protocol.equals(InMemoryTransport.PROTOCOL);
+        // Addresses that are meant for this reference in particular take precedence over the annotation.
+        if (contradicts && configured.getValue().url().isEmpty() && !isDetailed(configured.getKey())) {
+            throw new RpcStartException(
+                    "@RpcReference at " + where + " has the protocol " + annotated + ", but "
+                            + (url.isEmpty() ? "rpc.client.url" : "its url") + " has the protocol " + protocol,
+                    "Take protocol out of the annotation, "
+                            + (url.isEmpty()
+                                    ? "or set " + PREFIX + configured.getKey() + ".url to addresses with the protocol "
+                                            + annotated + "."
+                                    : "or let its url begin with " + annotated + "://."),
+                    null);
+        }
+        return protocol;
+    }
+
+    /** Returns whether a container or another source of details gives the addresses of the reference. */
+    private boolean isDetailed(String name) {
+        return details.get().anyMatch(source -> !source.addresses(name).isEmpty());
     }
 
     private MethodSettings defaults(
