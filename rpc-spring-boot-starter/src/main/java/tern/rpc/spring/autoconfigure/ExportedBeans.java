@@ -141,7 +141,7 @@ final class ExportedBeans {
     static Set<Class<?>> interfaces(ConfigurableListableBeanFactory beans, String name, RpcService annotation) {
         Class<?> type = targetClass(beans, name);
         if (type == null || isGrpc(type, annotation)) {
-            return Set.of(annotation.interfaces());
+            return new LinkedHashSet<>(Arrays.asList(annotation.interfaces()));
         }
         Class<?> own = ClassUtils.getUserClass(type);
         return annotation.interfaces().length > 0 ? named(name, own, annotation.interfaces()) : all(name, own);
@@ -166,7 +166,7 @@ final class ExportedBeans {
                         null);
             }
         }
-        return Set.of(named);
+        return new LinkedHashSet<>(Arrays.asList(named)); // An interface may be named twice.
     }
 
     private static Set<Class<?>> all(String name, Class<?> own) {

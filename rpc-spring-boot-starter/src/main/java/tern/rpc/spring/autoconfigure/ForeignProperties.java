@@ -1,6 +1,7 @@
 package tern.rpc.spring.autoconfigure;
 
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
@@ -98,13 +99,39 @@ final class ForeignProperties {
                     "the peer's wire decides: hessian2 for dubbo and Triple, protobuf for gRPC, JSON for HTTP"),
             Map.entry("protocol", "rpc.server.port is the port of every protocol, and an address names the client's"));
 
+    /** Boot's options below {@code server.ssl}, for which Tern uses bundles. */
+    private static final Set<String> TLS = Set.of(
+            "enabled",
+            "certificate",
+            "certificateprivatekey",
+            "ciphers",
+            "enabledprotocols",
+            "keyalias",
+            "keypassword",
+            "keystore",
+            "keystorepassword",
+            "keystoreprovider",
+            "keystoretype",
+            "protocol",
+            "trustcertificate",
+            "trustcertificateprivatekey",
+            "truststore",
+            "truststorepassword",
+            "truststoreprovider",
+            "truststoretype");
+
     private ForeignProperties() {}
 
     /**
-     * Returns Tern's alternative to a Dubbo option that was written below one of Tern's root names. Returns null if the
-     * name is not a known option of Dubbo.
+     * Returns Tern's alternative to an option of Dubbo, or of Boot for TLS, that was written below one of Tern's root
+     * names. Returns null if the name is not a known option.
      */
     static @Nullable String insteadOfOption(ConfigurationPropertyName name) {
+        ConfigurationPropertyName parent = name.getParent();
+        if (parent.getLastElement(Form.UNIFORM).equals("ssl") && TLS.contains(name.getLastElement(Form.UNIFORM))) {
+            return parent + ".bundle names a bundle under spring.ssl.bundle, which has keys and certificates, and"
+                    + " switches TLS on";
+        }
         return OPTIONS.get(name.getLastElement(Form.UNIFORM));
     }
 

@@ -267,6 +267,10 @@ final class KnownProperties {
      */
     @Nullable
     String closestTo(ConfigurationPropertyName name) {
+        String moved = inOtherPlace(name);
+        if (moved != null) {
+            return moved;
+        }
         String shortened = patterns.stream()
                 // The longest pattern is tried first, because a shorter pattern would treat "methods" as part of a
                 // name.
@@ -292,6 +296,24 @@ final class KnownProperties {
                         .filter(known ->
                                 !known.contains(ANY) && lastElement(known).equals(lastElement(written)))
                         .findFirst())
+                .orElse(null);
+    }
+
+    /**
+     * Returns the property with this name for the other side, or for a whole service instead of its methods. Returns
+     * null if there is none.
+     */
+    private @Nullable String inOtherPlace(ConfigurationPropertyName name) {
+        String written = name.toString();
+        String leaf = lastElement(written);
+        List<String> candidates = List.of(
+                written.replaceFirst("^rpc\\.server\\.", "rpc.client."),
+                written.replaceFirst("^rpc\\.client\\.", "rpc.server."),
+                written.replaceFirst("\\.methods\\." + java.util.regex.Pattern.quote(leaf) + "$", "." + leaf));
+        return candidates.stream()
+                .filter(ConfigurationPropertyName::isValid)
+                .filter(candidate -> contains(ConfigurationPropertyName.of(candidate)))
+                .findFirst()
                 .orElse(null);
     }
 

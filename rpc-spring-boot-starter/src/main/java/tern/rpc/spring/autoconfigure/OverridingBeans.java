@@ -35,6 +35,7 @@ final class OverridingBeans {
     private static final String MOCK = "$MockitoMock$";
 
     private final DefaultListableBeanFactory beans;
+    private final List<String> otherNames = new ArrayList<>();
 
     OverridingBeans(DefaultListableBeanFactory beans) {
         this.beans = beans;
@@ -61,6 +62,8 @@ final class OverridingBeans {
                 sameName.add(name);
             } else if (ownName(name) == null) {
                 unnamed.add(name);
+            } else {
+                otherNames.add(name);
             }
         }
         List<String> found = sameName.isEmpty() ? unnamed : sameName;
@@ -70,11 +73,19 @@ final class OverridingBeans {
                     "Let the name of one bean equal the name of the field or parameter, or name in @RpcReference.",
                     null);
         }
+        if (found.isEmpty() && !otherNames.isEmpty()) {
+            LOG.info("{} gets none of the local beans {}, because they have other names", where, otherNames);
+        }
         if (found.isEmpty()) {
             return null;
         }
         LOG.info("{} gets the local bean '{}', which overrides the reference", where, found.get(0));
         return found.get(0);
+    }
+
+    /** Returns the overriding beans of the type that have another name than the reference. */
+    List<String> otherNames() {
+        return otherNames;
     }
 
     /**

@@ -3,6 +3,7 @@ package tern.rpc.spring.autoconfigure;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
@@ -13,6 +14,7 @@ import org.springframework.context.annotation.ContextAnnotationAutowireCandidate
 import org.springframework.core.MethodParameter;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
+import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 
 /**
@@ -65,14 +67,31 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
             BeanFactory beans, DependencyDescriptor dependency, RpcReference annotation, @Nullable String requestedBy) {
         Class<?> type = typeOf(dependency);
         RpcReferences references = beans.getBean(RpcReferences.class);
-        String override = beans instanceof DefaultListableBeanFactory factory
-                ? new OverridingBeans(factory).find(dependency, annotation, requestedBy, place(dependency))
-                : null;
+        String place = place(dependency);
+        if (!(beans instanceof DefaultListableBeanFactory factory)) {
+            return references.proxy(type, annotation, place);
+        }
+        OverridingBeans overriding = new OverridingBeans(factory);
+        String override = overriding.find(dependency, annotation, requestedBy, place);
         if (override != null) {
-            references.overridden(type, annotation, place(dependency));
+            references.overridden(type, annotation, place);
             return beans.getBean(override);
         }
-        return references.proxy(type, annotation, place(dependency));
+        try {
+            return references.proxy(type, annotation, place);
+        } catch (RpcStartException e) {
+            throw overriding.otherNames().isEmpty() ? e : withBeans(e, overriding.otherNames());
+        }
+    }
+
+    /** Returns the failure with a hint at local beans that were probably meant to replace the remote proxy. */
+    private static RpcStartException withBeans(RpcStartException failure, List<String> beans) {
+        return new RpcStartException(
+                failure.getMessage() + "; the local beans " + String.join(", ", beans)
+                        + " override this type, but have other names",
+                "Give one of these beans the name of the field or parameter, or set name in @RpcReference to its name."
+                        + " Without such a bean: " + failure.action(),
+                failure);
     }
 
     /** Returns the injection point's type. A type variable of a superclass is resolved with the class of the bean. */

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,6 +18,7 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.Environment;
 import org.springframework.core.env.MapPropertySource;
 import tern.rpc.server.RpcServer;
 import tern.rpc.settings.RpcStartException;
@@ -102,10 +104,28 @@ public final class RpcServerLifecycle
                             + " addresses.",
                     failure);
         }
+        String other = otherServer(port);
+        if (other != null) {
+            return new RpcStartException(
+                    listening + (address == null ? "all addresses" : address) + ", because " + other
+                            + " is the same port",
+                    "Set rpc.server.port or " + other + " to another port; RPC and web pages need one each.",
+                    failure);
+        }
         return new RpcStartException(
                 listening + (address == null ? "all addresses" : address) + ": " + cause.getMessage(),
                 "Stop the process that uses that port, or set rpc.server.port to another one (0 for any that is free).",
                 failure);
+    }
+
+    /** Returns the property that gives the port to another server of this application, or null if there is none. */
+    private @Nullable String otherServer(int port) {
+        Environment environment = context.getEnvironment();
+        return Stream.of("server.port", "management.server.port", "local.server.port")
+                .filter(property -> String.valueOf(port).equals(environment.getProperty(property)))
+                .findFirst()
+                .map(property -> property.equals("local.server.port") ? "server.port" : property)
+                .orElse(null);
     }
 
     private void publishPort(int port) {

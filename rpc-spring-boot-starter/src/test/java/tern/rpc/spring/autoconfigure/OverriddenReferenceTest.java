@@ -13,6 +13,8 @@ import org.mockito.Mockito;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
@@ -25,8 +27,10 @@ import org.springframework.context.annotation.Primary;
 import org.springframework.test.context.bean.override.convention.TestBean;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
 import org.springframework.test.context.bean.override.mockito.MockitoSpyBean;
+import org.springframework.util.ReflectionUtils;
 import tern.rpc.RpcException;
 import tern.rpc.server.RpcServer;
+import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
@@ -294,6 +298,44 @@ class OverriddenReferenceTest {
         @RpcReference
         @Qualifier("green")
         Hello second;
+    }
+
+    @Test
+    void mocksWithOtherNamesAreNamedIfTheReferenceCannotBeMade() {
+        Applications.application(OneReference.class)
+                .withInitializer(context -> {
+                    BeanDefinitionRegistry beans = (BeanDefinitionRegistry) context.getBeanFactory();
+                    register(beans, "one");
+                    register(beans, "two");
+                })
+                .run(here -> {
+                    RpcStartException failure = StartFailures.causeOf(here.getStartupFailure());
+                    assertThat(failure)
+                            .hasMessageStartingWith("No provider of " + Hello.class.getName() + " is configured")
+                            .hasMessageEndingWith(
+                                    "; the local beans one, two override this type, but have other names");
+                    assertThat(failure.action())
+                            .startsWith("Give one of these beans the name of the field or parameter");
+                });
+    }
+
+    private static void register(BeanDefinitionRegistry beans, String name) {
+        RootBeanDefinition mock = new RootBeanDefinition(Hello.class, () -> Mockito.mock(Hello.class));
+        mock.setQualifiedElement(ReflectionUtils.findField(NamedMocks.class, name));
+        beans.registerBeanDefinition(name, mock);
+    }
+
+    static class OneReference {
+        @RpcReference
+        Hello hello;
+    }
+
+    static class NamedMocks {
+        @MockitoBean(name = "one")
+        Hello one;
+
+        @MockitoBean(name = "two")
+        Hello two;
     }
 
     @Configuration(proxyBeanMethods = false)

@@ -18,6 +18,8 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -121,6 +123,22 @@ class RpcServerLifecycleTest {
 
             assertThat(late.port).isEqualTo(there.getBean(RpcServer.class).port());
         });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"server.port", "management.server.port", "local.server.port"})
+    void portOfTheOwnWebServerIsNamed(String property) throws IOException {
+        try (ServerSocket taken = new ServerSocket()) {
+            taken.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            String port = String.valueOf(taken.getLocalPort());
+
+            provider(Greeter.class)
+                    .withPropertyValues(
+                            "rpc.server.address=127.0.0.1", "rpc.server.port=" + port, property + "=" + port)
+                    .run(there -> assertThat(StartFailures.causeOf(there.getStartupFailure()))
+                            .hasMessage("The RPC server cannot listen on port " + port + " of 127.0.0.1, because "
+                                    + property.replace("local.", "") + " is the same port"));
+        }
     }
 
     @Test

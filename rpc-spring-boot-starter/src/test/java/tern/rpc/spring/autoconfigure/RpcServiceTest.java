@@ -416,7 +416,7 @@ class RpcServiceTest {
         }
     }
 
-    @RpcService(interfaces = Shouting.class)
+    @RpcService(interfaces = {Shouting.class, Shouting.class})
     static class OnlyShouting extends Versatile {
         private static final long serialVersionUID = 1L;
     }

@@ -195,6 +195,13 @@ class WrongConfigurationTest {
             "rpc.client.loadbalance=random | does not exist; rpc.client.load-balancing",
             "rpc.client.services.x.retries=2 | property rpc.client.services.x.retries | nothing is repeated unless",
             "rpc.server.executes=5 | does not exist; rpc.server.max-concurrency",
+            "rpc.client.services.shop.methods.*.timeout=1s | did you mean rpc.client.services.shop.timeout?",
+            "rpc.server.services.shop.timeout=1s | did you mean rpc.client.services.shop.timeout?",
+            "rpc.client.port=1 | did you mean rpc.server.port?",
+            "rpc.server.ssl.enabled=true | rpc.server.ssl.bundle names a bundle under spring.ssl.bundle",
+            "rpc.server.ssl.key-store=a.p12 | rpc.server.ssl.bundle names a bundle under spring.ssl.bundle",
+            "rpc.client.services.x.ssl.trust-store=a | rpc.client.services.x.ssl.bundle names a bundle",
+            "rpc.server.ssl.bundel=web | did you mean rpc.server.ssl.bundle?",
             "rpc.server.prot=1 | property rpc.server.prot | did you mean rpc.server.port?",
             "rpc.client.services.x.tokn=1 | property rpc.client.services.x.tokn | did you mean rpc.client.services.x.token?",
             "rpc.server.token.secret=1 | property rpc.server.token.secret | does not exist");

@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.context.annotation.Bean;
@@ -25,6 +26,15 @@ import tern.rpc.ServerContext;
 
 /** Tests thread pools that the application configures through properties. */
 class BusinessPoolTest {
+
+    @ParameterizedTest
+    @ValueSource(strings = {"myBind", "my-bind", "my_bind", "MyBind"})
+    void nameOfAPoolKeepsItsSpelling(String name) {
+        PoolApplications.with()
+                .withPropertyValues("rpc.pools.executors." + name + ".threads=3")
+                .run(there -> assertThat(there.getBean(name, BusinessPool.class).getCorePoolSize())
+                        .isEqualTo(3));
+    }
 
     @Test
     void groupOfPropertiesBecomesAnExecutor() {
