@@ -125,9 +125,20 @@ public final class MethodDescriptor {
         return oneWay;
     }
 
-    /** Returns the timeout set with {@link RpcMethod#timeout()}; null if it is not set. */
+    /** Returns the timeout set with {@link RpcMethod#timeout()}; null if it is not set or contains placeholders. */
     public @Nullable Duration timeout() {
         return signature.timeout();
+    }
+
+    /** Returns the text of {@link RpcMethod#timeout()} if it contains placeholders; otherwise null. */
+    public @Nullable String timeoutPlaceholder() {
+        Method method = javaMethod();
+        RpcMethod marks = method == null ? null : method.getAnnotation(RpcMethod.class);
+        return marks == null || !isPlaceholder(marks.timeout()) ? null : marks.timeout();
+    }
+
+    static boolean isPlaceholder(String text) {
+        return text.contains("${");
     }
 
     /** Returns the concatenated JVM descriptors of the erased parameter types, such as {@code JLjava/lang/String;}. */

@@ -191,7 +191,7 @@ record MethodSignature(
     }
 
     private static @Nullable Duration timeout(String name, @Nullable RpcMethod marks) {
-        if (marks == null || marks.timeout().isEmpty()) {
+        if (marks == null || marks.timeout().isEmpty() || MethodDescriptor.isPlaceholder(marks.timeout())) {
             return null;
         }
         return Durations.parsePositive(name + ", @RpcMethod(timeout)", marks.timeout());

@@ -94,6 +94,12 @@ final class ReferenceMethods {
                 .methods()
                 .getOrDefault(descriptor.name(), MethodSettings.NONE)
                 .from("the MethodSettings of " + descriptor + " in its ServiceReference");
+        if (descriptor.timeoutPlaceholder() != null
+                && own.timeout() == null
+                && reference.defaults().timeout() == null) {
+            throw new IllegalArgumentException("@RpcMethod(timeout) of " + descriptor + " is '"
+                    + descriptor.timeoutPlaceholder() + "'; only the Spring Boot starter replaces placeholders");
+        }
         MethodSettings defaults = reference
                 .defaults()
                 .from("the defaults of the ServiceReference to "

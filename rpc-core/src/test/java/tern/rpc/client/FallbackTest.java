@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
+import tern.rpc.RpcMethod;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.StaticEndpoints;
@@ -60,6 +61,25 @@ class FallbackTest {
                     .protocol(FakeNetwork.PROTOCOL)
                     .fallback(new NothingLeft())
                     .build());
+
+    /** A service whose timeout only the Spring Boot starter can read. */
+    interface Placeholder {
+        @RpcMethod(timeout = "${limit}")
+        int left(String item);
+    }
+
+    @Test
+    void placeholderInATimeoutIsRefusedWithoutSpring() {
+        ServiceReference<Placeholder> reference = ServiceReference.to(
+                        Placeholder.class, new StaticEndpoints(List.of(new Endpoint("one", 1))))
+                .protocol(FakeNetwork.PROTOCOL)
+                .build();
+
+        assertThatThrownBy(() -> client.refer(reference))
+                .hasMessage(
+                        "@RpcMethod(timeout) of Placeholder/left is '${limit}'; only the Spring Boot starter replaces"
+                                + " placeholders");
+    }
 
     @AfterEach
     void close() {

@@ -19,6 +19,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.util.unit.DataSize;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.RpcMethod;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 import tern.rpc.client.MethodSettings;
@@ -239,6 +241,7 @@ record ClientSettings(
         RpcClientProperties.Service service = configured.getValue();
         String annotated = placeholders.apply(annotation.url());
         ReferenceRegistry found = registry(configured, annotated, where);
+        MethodSettings defaults = defaults(configured, placeholders.apply(annotation.timeout()), where);
         Addresses addresses = found == null ? addresses(type, configured, annotated, where) : Addresses.NONE;
         return new ReferenceSettings(
                 type,
@@ -247,8 +250,8 @@ record ClientSettings(
                 found,
                 resolveInterval,
                 protocol(addresses, placeholders.apply(annotation.protocol()), configured, annotated, where),
-                defaults(configured, placeholders.apply(annotation.timeout()), where),
-                methods(configured, type),
+                defaults,
+                methods(configured, type, defaults, placeholders),
                 connections(service, annotation, where),
                 either(service.check(), annotation.check()),
                 choice.with(service, PREFIX + configured.getKey()),
@@ -412,11 +415,12 @@ record ClientSettings(
         }
         return annotated.isEmpty()
                 ? MethodSettings.NONE
-                : MethodSettings.NONE.withTimeout(duration(annotated, where), "@RpcReference(timeout) at " + where);
+                : MethodSettings.NONE.withTimeout(
+                        duration(annotated, "@RpcReference(timeout) at " + where),
+                        "@RpcReference(timeout) at " + where);
     }
 
-    private static Duration duration(String text, String where) {
-        String property = "@RpcReference(timeout) at " + where;
+    private static Duration duration(String text, String property) {
         try {
             return PropertyCheck.moreThanZero(property, DurationStyle.detectAndParse(text));
         } catch (IllegalArgumentException e) {
@@ -425,7 +429,10 @@ record ClientSettings(
     }
 
     private static Map<String, MethodSettings> methods(
-            Map.Entry<String, RpcClientProperties.Service> configured, Class<?> type) {
+            Map.Entry<String, RpcClientProperties.Service> configured,
+            Class<?> type,
+            MethodSettings defaults,
+            UnaryOperator<String> placeholders) {
         Set<String> declared =
                 Arrays.stream(type.getMethods()).map(Method::getName).collect(Collectors.toSet());
         Map<String, MethodSettings> methods = new TreeMap<>();
@@ -444,7 +451,28 @@ record ClientSettings(
                                 method.waitForReady(),
                                 method.hashKey(),
                                 method.hedging())));
+        if (defaults.timeout() == null) {
+            addTimeouts(type, methods, placeholders);
+        }
         return methods;
+    }
+
+    /** Replaces the placeholders in the timeouts that the interface declares. Less specific settings do not apply. */
+    private static void addTimeouts(
+            Class<?> type, Map<String, MethodSettings> methods, UnaryOperator<String> placeholders) {
+        boolean marked =
+                Arrays.stream(type.getMethods()).anyMatch(method -> method.isAnnotationPresent(RpcMethod.class));
+        if (!marked) {
+            return;
+        }
+        for (MethodDescriptor method : ServiceDescriptor.of(type).methods()) {
+            String text = method.timeoutPlaceholder();
+            MethodSettings own = methods.getOrDefault(method.name(), MethodSettings.NONE);
+            if (text != null && own.timeout() == null) {
+                String place = "@RpcMethod(timeout) of " + method;
+                methods.put(method.name(), own.withTimeout(duration(placeholders.apply(text), place), place));
+            }
+        }
     }
 
     /**

@@ -58,7 +58,8 @@ final class MissingServices implements SmartInitializingSingleton {
     private boolean servesSomething() {
         return beans.getBeanNamesForAnnotation(RpcService.class).length > 0
                 || beans.getBeanProvider(RpcServer.class).stream()
-                        .anyMatch(server -> !BuiltInService.others(server.exports()).isEmpty());
+                        .anyMatch(server ->
+                                !BuiltInService.others(server.exports()).isEmpty());
     }
 
     /** Returns a property that is set but has no effect without a server. Returns the port if it is set. */

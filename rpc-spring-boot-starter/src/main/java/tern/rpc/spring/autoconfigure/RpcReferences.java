@@ -5,7 +5,6 @@ import java.util.Collection;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -201,22 +200,25 @@ public final class RpcReferences implements SmartInitializingSingleton {
             if (Addresses.namesOwnPort(text) && !LocalCalls.portIsKnown(beans)) {
                 throw Addresses.ownPortIsNotKnown("@RpcReference(url)");
             }
-            return Placeholders.resolve(beans, text, "@RpcReference(" + attribute(annotation, text) + ") at " + where)
+            return Placeholders.resolve(beans, text, attribute(annotation, text) + " at " + where)
                     .trim();
         };
     }
 
-    /** Returns the name of the annotation's first attribute with this value. */
+    /** Returns the first attribute with this value: of the annotation, or of the methods of its interface. */
     private static String attribute(RpcReference annotation, String text) {
-        return text.equals(annotation.url())
-                ? "url"
-                : text.equals(annotation.group())
-                        ? "group"
-                        : text.equals(annotation.version())
-                                ? "version"
-                                : text.equals(annotation.timeout())
-                                        ? "timeout"
-                                        : text.equals(annotation.protocol()) ? "protocol" : "name";
+        Map<String, String> attributes = new LinkedHashMap<>();
+        attributes.put("url", annotation.url());
+        attributes.put("group", annotation.group());
+        attributes.put("version", annotation.version());
+        attributes.put("timeout", annotation.timeout());
+        attributes.put("protocol", annotation.protocol());
+        attributes.put("name", annotation.name());
+        return attributes.entrySet().stream()
+                .filter(attribute -> attribute.getValue().equals(text))
+                .map(attribute -> "@RpcReference(" + attribute.getKey() + ")")
+                .findFirst()
+                .orElse("@RpcMethod(timeout) of the interface");
     }
 
     private Balancer.@Nullable Factory balancer(String name) {

@@ -59,7 +59,8 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
             throw new RpcStartException(
                     String.join("; ", problems), "Correct the name, or take the property out.", null);
         }
-        // Ahead-of-time processing runs on a build machine, which has other variables than the machine of the application.
+        // Ahead-of-time processing runs on a build machine, which has other variables than the machine of the
+        // application.
         if (!Boolean.getBoolean(AbstractAotProcessor.AOT_PROCESSING)) {
             new PropertyValueCheck(environment, known).check();
         }

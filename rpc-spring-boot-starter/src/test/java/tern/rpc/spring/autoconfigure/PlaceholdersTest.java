@@ -1,14 +1,18 @@
 package tern.rpc.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static tern.rpc.spring.autoconfigure.Applications.application;
 import static tern.rpc.spring.autoconfigure.Applications.provider;
 
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
+import tern.rpc.RpcMethod;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
@@ -62,6 +66,54 @@ class PlaceholdersTest {
                             .isEqualTo("Set the property " + placeholder
                                     + ", or give the placeholder a default value: ${" + placeholder + ":…}.");
                 });
+    }
+
+    interface Slow {
+        @RpcMethod(timeout = "${slow.limit:50}")
+        String wait(String text);
+    }
+
+    static class SlowUser {
+        @RpcReference
+        Slow slow;
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "none=1, 50 ms (@RpcMethod(timeout) of Slow/wait)",
+        "slow.limit=40ms, 40 ms (@RpcMethod(timeout) of Slow/wait)",
+        "rpc.client.services.slow.timeout=30ms, 30 ms (rpc.client.services.slow.timeout)",
+        "rpc.client.services.slow.methods.wait.timeout=20ms, 20 ms (rpc.client.services.slow.methods.wait.timeout)"
+    })
+    void timeoutOfAMethodMayContainPlaceholders(String property, String limit) throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 8, InetAddress.getLoopbackAddress())) {
+            application(SlowUser.class)
+                    .withConfiguration(STRICT)
+                    .withPropertyValues("rpc.client.url=127.0.0.1:" + silent.getLocalPort(), property)
+                    .run(here -> assertThatThrownBy(
+                                    () -> here.getBean(SlowUser.class).slow.wait("x"))
+                            .hasMessageContaining("within " + limit));
+        }
+    }
+
+    interface Lost {
+        @RpcMethod(timeout = "${lsot}")
+        String wait(String text);
+    }
+
+    static class LostUser {
+        @RpcReference
+        Lost lost;
+    }
+
+    @Test
+    void placeholderOfAMethodWithoutPropertyIsNamed() {
+        application(LostUser.class)
+                .withConfiguration(STRICT)
+                .withPropertyValues("rpc.client.url=127.0.0.1:1")
+                .run(here -> assertThat(StartFailures.causeOf(here.getStartupFailure()))
+                        .hasMessage("@RpcMethod(timeout) of the interface at " + LostUser.class.getName()
+                                + ".lost is '${lsot}', but there is no property lsot"));
     }
 
     @RpcService(version = "${nover}")

@@ -22,9 +22,7 @@ import tern.rpc.transport.Token;
 class PropertyValueCheckTest {
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock = """
+    @CsvSource(delimiter = '|', textBlock = """
             rpc.server.token                          | ${ORDERS_TOKEN}
             rpc.server.token                          | secret,${ORDERS_TOKEN}
             rpc.server.token[1]                       | ${ORDERS_TOKEN}
@@ -42,10 +40,12 @@ class PropertyValueCheckTest {
                 .run(there -> {
                     RpcStartException failure = StartFailures.causeOf(there.getStartupFailure());
                     assertThat(failure)
-                            .hasMessage(property + " contains the placeholder ${ORDERS_TOKEN}, but there is no property or"
-                                    + " environment variable ORDERS_TOKEN")
+                            .hasMessage(
+                                    property + " contains the placeholder ${ORDERS_TOKEN}, but there is no property or"
+                                            + " environment variable ORDERS_TOKEN")
                             .hasMessageNotContaining("secret");
-                    assertThat(failure.action()).startsWith("Set ORDERS_TOKEN, or give the placeholder a default value");
+                    assertThat(failure.action())
+                            .startsWith("Set ORDERS_TOKEN, or give the placeholder a default value");
                 });
     }
 
@@ -54,8 +54,8 @@ class PropertyValueCheckTest {
     void placeholderWithPropertyOrDefaultIsReplaced(String value) {
         provider(Greeter.class)
                 .withPropertyValues("secret.of.orders=geheim", "rpc.server.token=" + value)
-                .run(there -> assertThat(there.getBean(ServerSettings.class).tokens())
-                        .containsExactly(Token.of("geheim")));
+                .run(there ->
+                        assertThat(there.getBean(ServerSettings.class).tokens()).containsExactly(Token.of("geheim")));
     }
 
     @ParameterizedTest
@@ -63,16 +63,19 @@ class PropertyValueCheckTest {
     void tokenMayContainTheCharactersOfAPlaceholder(String value, String token) {
         provider(Greeter.class)
                 .withPropertyValues("rpc.server.token=" + value)
-                .run(there -> assertThat(there.getBean(ServerSettings.class).tokens())
-                        .containsExactly(Token.of(token)));
+                .run(there ->
+                        assertThat(there.getBean(ServerSettings.class).tokens()).containsExactly(Token.of(token)));
     }
 
     @Test
     void overriddenPlaceholderIsNotRead() {
-        with(provider(Greeter.class).withPropertyValues("rpc.server.token=ok"), new MapPropertySource(
-                        "defaults", Map.of("rpc.server.token[0]", "${ORDERS_TOKEN}", "rpc.server.token[1]", "b")))
-                .run(there -> assertThat(there.getBean(ServerSettings.class).tokens())
-                        .containsExactly(Token.of("ok")));
+        with(
+                        provider(Greeter.class).withPropertyValues("rpc.server.token=ok"),
+                        new MapPropertySource(
+                                "defaults",
+                                Map.of("rpc.server.token[0]", "${ORDERS_TOKEN}", "rpc.server.token[1]", "b")))
+                .run(there ->
+                        assertThat(there.getBean(ServerSettings.class).tokens()).containsExactly(Token.of("ok")));
     }
 
     @ParameterizedTest
