@@ -42,6 +42,7 @@ class UnusedSettingsTest {
             rpc.pools.jedis.url=redis://localhost:1   |                                 | a bean of type UnifiedJedis exists already
             rpc.pools.http.max-per-host=3             |                                 | needs Apache HttpClient 5 and spring-boot-http-client on the class path
             rpc.logging.async=true                    |                                 | needs spring-boot-starter-log4j2
+            rpc.pools.executors.rpcServer.threads=2   |                                 | a bean of this name exists already
             rpc.pools.executors.greeter.threads=2     |                                 | a bean of this name exists already
             """)
     void aPropertyWithoutEffectIsNamedWithTheReason(

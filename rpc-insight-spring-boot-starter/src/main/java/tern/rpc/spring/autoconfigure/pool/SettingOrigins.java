@@ -6,6 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.core.env.Environment;
 import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSetting.Source;
@@ -30,12 +31,17 @@ public final class SettingOrigins {
     }
 
     public boolean isSet(String property) {
-        return binder.bind(property, Bindable.of(Object.class)).isBound();
+        return binder.bind(name(property), Bindable.of(Object.class)).isBound();
     }
 
     /** Returns the value of the property, or null if the property is not set. */
     public <T> @Nullable T value(String property, Class<T> type) {
-        return binder.bind(property, Bindable.of(type)).orElse(null);
+        return binder.bind(name(property), Bindable.of(type)).orElse(null);
+    }
+
+    /** Returns the name for a lookup. The application's names of pools may contain capitals and underscores. */
+    private static ConfigurationPropertyName name(String property) {
+        return ConfigurationPropertyName.adapt(property, '.');
     }
 
     /**

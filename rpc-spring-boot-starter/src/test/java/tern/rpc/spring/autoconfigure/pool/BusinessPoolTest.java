@@ -30,10 +30,13 @@ class BusinessPoolTest {
     @ParameterizedTest
     @ValueSource(strings = {"myBind", "my-bind", "my_bind", "MyBind"})
     void nameOfAPoolKeepsItsSpelling(String name) {
-        PoolApplications.with()
-                .withPropertyValues("rpc.pools.executors." + name + ".threads=3")
-                .run(there -> assertThat(there.getBean(name, BusinessPool.class).getCorePoolSize())
-                        .isEqualTo(3));
+        String property = "rpc.pools.executors." + name + ".threads";
+
+        PoolApplications.with().withPropertyValues(property + "=3").run(there -> {
+            assertThat(there.getBean(name, BusinessPool.class).getCorePoolSize())
+                    .isEqualTo(3);
+            assertThat(setting(pool(there, name), property)).isEqualTo("3 (USER)");
+        });
     }
 
     @Test
