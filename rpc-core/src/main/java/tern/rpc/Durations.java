@@ -16,7 +16,7 @@ public final class Durations {
     /** Describes {@link #MAX_DURATION} in error messages. */
     public static final String MAX_TEXT = "at most 36500d (100 years)";
 
-    private static final Pattern FORM = Pattern.compile("(\\d{1,9})\\s*(ms|s|m|h|)");
+    private static final Pattern FORM = Pattern.compile("(\\d{1,9})\\s*(ms|s|m|h|d|)");
 
     private Durations() {}
 
@@ -59,6 +59,7 @@ public final class Durations {
             case "s" -> Duration.ofSeconds(number);
             case "m" -> Duration.ofMinutes(number);
             case "h" -> Duration.ofHours(number);
+            case "d" -> Duration.ofDays(number);
             default -> Duration.ofMillis(number);
         };
         return limited(where, parsed);

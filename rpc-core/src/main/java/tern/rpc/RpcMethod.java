@@ -38,10 +38,10 @@ public @interface RpcMethod {
     boolean oneWay() default false;
 
     /**
-     * The timeout of a call, including all attempts: a number with a unit such as {@code 500ms} or {@code 2s}. A
-     * number without a unit is in milliseconds. The value may contain
-     * placeholders if the Spring Boot starter creates the reference. If it is empty, the client's default applies. Streaming methods have no default timeout, because a stream may last
-     * indefinitely. A stream is limited only by this value, a setting of the method, {@link
+     * The timeout of a call, including all attempts: a number with a unit such as {@code 500ms} or {@code 2s}. A number
+     * without a unit is in milliseconds. The value may contain placeholders if the Spring Boot starter creates the
+     * reference. If it is empty, the client's default applies. Streaming methods have no default timeout, because a
+     * stream may last indefinitely. A stream is limited only by this value, a setting of the method, {@link
      * CallOptions#timeout(java.time.Duration)} and the deadline of the call being served.
      */
     String timeout() default "";

@@ -69,6 +69,18 @@ class RpcReferenceTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"dubbo", "tri", "http"})
+    void longestTimeoutLimitsNoCall(String protocol) {
+        provider(Greeter.class)
+                .run(there -> application(FieldUser.class)
+                        .withPropertyValues(
+                                "rpc.client.url=" + protocol + "://" + addressOf(there), "rpc.client.timeout=36500d")
+                        .run(here -> assertThat(
+                                        here.getBean(FieldUser.class).greetings.greet(protocol))
+                                .isEqualTo("Hello " + protocol)));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"dubbo", "tri", "http"})
     void addressNamesTheProtocol(String protocol) {
         provider(Greeter.class)
                 .run(there -> application(FieldUser.class)
