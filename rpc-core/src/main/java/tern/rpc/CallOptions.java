@@ -160,6 +160,9 @@ public final class CallOptions {
     /**
      * Returns a new proxy whose calls have these options. The given proxy does not change. Creating a proxy is cheap.
      *
+     * <p>If the given proxy already has options, the new proxy has both. For an option that both set, these options take
+     * precedence. A header in these options replaces all headers with the same name that the given proxy has.
+     *
      * @throws IllegalArgumentException if the object is not a proxy created by Tern
      */
     @SuppressWarnings("unchecked")
@@ -172,6 +175,23 @@ public final class CallOptions {
         }
         throw new IllegalArgumentException(proxy.getClass().getName()
                 + " is not a remote proxy; pass what @RpcReference injected or RpcClient.refer returned");
+    }
+
+    /** Returns these options with the given options added. For an option that both set, the given options win. */
+    public CallOptions with(CallOptions later) {
+        if (this == NONE) {
+            return later;
+        }
+        Metadata merged = headers.copy();
+        merged.removeIf(later.headers::contains);
+        return new CallOptions(
+                merged.addAll(later.headers),
+                later.limit == null ? limit : later.limit,
+                compressed || later.compressed,
+                later.responseHeaders == null ? responseHeaders : later.responseHeaders,
+                later.responseTrailers == null ? responseTrailers : later.responseTrailers,
+                later.key == null ? key : later.key,
+                later.waitForReady == null ? waitForReady : later.waitForReady);
     }
 
     public Metadata headers() {
@@ -211,7 +231,7 @@ public final class CallOptions {
 
     /** Implemented by the invocation handlers of Tern's proxies. */
     public interface Target {
-        /** Returns a proxy for the same service whose calls have the given options. */
+        /** Returns a proxy for the same service whose calls have the options of this proxy and the given options. */
         Object with(CallOptions options);
     }
 }

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -23,6 +26,48 @@ class CallOptionsTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> CallOptions.none().header("", "blue"))
                 .withMessage("a header needs a name");
+    }
+
+    @Test
+    void optionsThatAreAddedKeepTheEarlierOnesThatTheyDoNotSet() {
+        List<String> seen = new ArrayList<>();
+        CallOptions earlier = CallOptions.none()
+                .header("tenant", "red")
+                .header("trace", "1")
+                .timeout(Duration.ofSeconds(1))
+                .key("a")
+                .waitForReady()
+                .compressed()
+                .onResponseHeaders(headers -> seen.add("earlier headers"))
+                .onResponseTrailers(trailers -> seen.add("earlier trailers"));
+
+        CallOptions both = earlier.with(CallOptions.none()
+                .header("Tenant", "blue")
+                .waitForReady(false)
+                .onResponseTrailers(trailers -> seen.add("later trailers")));
+
+        assertThat(both.headers().getAll("tenant")).containsExactly("blue");
+        assertThat(both.headers().get("trace")).isEqualTo("1");
+        assertThat(both.timeout()).isEqualTo(Duration.ofSeconds(1));
+        assertThat(both.key()).isEqualTo("a");
+        assertThat(both.isWaitingForReady()).isFalse();
+        assertThat(both.isCompressed()).isTrue();
+        Objects.requireNonNull(both.responseHeaders()).accept(new Metadata());
+        Objects.requireNonNull(both.responseTrailers()).accept(new Metadata());
+        assertThat(seen).containsExactly("earlier headers", "later trailers");
+        assertThat(earlier.headers().get("tenant")).isEqualTo("red");
+    }
+
+    @Test
+    void laterTimeoutAndKeyReplaceTheEarlierOnes() {
+        CallOptions earlier = CallOptions.none().timeout(Duration.ofSeconds(1)).key("a");
+
+        CallOptions both = earlier.with(
+                CallOptions.none().timeout(Duration.ofSeconds(2)).key("b").tag("gray"));
+
+        assertThat(both.timeout()).isEqualTo(Duration.ofSeconds(2));
+        assertThat(both.key()).isEqualTo("b");
+        assertThat(both.headers().get("dubbo.tag")).isEqualTo("gray");
     }
 
     @Test

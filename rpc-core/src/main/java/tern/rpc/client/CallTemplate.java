@@ -30,8 +30,9 @@ record CallTemplate(
         NanoClock clock,
         @Nullable CallToken token) {
 
-    CallTemplate with(CallOptions options) {
-        return new CallTemplate(service, options, clock, token);
+    /** Adds the options to those of this template. The given options take precedence. */
+    CallTemplate with(CallOptions later) {
+        return new CallTemplate(service, options.with(later), clock, token);
     }
 
     /**
