@@ -293,7 +293,8 @@ public final class Cluster implements AutoCloseable {
             return instances;
         }
         List<Instance> near = instances.stream()
-                .filter(instance -> instance.attributes().zone().equals(settings.zone()))
+                .filter(instance -> instance.attributes().weight() > 0
+                        && instance.attributes().zone().equals(settings.zone()))
                 .toList();
         return near.size() < settings.subset() ? instances : near;
     }
@@ -353,32 +354,39 @@ public final class Cluster implements AutoCloseable {
             return targets.get(0);
         }
         Target trial = survey.takeTrial();
-        if (trial != null && trial != excluded && trial.isUsable() && targets.contains(trial)) {
+        if (trial != null
+                && trial != excluded
+                && trial.isUsable()
+                && trial.attributes().weight() > 0
+                && targets.contains(trial)) {
             return trial;
         }
         Candidate picked = group.pick(key, excluded, now, figures);
         return picked instanceof Target target && target.isUsable() ? target : unavailable(targets, excluded);
     }
 
+    /**
+     * Chooses a provider after the balancer has chosen none. Prefers providers with a weight above 0. Among these,
+     * prefers a connected provider, then a provider that is being connected, then the provider of the previous attempt.
+     */
     private Target unavailable(List<Target> targets, @Nullable Target excluded) {
-        Target connecting = null;
+        Target best = null;
+        int highest = 0;
         int start = ThreadLocalRandom.current().nextInt(targets.size());
         for (int i = 0; i < targets.size(); i++) {
             Target target = targets.get((start + i) % targets.size());
             // isConnecting is called first, because the connection may become usable between the two checks.
             boolean soon = target.node().isConnecting();
-            if (target != excluded && target.isUsable()) {
-                return target;
-            }
-            if (target != excluded && soon) {
-                connecting = target;
+            boolean isUsable = target.isUsable();
+            int rank = target == excluded ? 1 : isUsable ? 3 : 2;
+            rank += target.attributes().weight() > 0 ? 3 : 0;
+            if ((isUsable || soon) && rank > highest) {
+                highest = rank;
+                best = target;
             }
         }
-        if (connecting != null) {
-            return connecting;
-        }
-        if (excluded != null && (excluded.node().isConnecting() || excluded.isUsable())) {
-            return excluded;
+        if (best != null) {
+            return best;
         }
         refresh();
         Target any = targets.get(start);

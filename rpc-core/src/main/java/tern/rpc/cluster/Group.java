@@ -60,14 +60,25 @@ final class Group {
         double share = figures.localShare();
         Candidate near =
                 share < 1 && ThreadLocalRandom.current().nextFloat() >= share ? null : first.pick(key, excluded, now);
-        if (near != null && near.score(now) < SPILL && !near.isAvoided(now)) {
+        if (near != null && near.score(now) < SPILL && Targets.isGood(near, now)) {
             return near;
         }
         Candidate farther = far.pick(key, excluded, now);
         if (near == null) {
-            return farther == null ? first.pick(key, excluded, now) : farther;
+            if (farther != null && Targets.isGood(farther, now)) {
+                return farther;
+            }
+            near = first.pick(key, excluded, now);
         }
-        boolean isBetter = farther != null && (near.isAvoided(now) || farther.score(now) * SPILL < near.score(now));
+        if (near == null || farther == null) {
+            return near == null ? farther : near;
+        }
+        int nearRank = Targets.rank(near, now);
+        int farRank = Targets.rank(farther, now);
+        if (nearRank != farRank) {
+            return nearRank > farRank ? near : farther;
+        }
+        boolean isBetter = near.isAvoided(now) || farther.score(now) * SPILL < near.score(now);
         return isBetter ? farther : near;
     }
 

@@ -11,6 +11,9 @@ import tern.rpc.endpoint.Instance;
  */
 final class Subset {
 
+    /** Added to the hashes of providers with weight 0, so that they are chosen after all other providers. */
+    private static final long LAST = 1L << 62;
+
     private final long client;
     private final int size;
 
@@ -56,7 +59,8 @@ final class Subset {
     }
 
     private long hash(Instance instance) {
-        return Hashes.mix(client ^ Hashes.of(instance.endpoint()));
+        long hash = Hashes.mix(client ^ Hashes.of(instance.endpoint())) >> 2;
+        return instance.attributes().weight() > 0 ? hash : hash + LAST;
     }
 
     private static void heapify(long[] heap) {

@@ -190,7 +190,10 @@ final class Survey {
     @Nullable
     Target takeProbe(List<Target> among, long now) {
         Target found = suspect.get();
-        if (found == null || !among.contains(found) || !found.node().takeProbe(now, PROBE_NANOS)) {
+        if (found == null
+                || found.attributes().weight() == 0
+                || !among.contains(found)
+                || !found.node().takeProbe(now, PROBE_NANOS)) {
             return null;
         }
         lastCopyNanos = now;

@@ -8,6 +8,11 @@ import tern.rpc.endpoint.Candidate;
 /** Functions for arrays of providers. */
 final class Targets {
 
+    // The ranks of usable providers.
+    private static final int AVOIDED = 1;
+    private static final int WEIGHTLESS = 2;
+    private static final int GOOD = 3;
+
     private Targets() {}
 
     static Target[] of(List<Candidate> candidates) {
@@ -17,18 +22,20 @@ final class Targets {
     /**
      * Searches all providers for a usable one, from a random start. Prefers a provider that is not avoided and has a
      * weight above 0. The search is needed only in the rare case that most providers are unusable.
+     *
+     * @return null if only the excluded provider can take the call, or if the others have weight 0
      */
     static @Nullable Target anyUsable(Target[] targets, @Nullable Candidate excluded, long now) {
         Target usable = null;
-        int rank = 0; // The rank of the best usable provider so far: 1 if it is avoided, 2 if its weight is 0.
+        int rank = 0; // The rank of the best usable provider so far.
         int start = ThreadLocalRandom.current().nextInt(targets.length);
         for (int i = 0; i < targets.length; i++) {
             Target target = targets[start + i < targets.length ? start + i : start + i - targets.length];
             if (target == excluded || !target.isUsable()) {
                 continue;
             }
-            int found = target.isAvoided(now) ? 1 : target.attributes().weight() == 0 ? 2 : 3;
-            if (found == 3) {
+            int found = rank(target, now);
+            if (found == GOOD) {
                 return target;
             }
             if (found > rank) {
@@ -36,6 +43,21 @@ final class Targets {
                 usable = target;
             }
         }
-        return usable;
+        return rank == WEIGHTLESS && isTaking(excluded, now) && usable != null && !usable.isHeld() ? null : usable;
+    }
+
+    /** Returns whether the provider of the previous attempt can take the next attempt, too. */
+    private static boolean isTaking(@Nullable Candidate excluded, long now) {
+        return excluded != null && excluded.isUsable() && isGood(excluded, now);
+    }
+
+    /** Returns the preference for a usable provider; a provider with a higher rank is chosen first. */
+    static int rank(Candidate usable, long now) {
+        return usable.isAvoided(now) ? AVOIDED : usable.attributes().weight() == 0 ? WEIGHTLESS : GOOD;
+    }
+
+    /** Returns whether a usable provider has a weight above 0 and is neither silent nor ejected. */
+    static boolean isGood(Candidate usable, long now) {
+        return rank(usable, now) == GOOD;
     }
 }

@@ -49,7 +49,8 @@ final class WeightedChoice {
         return true;
     }
 
-    private void fill(double[] share) {
+    private void fill(double[] weights) {
+        double[] share = weights.clone();
         int[] small = new int[size];
         int[] large = new int[size];
         int smalls = 0;
@@ -75,9 +76,13 @@ final class WeightedChoice {
             int rest = large[--larges];
             set(rest, 1, rest);
         }
-        while (smalls > 0) { // Rounding errors may leave some columns without an alias. These columns need none.
+        int heaviest = 0;
+        for (int i = 1; i < size; i++) {
+            heaviest = weights[i] > weights[heaviest] ? i : heaviest;
+        }
+        while (smalls > 0) { // Rounding errors may leave some columns without an alias.
             int rest = small[--smalls];
-            set(rest, 1, rest);
+            set(rest, weights[rest] > 0 ? 1 : 0, heaviest);
         }
     }
 

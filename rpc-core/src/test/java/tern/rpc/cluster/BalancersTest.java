@@ -91,6 +91,45 @@ class BalancersTest {
         assertThat(shares[3]).isBetween(0.2, 0.3);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"p2c", "round-robin", "consistent-hash"})
+    void retryGoesToTheFailedProviderRatherThanToOneWithWeightZero(String policy) {
+        List<Candidate> targets = targets(100, 0);
+        Balancer balancer = Policies.named(policy).of(targets);
+
+        assertThat(balancer.pick(0, targets.get(0), 1)).isNull();
+        connections.get(0).available = false;
+        assertThat(balancer.pick(0, targets.get(0), 1)).isSameAs(targets.get(1));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"p2c", "round-robin", "consistent-hash"})
+    void providerOfTheOwnZoneWithWeightZeroGetsNoCallsWhileAnotherZoneCanTakeThem(String policy) {
+        List<Target> targets =
+                targets(0, 0, 100).stream().map(Target.class::cast).toList();
+        targets.forEach(target -> target.attributes(
+                target.attributes().withZone(targets.indexOf(target) < 2 ? "near" : "far"), false, 0));
+        Group group =
+                new Group(targets, ClusterSettings.DEFAULT.withZone("near").withPolicy(Policies.named(policy)));
+
+        assertThat(IntStream.range(0, 500).mapToObj(i -> group.pick(0, null, 1, figures)))
+                .containsOnly(targets.get(2));
+        connections.get(2).available = false;
+        assertThat(group.pick(0, null, 1, figures)).isIn(targets.get(0), targets.get(1));
+    }
+
+    @Test
+    void roundedWeightsNeverGiveCallsToWeightZero() {
+        for (int heavy = 1; heavy < 200; heavy++) {
+            List<Candidate> targets = targets(0, heavy, 3, 7, 11, heavy * 13, 17);
+            WeightedChoice choice = new WeightedChoice(targets);
+
+            Random random = new Random(heavy);
+            assertThat(IntStream.range(0, 200).map(i -> choice.draw(random.nextLong())))
+                    .doesNotContain(0);
+        }
+    }
+
     /**
      * Makes calls that take exponentially distributed times with a mean of 10 ms, and returns the shares.
      *

@@ -600,6 +600,33 @@ class ClusterTest {
                 .containsOnly(instance(1).endpoint());
     }
 
+    @Test
+    void providerWithWeightZeroGetsNoCallsWhileAnotherOneIsBeingConnected() {
+        cluster.start(Duration.ZERO);
+        source.lists(new Instance(instance(0).endpoint(), Attributes.ofWeight(0)), instance(1));
+        peer(0).heard = false;
+        peer(1).heard = false;
+
+        assertThat(IntStream.range(0, 100).mapToObj(i -> pick()).map(Target::endpoint))
+                .containsOnly(instance(1).endpoint());
+        peer(0).heard = true;
+        peer(1).available = false;
+        assertThat(pick().endpoint()).isEqualTo(instance(0).endpoint());
+    }
+
+    @Test
+    void subsetPrefersProvidersWithAWeight() {
+        cluster.start(Duration.ZERO);
+        source.lists(IntStream.range(0, 300)
+                .mapToObj(i -> new Instance(instance(i).endpoint(), Attributes.ofWeight(i < 40 ? 100 : 0)))
+                .toList());
+
+        assertThat(cluster.targets()).hasSize(100);
+        assertThat(cluster.targets().stream()
+                        .filter(target -> target.attributes().weight() > 0))
+                .hasSize(40);
+    }
+
     private void call(Target target, Outcome outcome) {
         target.node().begin(now);
         target.node().end(outcome, TICK, now, usual);
