@@ -14,18 +14,12 @@ import tern.rpc.transport.RemoteFailures;
 /**
  * Decides which exceptions of a method are sent with their type: declared exceptions, exceptions from the interface's
  * package, and Java's standard exceptions, because callers have these classes. For any other exception, the caller gets
- * only the class name. Violations reported by Bean Validation become INVALID_ARGUMENT. Refusals by Spring Security
- * become PERMISSION_DENIED and UNAUTHENTICATED.
+ * only the class name. Refusals by Spring Security become PERMISSION_DENIED and UNAUTHENTICATED. {@link Violations}
+ * converts the violations that Bean Validation reports.
  */
 final class ExceptionPolicy {
 
     private static final List<String> STANDARD_PACKAGES = List.of("java.", "javax.", "jakarta.");
-
-    /**
-     * The exception class of Bean Validation. Its instances contain the validated object, so callers get only its
-     * message.
-     */
-    private static final String CONSTRAINT_VIOLATION = "jakarta.validation.ConstraintViolationException";
 
     /** The exception classes of Spring Security. Subclasses and their messages may name the rule or the credentials. */
     private static final String ACCESS_DENIED = "org.springframework.security.access.AccessDeniedException";
@@ -43,15 +37,6 @@ final class ExceptionPolicy {
     private static final int MAX_WRAPPERS = 64;
 
     private ExceptionPolicy() {}
-
-    /** Returns whether Bean Validation reported a violation in an argument or a result. */
-    static boolean isViolation(Throwable cause) {
-        return cause.getClass().getName().equals(CONSTRAINT_VIOLATION);
-    }
-
-    static RpcException violation(Throwable cause) {
-        return RpcException.refusal(StatusCode.INVALID_ARGUMENT, String.valueOf(Thrown.message(cause)), Executed.YES);
-    }
 
     /**
      * Returns the answer to a caller whom Spring Security refused, for example because of {@code @PreAuthorize}; null

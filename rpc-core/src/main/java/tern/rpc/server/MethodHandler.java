@@ -17,6 +17,7 @@ import tern.rpc.PeerText;
 import tern.rpc.RpcException;
 import tern.rpc.ServerFilter;
 import tern.rpc.ServiceKey;
+import tern.rpc.StatusCode;
 import tern.rpc.Thrown;
 import tern.rpc.limit.Limiter;
 import tern.rpc.limit.SeldomWarning;
@@ -110,9 +111,14 @@ final class MethodHandler {
         if (cause instanceof RpcException) {
             return cause;
         }
-        if (ExceptionPolicy.isViolation(cause)) {
-            refused.warn(method + " refused its arguments: " + textOf(cause));
-            return ExceptionPolicy.violation(cause);
+        if (Violations.isViolation(cause)) {
+            RpcException refusal = Violations.refusal(method, cause);
+            if (refusal.code() == StatusCode.INVALID_ARGUMENT) {
+                refused.warn(method + " refused its arguments: " + textOf(cause));
+            } else {
+                unexpected.warn(() -> refusal.status().description(), cause);
+            }
+            return refusal;
         }
         if (ExceptionPolicy.travels(method, cause)) {
             if (!method.declares(cause)) {
