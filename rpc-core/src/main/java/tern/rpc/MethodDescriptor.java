@@ -93,6 +93,24 @@ public final class MethodDescriptor {
         return signature.result();
     }
 
+    /**
+     * Returns the reason why a format that relies on declared types reads a parameter or the result as a wrong class:
+     * its type contains a type variable. Returns null if all types are known.
+     */
+    public @Nullable String unknownType() {
+        for (int i = 0; i < parameters().size(); i++) {
+            if (TypeVariables.unknown(parameters().get(i).generic()) != null) {
+                return unknownType("parameter " + (i + 1), parameters().get(i));
+            }
+        }
+        return TypeVariables.unknown(result().generic()) == null ? null : unknownType("result", result());
+    }
+
+    private String unknownType(String position, ValueType type) {
+        return label + ", " + position + ": " + type.generic().getTypeName() + " does not name a class"
+                + MethodSignature.advice(type.generic());
+    }
+
     /** Returns the exceptions that the Java method declares. */
     public List<Class<?>> exceptions() {
         return exceptions;

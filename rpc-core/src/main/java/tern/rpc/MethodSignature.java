@@ -3,6 +3,7 @@ package tern.rpc;
 import java.io.Closeable;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
+import java.lang.reflect.TypeVariable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -176,9 +177,21 @@ record MethodSignature(
         if (TypeVariables.isVague(type)) {
             warnings.add(position + ": " + type.getTypeName()
                     + " does not name a class; its values are limited to scalars, collections and the"
-                    + " classes that the interface names elsewhere");
+                    + " classes that the interface names elsewhere" + advice(type));
         }
         return new ValueType(type, raw);
+    }
+
+    /** Returns the advice for a type with a type parameter of a generic interface; empty for any other type. */
+    static String advice(Type type) {
+        TypeVariable<?> variable = TypeVariables.unknown(type);
+        if (variable == null || !(variable.getGenericDeclaration() instanceof Class<?> generic)) {
+            return "";
+        }
+        String name = generic.getSimpleName();
+        String others = ", …".repeat(generic.getTypeParameters().length - 1);
+        return ". Declare an interface that sets the type parameter, such as interface Item" + name + " extends " + name
+                + "<Item" + others + ">, and use it for the service and the reference";
     }
 
     private static void checkOneWay(String name, @Nullable RpcMethod marks, Method method, JavaShape responses) {

@@ -88,6 +88,26 @@ final class TypeVariables {
         return !(type instanceof GenericArrayType array) || isVague(array.getGenericComponentType());
     }
 
+    /** Returns a type variable in the type that stands for an unknown type; null if there is none. */
+    static @Nullable TypeVariable<?> unknown(Type type) {
+        if (type instanceof TypeVariable<?> variable) {
+            return variable;
+        }
+        if (type instanceof GenericArrayType array) {
+            return unknown(array.getGenericComponentType());
+        }
+        Type[] parts = type instanceof ParameterizedType parameterized
+                ? parameterized.getActualTypeArguments()
+                : type instanceof WildcardType wildcard ? wildcard.getUpperBounds() : new Type[0];
+        for (Type part : parts) {
+            TypeVariable<?> variable = unknown(part);
+            if (variable != null) {
+                return variable;
+            }
+        }
+        return null;
+    }
+
     private static Class<?> arrayOf(Class<?> component) {
         return Array.newInstance(component, 0).getClass();
     }

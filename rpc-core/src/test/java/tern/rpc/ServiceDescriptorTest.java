@@ -118,6 +118,25 @@ class ServiceDescriptorTest {
         void feed(List<? extends Number> bounded);
     }
 
+    interface Repo<T> {
+        List<T> all();
+    }
+
+    record Item(String name) {}
+
+    interface ItemRepo extends Repo<Item> {}
+
+    @Test
+    void warningOfAGenericInterfaceNamesTheInterfaceToDeclare() {
+        assertThat(ServiceDescriptor.of(Repo.class).warnings())
+                .singleElement()
+                .asString()
+                .startsWith("Repo.all, result: java.util.List<T> does not name a class")
+                .endsWith(". Declare an interface that sets the type parameter, such as interface ItemRepo extends"
+                        + " Repo<Item>, and use it for the service and the reference");
+        assertThat(ServiceDescriptor.of(ItemRepo.class).warnings()).isEmpty();
+    }
+
     @Test
     void wildcardWithABoundNamesAClass() {
         assertThat(ServiceDescriptor.of(Bounded.class).warnings()).isEmpty();
