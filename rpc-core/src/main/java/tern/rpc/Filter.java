@@ -2,6 +2,8 @@ package tern.rpc;
 
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Code that runs around every call. A filter can inspect or change the call, answer it itself, or pass it to {@code
@@ -22,8 +24,27 @@ public interface Filter {
         for (int i = filters.size() - 1; i >= 0; i--) {
             Filter filter = filters.get(i);
             Invoker next = chain;
-            chain = call -> filter.invoke(call, next);
+            chain = call -> required(filter, filter.invoke(call, next), call);
         }
         return chain;
+    }
+
+    private static CompletionStage<Response> required(
+            Filter filter, @Nullable CompletionStage<Response> stage, Invocation call) {
+        if (stage == null) {
+            throw new RpcException(
+                    StatusCode.INTERNAL,
+                    "the filter " + filter.getClass().getName() + " around " + call
+                            + " returned null; return the stage that next.invoke returns, or a stage with a response");
+        }
+        return stage;
+    }
+
+    /** Returns the class names of the filters, for messages. */
+    static String names(List<? extends Filter> filters) {
+        return filters.stream()
+                .map(filter -> filter.getClass().getName())
+                .distinct()
+                .collect(Collectors.joining(", "));
     }
 }

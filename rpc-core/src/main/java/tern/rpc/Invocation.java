@@ -1,5 +1,6 @@
 package tern.rpc;
 
+import java.lang.reflect.Method;
 import java.util.concurrent.Executor;
 
 /**
@@ -92,7 +93,22 @@ public final class Invocation {
         return options;
     }
 
+    /**
+     * Returns a copy with other arguments.
+     *
+     * @throws IllegalArgumentException if their number is not the number of the Java method's parameters
+     */
     public Invocation withArguments(Object... arguments) {
+        Method java = method.javaMethod();
+        if (java != null && arguments.length != java.getParameterCount()) {
+            throw new IllegalArgumentException("withArguments got " + arguments.length + " arguments, but " + method
+                    + " has " + java.getParameterCount() + " parameters");
+        }
+        return withValues(arguments);
+    }
+
+    /** Returns a copy with the values of a message, which may have fewer values than the Java method has parameters. */
+    public Invocation withValues(Object... arguments) {
         return new Invocation(service, method, arguments, metadata, deadline, executor, options);
     }
 

@@ -5,6 +5,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallOptions;
 import tern.rpc.Deadline;
+import tern.rpc.Filter;
 import tern.rpc.Invocation;
 import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
@@ -98,7 +99,10 @@ record CallTemplate(
 
     static Response requireResponse(ClientMethod method, @Nullable Response response) {
         if (response == null) {
-            throw new RpcException(StatusCode.INTERNAL, "a filter around " + method.descriptor() + " gave no response");
+            throw new RpcException(
+                    StatusCode.INTERNAL,
+                    "a filter around " + method.descriptor() + " gave no response; the filters are "
+                            + Filter.names(method.filters()));
         }
         return response;
     }

@@ -101,6 +101,37 @@ final class MethodHandler {
         return limiter;
     }
 
+    /** Returns the failure of a call for which a filter gave no response. */
+    RpcException withoutResponse() {
+        String text = "a filter around " + method + " gave no response";
+        LOG.warn("{}; the filters are {}", text, Filter.names(filters));
+        return new RpcException(StatusCode.INTERNAL, text);
+    }
+
+    /** Names what threw the exception, for the log: the method, or a filter around it. */
+    private String thrower(Throwable cause) {
+        for (StackTraceElement frame : filters.isEmpty() ? new StackTraceElement[0] : Thrown.trace(cause)) {
+            if (frame.getClassName().equals(MethodInvoker.class.getName())) {
+                break; // The method has thrown the exception, and the filters are further down the stack.
+            }
+            for (ServerFilter filter : filters) {
+                if (isOf(filter.getClass().getName(), frame)) {
+                    return "the filter " + frame.getClassName() + " around " + method;
+                }
+            }
+        }
+        return method.toString();
+    }
+
+    /** Returns whether a method of the filter's class, or a lambda expression in it, was running. */
+    private static boolean isOf(String filter, StackTraceElement frame) {
+        int generated = filter.indexOf("$$");
+        String written = generated < 0 ? filter : filter.substring(0, generated);
+        boolean isLambda = filter.contains("$$Lambda");
+        return frame.getClassName().equals(written)
+                && (!isLambda || frame.getMethodName().startsWith("lambda$"));
+    }
+
     /**
      * Returns the failure that the caller gets. Logs an undeclared exception with its stack trace, at a limited rate.
      * If the caller does not have the exception's class, at least one line is always logged, so that the id sent
@@ -122,7 +153,13 @@ final class MethodHandler {
         }
         if (ExceptionPolicy.travels(method, cause)) {
             if (!method.declares(cause)) {
-                unexpected.warn(() -> method + " failed with an exception that it does not declare", cause);
+                unexpected.warn(
+                        () -> {
+                            String thrower = thrower(cause);
+                            String what = thrower.equals(method.toString()) ? "it" : "the method";
+                            return thrower + " failed with an exception that " + what + " does not declare";
+                        },
+                        cause);
             }
             return cause;
         }
@@ -134,7 +171,7 @@ final class MethodHandler {
             return refusal;
         }
         int id = ThreadLocalRandom.current().nextInt();
-        String line = method + " failed with an exception that callers do not know; they get "
+        String line = thrower(cause) + " failed with an exception that callers do not know; they get "
                 + RemoteFailures.foreignText(cause.getClass().getName(), id);
         if (!unexpected.warn(() -> line, cause)) {
             LOG.warn("{}: {}", line, textOf(cause));

@@ -433,9 +433,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
             }
             return null;
         }
-        Throwable cause = failure != null
-                ? failure
-                : new RpcException(StatusCode.INTERNAL, "a filter around " + found.method() + " gave no response");
+        Throwable cause = failure != null ? failure : found.withoutResponse();
         Throwable outgoing = found.outgoing(afterMethod(found, cause));
         sendHeadersBefore(outgoing);
         call.fail(outgoing, responseMetadata());

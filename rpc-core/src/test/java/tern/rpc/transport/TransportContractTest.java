@@ -35,6 +35,8 @@ import tern.rpc.CallOptions;
 import tern.rpc.ClientFilter;
 import tern.rpc.Deadline;
 import tern.rpc.Filter;
+import tern.rpc.Invocation;
+import tern.rpc.Invoker;
 import tern.rpc.Metadata;
 import tern.rpc.NanoClock;
 import tern.rpc.Response;
@@ -764,6 +766,42 @@ public abstract class TransportContractTest extends TransportTest {
                 .hasCauseInstanceOf(RpcException.class)
                 .hasMessageContaining("gave no response");
         assertThatThrownBy(() -> filtered.echo("x")).hasMessageContaining("gave no response");
+    }
+
+    /** Returns null instead of a stage, which the compiler does not prevent. */
+    private static final class NullFilter implements ClientFilter, ServerFilter {
+        @Override
+        @SuppressWarnings("NullAway") // tests a mistake of applications
+        public CompletionStage<Response> invoke(Invocation call, Invoker next) {
+            return null;
+        }
+    }
+
+    @Test
+    void filterThatReturnsNullIsNamedOnBothSides() {
+        serve(settings -> settings.filter(new NullFilter()));
+        ContractService proxy = refer(client -> {}, reference -> {});
+        ContractService filtered = refer(client -> client.filter(new NullFilter()), reference -> {});
+
+        for (ContractService each : List.of(proxy, filtered)) {
+            assertThatThrownBy(() -> each.echo("x"))
+                    .isInstanceOf(RpcException.class)
+                    .hasMessageContaining("the filter " + NullFilter.class.getName() + " around ")
+                    .hasMessageContaining("returned null");
+        }
+        assertThatThrownBy(() -> filtered.later("now").join()).hasMessageContaining(NullFilter.class.getName());
+    }
+
+    @Test
+    void filterThatChangesTheNumberOfArgumentsIsToldSo() {
+        serve(settings -> {});
+        ContractService filtered =
+                refer(client -> client.filter((call, next) -> next.invoke(call.withArguments())), reference -> {});
+
+        assertThatThrownBy(() -> filtered.echo("x"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("withArguments got 0 arguments, but ")
+                .hasMessageContaining("/echo has 1 parameters");
     }
 
     @Test
