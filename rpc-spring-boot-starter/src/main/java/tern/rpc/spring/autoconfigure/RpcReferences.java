@@ -16,6 +16,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.beans.factory.BeanCurrentlyInCreationException;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
@@ -119,7 +121,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
         OptionalModules.checkProtocol(wanted.protocol(), where);
         String name = ClientSettings.nameOf(type, annotation, placeholders(annotation, where));
         // The client is created without holding this lock, because the bean factory acquires its own locks.
-        RpcClient made = client.getObject();
+        RpcClient made = client(type, where);
         synchronized (this) {
             names.add(settings.configured(name).getKey());
             called.add(wanted.key());
@@ -132,6 +134,30 @@ public final class RpcReferences implements SmartInitializingSingleton {
                 origins.put(wanted, new Origin(type, annotation, where));
             }
             return proxy;
+        }
+    }
+
+    /**
+     * Returns the client for a reference. If the client is being created, it needs the bean that contains the
+     * reference. Spring would report this as a circular reference without advice.
+     */
+    private RpcClient client(Class<?> type, String where) {
+        try {
+            return client.getObject();
+        } catch (BeanCreationException e) {
+            if (!e.contains(BeanCurrentlyInCreationException.class)
+                    && !(e instanceof BeanCurrentlyInCreationException)) {
+                throw e;
+            }
+            String name = type.getSimpleName();
+            // The cause is omitted, because Spring Boot's analyzer of circular references would take precedence.
+            throw new RpcStartException(
+                    where + " refers to " + type.getName() + ", but the client needs this bean before it can create"
+                            + " references: the bean is a ClientFilter or RpcClientCustomizer, or one of these needs it",
+                    "Inject @RpcReference ObjectProvider<" + name + ">, and call getObject() on it during each call. A"
+                            + " filter also runs around the calls that it makes itself, so let it pass on the calls of "
+                            + name + " without a call of its own.",
+                    null);
         }
     }
 
