@@ -293,7 +293,8 @@ public final class Connection implements PendingCall.Carrier {
         String reason = "the connection was closed by the server"
                 + (heard || state == State.CONNECTING
                         ? ""
-                        : " before it sent anything; does it serve " + protocol.name() + " on this port?");
+                        : " before it sent anything; does it serve " + protocol.name() + " on this port"
+                                + (tls == null ? ", without TLS?" : "?"));
         if (tls == null || loop.isShuttingDown()) {
             close(reason);
         } else {

@@ -108,7 +108,7 @@ final class ProtocolDetector extends ByteToMessageDecoder {
         if (!insideTls && !gate.takesClearText()) {
             refused = true;
             in.skipBytes(in.readableBytes());
-            gate.refuseClearText(context.channel(), protocol);
+            gate.refuseClearText(context, connection, protocol);
             return;
         }
         connection.speaks(protocol);

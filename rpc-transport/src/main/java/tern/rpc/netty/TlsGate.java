@@ -5,6 +5,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import java.nio.channels.ClosedChannelException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -30,8 +31,17 @@ final class TlsGate {
     private static final byte MAJOR_VERSION = 3;
     private static final int MAX_MINOR_VERSION = 4;
 
-    /** The TLS record that contains the fatal alert handshake_failure (RFC 8446, section 6). */
-    private static final byte[] ALERT = {0x15, 3, 3, 0, 2, 2, 40};
+    /**
+     * The TLS record that contains the fatal alert unexpected_message (RFC 8446, section 6). Clients without TLS
+     * recognize it as TLS.
+     */
+    private static final byte[] ALERT = {0x15, 3, 3, 0, 2, 2, 10};
+
+    /**
+     * The answer to a client that begins a handshake. It is not a TLS record, so every client reports that the server
+     * does not use TLS. After an alert, a client would report that its keys or ciphers were refused.
+     */
+    private static final byte[] NO_TLS = "This port does not use TLS.\r\n".getBytes(StandardCharsets.US_ASCII);
 
     private final @Nullable TlsContext context;
     private final boolean clearTextToo;
@@ -86,23 +96,27 @@ final class TlsGate {
     }
 
     /**
-     * Sends a TLS alert to a client that begins a TLS handshake on a port without TLS. Without the alert, the client
-     * would wait for its handshake timeout.
+     * Answers a client that begins a TLS handshake on a port without TLS. Without the answer, the client would wait for
+     * its handshake timeout.
      */
     void refuseTls(ChannelHandlerContext handler, ServerConnection connection) {
         unexpectedTls.warn("Closing a connection from " + connection.remoteAddress()
                 + ": the client uses TLS, but this port does not (set rpc.server.ssl.bundle, or leave out"
                 + " rpc.client.ssl.bundle at the client)");
-        handler.writeAndFlush(Unpooled.wrappedBuffer(ALERT));
+        handler.writeAndFlush(Unpooled.wrappedBuffer(NO_TLS));
         connection.closeWhenWritten();
     }
 
-    /** Refuses a client that uses a served protocol without TLS on a port that requires TLS. */
-    void refuseClearText(Channel channel, ServerProtocol protocol) {
-        unexpectedClearText.warn("Closing a connection from " + channel.remoteAddress() + ": the client speaks "
+    /**
+     * Refuses a client that uses a served protocol without TLS on a port that requires TLS. The alert tells the client
+     * that the port uses TLS and that the server has not read a request.
+     */
+    void refuseClearText(ChannelHandlerContext handler, ServerConnection connection, ServerProtocol protocol) {
+        unexpectedClearText.warn("Closing a connection from " + connection.remoteAddress() + ": the client speaks "
                 + protocol.name() + " in clear text, but this port requires TLS (set rpc.client.ssl.bundle at the"
                 + " client, or rpc.server.ssl.optional=true here until every client has it)");
-        channel.close();
+        handler.writeAndFlush(Unpooled.wrappedBuffer(ALERT));
+        connection.closeWhenWritten();
     }
 
     /** Called when the TLS handshake of a connection has failed. */
