@@ -138,7 +138,13 @@ class ServicePolicy implements ReadableTypes {
         if (known != null) {
             return known;
         }
-        Class<?> type = isTrusted(name, slot) ? load(name) : null;
+        boolean isTrusted = isTrusted(name, slot);
+        Class<?> type = isTrusted ? load(name) : null;
+        if (isTrusted && type == null) {
+            throw new SerializationException("class " + Texts.shortened(name) + " at " + slot + " (" + service.name()
+                    + ") is not on the class path of this application; add the version of the interface's jar that the"
+                    + " sender has");
+        }
         if (type != null && isData(type) && (configured.matches(name) || slot.raw.isAssignableFrom(type))) {
             return type;
         }
