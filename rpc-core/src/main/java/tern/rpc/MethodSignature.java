@@ -174,12 +174,33 @@ record MethodSignature(
                 throw new IllegalArgumentException(position + ": " + type.getTypeName() + " cannot travel; " + instead);
             }
         });
+        for (Type part : TypeVariables.parts(type)) {
+            checkPart(part, type, position);
+        }
         if (TypeVariables.isVague(type)) {
             warnings.add(position + ": " + type.getTypeName()
                     + " does not name a class; its values are limited to scalars, collections and the"
                     + " classes that the interface names elsewhere" + advice(type));
         }
         return new ValueType(type, raw);
+    }
+
+    /** Refuses a type argument or element type that stands for a later value or works only within one process. */
+    private static void checkPart(Type part, Type whole, String position) {
+        Class<?> raw = TypeVariables.rawClass(part);
+        if (Future.class.isAssignableFrom(raw) || JavaShape.of(raw) != JavaShape.VALUE) {
+            throw new IllegalArgumentException(position + ": " + whole.getTypeName() + " cannot travel, because a "
+                    + raw.getSimpleName() + " inside another type cannot be sent; use the values themselves");
+        }
+        LOCAL_ONLY.forEach((local, instead) -> {
+            if (local.isAssignableFrom(raw)) {
+                throw new IllegalArgumentException(position + ": " + whole.getTypeName() + " cannot travel, because "
+                        + raw.getSimpleName() + " works only within one process; " + instead);
+            }
+        });
+        for (Type inner : TypeVariables.parts(part)) {
+            checkPart(inner, whole, position);
+        }
     }
 
     /** Returns the advice for a type with a type parameter of a generic interface; empty for any other type. */

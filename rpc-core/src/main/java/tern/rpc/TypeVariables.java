@@ -88,18 +88,25 @@ final class TypeVariables {
         return !(type instanceof GenericArrayType array) || isVague(array.getGenericComponentType());
     }
 
+    /** Returns the type arguments, the element type of an array, or the upper bounds of a wildcard. */
+    static Type[] parts(Type type) {
+        if (type instanceof GenericArrayType array) {
+            return new Type[] {array.getGenericComponentType()};
+        }
+        if (type instanceof Class<?> known && known.isArray()) {
+            return new Type[] {known.getComponentType()};
+        }
+        return type instanceof ParameterizedType parameterized
+                ? parameterized.getActualTypeArguments()
+                : type instanceof WildcardType wildcard ? wildcard.getUpperBounds() : new Type[0];
+    }
+
     /** Returns a type variable in the type that stands for an unknown type; null if there is none. */
     static @Nullable TypeVariable<?> unknown(Type type) {
         if (type instanceof TypeVariable<?> variable) {
             return variable;
         }
-        if (type instanceof GenericArrayType array) {
-            return unknown(array.getGenericComponentType());
-        }
-        Type[] parts = type instanceof ParameterizedType parameterized
-                ? parameterized.getActualTypeArguments()
-                : type instanceof WildcardType wildcard ? wildcard.getUpperBounds() : new Type[0];
-        for (Type part : parts) {
+        for (Type part : parts(type)) {
             TypeVariable<?> variable = unknown(part);
             if (variable != null) {
                 return variable;

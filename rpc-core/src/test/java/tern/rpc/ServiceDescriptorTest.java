@@ -9,6 +9,7 @@ import static tern.rpc.MethodType.SERVER_STREAMING;
 
 import java.io.InputStream;
 import java.time.Duration;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -170,6 +171,14 @@ class ServiceDescriptorTest {
         void set(CompletableFuture<String> value);
     }
 
+    interface ReturnsStages {
+        List<CompletionStage<String>> get();
+    }
+
+    interface ReturnsLines {
+        CompletableFuture<Map<String, Iterator<String>[]>> get();
+    }
+
     interface ReturnsRawStage {
         @SuppressWarnings("rawtypes")
         CompletionStage get();
@@ -307,6 +316,11 @@ class ServiceDescriptorTest {
         assertRefused(TakesOptional.class, "pass the value itself, which may be null");
         assertRefused(ReturnsPlainFuture.class, "a result may be a CompletionStage or a Flow.Publisher");
         assertRefused(TakesFuture.class, "TakesFuture.set, parameter 1");
+        assertRefused(
+                ReturnsStages.class,
+                "ReturnsStages.get, result: java.util.List<java.util.concurrent.CompletionStage<java.lang.String>>"
+                        + " cannot travel, because a CompletionStage inside another type cannot be sent");
+        assertRefused(ReturnsLines.class, "because Iterator works only within one process; pass a List");
         assertRefused(ReturnsRawStage.class, "write, for example, CompletionStage<String>");
         assertRefused(OneWayWithResult.class, "only void methods can be one-way");
         assertRefused(BadTimeout.class, "BadTimeout.send, @RpcMethod(timeout) is 'soon'");

@@ -103,7 +103,8 @@ final class AllowedClasses {
             throw new IllegalArgumentException(
                     position + ": " + type.getName() + " does not implement java.io.Serializable; implement it");
         }
-        if (concrete && !ClassOrigin.isOfApplication(type) && !JdkTypes.isReadable(type)) {
+        boolean isOfJdk = !ClassOrigin.isOfApplication(type);
+        if (isOfJdk && (concrete ? !JdkTypes.isReadable(type) : JdkTypes.isAlwaysLocal(type))) {
             throw new IllegalArgumentException(position + ": " + type.getName()
                     + " is not among the classes of the JDK that travel; declare a simpler one, such as String");
         }

@@ -1,7 +1,10 @@
 package tern.rpc.serialization.hessian;
 
+import java.util.Collection;
 import java.util.Date;
 import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /** Decides which concrete JDK classes may be read at a position whose declared type is a JDK type. */
@@ -20,6 +23,33 @@ final class JdkTypes {
             String.class,
             Date.class);
 
+    /** The packages of handles, such as files, buffers, connections and reflection. */
+    private static final List<String> LOCAL_PACKAGES = List.of(
+            "java.io.",
+            "java.lang.invoke.",
+            "java.lang.module.",
+            "java.lang.ref.",
+            "java.lang.reflect.",
+            "java.net.",
+            "java.nio.",
+            "java.sql.",
+            "java.util.concurrent.locks.",
+            "java.util.stream.",
+            "javax.sql.");
+
+    private static final Set<String> LOCAL = Set.of(
+            "java.util.Enumeration",
+            "java.util.Iterator",
+            "java.util.ListIterator",
+            "java.util.PrimitiveIterator",
+            "java.util.Spliterator",
+            "java.util.concurrent.CompletionStage",
+            "java.util.concurrent.Executor",
+            "java.util.concurrent.ExecutorService",
+            "java.util.concurrent.Flow$Publisher",
+            "java.util.concurrent.Flow$Subscriber",
+            "java.util.concurrent.Future");
+
     private JdkTypes() {}
 
     static boolean isReadable(Class<?> type) {
@@ -29,6 +59,18 @@ final class JdkTypes {
                 || Throwable.class.isAssignableFrom(type)
                 || JdkForms.isMade(type)
                 || isContainer(type);
+    }
+
+    /**
+     * Returns whether no value of an interface or abstract class of the JDK can be sent: no class of the JDK that
+     * travels implements it, and applications do not implement it for their data.
+     */
+    static boolean isAlwaysLocal(Class<?> type) {
+        return (LOCAL_PACKAGES.stream().anyMatch(type.getName()::startsWith) || LOCAL.contains(type.getName()))
+                && SCALARS.stream().noneMatch(type::isAssignableFrom)
+                && JdkForms.made().stream().noneMatch(type::isAssignableFrom)
+                && !Collection.class.isAssignableFrom(type)
+                && !Map.class.isAssignableFrom(type);
     }
 
     private static boolean isContainer(Class<?> type) {

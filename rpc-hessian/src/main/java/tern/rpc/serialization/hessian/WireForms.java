@@ -17,6 +17,7 @@ import java.io.Serializable;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Proxy;
 import java.net.InetAddress;
+import java.util.AbstractMap.SimpleImmutableEntry;
 import java.util.BitSet;
 import java.util.Calendar;
 import java.util.Collection;
@@ -135,7 +136,9 @@ final class WireForms implements WireForm.Lookup {
             return BeanForm.ofComponents(type);
         }
         if (!Serializable.class.isAssignableFrom(type)) {
-            return null;
+            boolean isEntryOfJdk = Map.Entry.class.isAssignableFrom(type) && !ClassOrigin.isOfApplication(type);
+            // For example, the result of Map.entry and the entries of a HashMap.
+            return isEntryOfJdk ? JdkPartsForm.of(SimpleImmutableEntry.class) : null;
         }
         WireForm builder = BuilderForm.of(type);
         WireForm ofJdk = builder != null ? builder : JdkPartsForm.of(type);

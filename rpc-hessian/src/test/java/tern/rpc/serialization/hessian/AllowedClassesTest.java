@@ -1,13 +1,21 @@
 package tern.rpc.serialization.hessian;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.Serializable;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.security.Principal;
+import java.time.ZoneId;
 import java.util.Arrays;
+import java.util.Calendar;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
@@ -135,6 +143,41 @@ class AllowedClassesTest {
                 "TakesLogger.take, parameter 1: java.util.logging.Logger is not among the classes of the JDK");
     }
 
+    interface TakesPath {
+        void take(List<Path> paths);
+    }
+
+    interface ReturnsBuffer {
+        ByteBuffer get();
+    }
+
+    static class HoldsStage implements Serializable {
+        @Nullable
+        CompletionStage<String> later;
+    }
+
+    interface TakesStage {
+        void take(HoldsStage stage);
+    }
+
+    interface TakesOpenTypes {
+        Serializable open(
+                Comparable<?> one, CharSequence two, Number three, Map.Entry<String, Integer> four, Calendar five);
+
+        Principal application(Iterable<String> one, ZoneId two, Queue<String> three);
+    }
+
+    @Test
+    void anInterfaceOfTheJdkThatNoValueImplementsStopsTheStart() {
+        assertRefused(TakesPath.class, "TakesPath.take, parameter 1: java.nio.file.Path is not among the classes");
+        assertRefused(ReturnsBuffer.class, "ReturnsBuffer.get, result: java.nio.ByteBuffer is not among the classes");
+        assertRefused(
+                TakesStage.class,
+                "field later of " + HoldsStage.class.getName() + ": java.util.concurrent.CompletionStage is not among");
+        assertThatCode(() -> AllowedClasses.of(ServiceDescriptor.of(TakesOpenTypes.class)))
+                .doesNotThrowAnyException();
+    }
+
     private static void assertRefused(Class<?> service, String message) {
         HessianSerializer serializer = HessianSerializer.builder().build();
 
@@ -162,6 +205,18 @@ class AllowedClassesTest {
         assertThat(coding.through(new Configured(1), Object.class)).isEqualTo(new Configured(1));
         assertThatThrownBy(() -> coding.through(new ConfiguredToo(1), Object.class))
                 .isInstanceOf(SerializationException.class);
+    }
+
+    @Test
+    void aClassOfTheServiceThatDoesNotExistHereIsCalledMissing() {
+        Coding coding = Coding.of(Bounded.class);
+        String gone = Bound.class.getPackageName() + ".Gone";
+
+        assertThatThrownBy(() -> coding.read(Coding.bytes("43 \"" + gone + "\" 90 60"), Bound.class))
+                .isInstanceOf(SerializationException.class)
+                .hasMessageContaining("class " + gone + " at ")
+                .hasMessageContaining(
+                        " is not on the class path of this application; add the version of the interface's");
     }
 
     @Test

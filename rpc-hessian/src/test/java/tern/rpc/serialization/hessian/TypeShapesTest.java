@@ -344,6 +344,17 @@ class TypeShapesTest {
         }
     }
 
+    @Test
+    void entriesOfMapsArriveAsEqualEntries() {
+        for (Map.Entry<?, ?> entry : List.of(
+                Map.entry("k", List.of()),
+                new HashMap<>(Map.of("k", 1)).entrySet().iterator().next())) {
+            assertThat(coding.through(entry, Object.class))
+                    .isInstanceOf(AbstractMap.SimpleImmutableEntry.class)
+                    .isEqualTo(entry);
+        }
+    }
+
     static Stream<Arguments> arriveAsDeclared() {
         List<Integer> list = new ArrayList<>(List.of(3, 1));
         Map<String, Integer> map = new HashMap<>(Map.of("k", 1));

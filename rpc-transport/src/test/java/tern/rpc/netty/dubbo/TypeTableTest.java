@@ -475,11 +475,16 @@ class TypeTableTest {
                 `security/serialize.allowlist` of the Dubbo application. `TypeTableTest` makes a call for every row and fails if the table
                 differs from the result.
 
-                **Refused types.** The application does not start if an interface uses `Optional`, an application class that is not
-                `Serializable`, or a JDK class that is not a value type. The message names the type.
+                **Refused types.** The application does not start if an interface uses `Optional`, `OptionalInt` or a similar class, an
+                application class that is not `Serializable`, or a JDK type that is not a value type, such as `Path` or `ByteBuffer`. The same
+                applies to stages and publishers inside other types, such as `List<Mono<String>>`. The message names the type.
 
                 **Subclasses.** If the declared type is a class of your application, its subclasses are accepted too. If the declared type is
                 `Object`, `Map` or another JDK type, list the sent class in `rpc.limits.allowed-classes`.
+
+                **Generic interfaces.** Tern does not know the class of `T` in `interface Repo<T>`, not even if a class implements `Repo<Item>`.
+                Declare `interface ItemRepo extends Repo<Item>`, and use it for the service and the reference. Otherwise a warning at startup
+                names each parameter and result. A reference with the protocol `http` stops the start, because JSON names no classes.
 
                 **Null for primitives.** If one side declares `int` and the other side declares `Integer`, null may arrive for a primitive type.
                 The server refuses a null argument with INVALID_ARGUMENT and the name of the parameter, and does not run the method. A null
@@ -495,7 +500,8 @@ class TypeTableTest {
                   container as a field.
 
                 Tern warns once about each of these classes: at startup if the class can be reached from a service's signatures, otherwise when
-                an object of the class is first written or read. JSON does not send comparators either.
+                an object of the class is first written or read. JSON does not send comparators either, and loses more
+                ([HTTP](http.md#as-a-client)).
 
                 | Shape | among us | from Dubbo | to Dubbo |
                 |---|---|---|---|
