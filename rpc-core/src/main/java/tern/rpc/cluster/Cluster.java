@@ -67,6 +67,7 @@ public final class Cluster implements AutoCloseable {
     private volatile SharedSources.@Nullable Subscription subscription;
     // This is true if a check of unlisted providers is scheduled. This object's lock guards this field.
     private boolean looking;
+    private boolean zoneTold; // This object's lock guards this field.
     private volatile boolean closed;
 
     /**
@@ -223,8 +224,34 @@ public final class Cluster implements AutoCloseable {
             Instance last = next.emptied() ? instance : lastResort(instance);
             chosen.computeIfAbsent(last.endpoint(), unlisted -> target(last, true, before));
         }
+        tellZone(next.listed());
         routes = new Routes(List.copyOf(chosen.values()), ruled(settings), rules);
         before.values().forEach(gone -> nodes.giveBack(gone.node(), service));
+    }
+
+    /** Warns once if no provider is in the client's zone, but the name of a provider's zone differs only in case. */
+    private void tellZone(List<Instance> listed) {
+        String zone = settings.zone();
+        if (zone.isEmpty() || zoneTold) {
+            return;
+        }
+        String similar = null;
+        for (Instance instance : listed) {
+            String other = instance.attributes().zone();
+            if (other.equals(zone)) {
+                return;
+            }
+            similar = other.equalsIgnoreCase(zone) ? other : similar;
+        }
+        if (similar != null) {
+            zoneTold = true;
+            LOG.warn(
+                    "{}: no provider is in the zone '{}' of this client, but some are in '{}'. The case of zones counts:"
+                            + " change rpc.client.zone here, or rpc.server.advertise.zone there",
+                    service,
+                    zone,
+                    similar);
+        }
     }
 
     /**

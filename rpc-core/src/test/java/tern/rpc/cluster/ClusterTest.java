@@ -841,6 +841,26 @@ class ClusterTest {
     }
 
     @Test
+    void zoneThatDiffersOnlyInCaseIsOneWarning() {
+        Cluster near = parts.cluster("Stock", "dubbo", source, nodes, ClusterSettings.DEFAULT.withZone("eu"));
+        try (LoggedLines lines = new LoggedLines()) {
+            near.start(Duration.ZERO);
+            source.lists(new Instance(instance(0).endpoint(), Attributes.DEFAULT.withZone("EU")));
+            timer.move(SECOND);
+            source.lists(
+                    new Instance(instance(0).endpoint(), Attributes.DEFAULT.withZone("EU")),
+                    new Instance(instance(1).endpoint(), Attributes.DEFAULT.withZone("us")));
+            timer.move(SECOND);
+
+            assertThat(lines.all())
+                    .filteredOn(line -> line.startsWith("WARN"))
+                    .containsExactly(
+                            "WARN Stock: no provider is in the zone 'eu' of this client, but some are in 'EU'. The"
+                                    + " case of zones counts: change rpc.client.zone here, or rpc.server.advertise.zone there");
+        }
+    }
+
+    @Test
     void wildcardAddressIsLeftOutWithOneWarning() {
         try (LoggedLines lines = new LoggedLines()) {
             cluster.start(Duration.ZERO);
