@@ -90,9 +90,9 @@ record MethodSignature(
                             + " other arguments; a stream of requests must be the only parameter, so put the others into its elements");
         }
         ValueType resultType = valueType(result, position, warnings);
-        RpcMethod marks = method.getAnnotation(RpcMethod.class);
+        RpcMethod marks = Marks.of(method, RpcMethod.class);
         checkOneWay(name, marks, method, responses);
-        WireName wireName = method.getAnnotation(WireName.class);
+        WireName wireName = Marks.of(method, WireName.class);
         return new MethodSignature(
                 wireName == null ? method.getName() : wireName.value(),
                 method,
@@ -219,8 +219,11 @@ record MethodSignature(
         if (marks != null
                 && marks.oneWay()
                 && (method.getReturnType() != void.class || responses == JavaShape.OBSERVER)) {
-            throw new IllegalArgumentException(name + " is marked oneWay but returns "
-                    + method.getReturnType().getSimpleName() + "; only void methods can be one-way");
+            throw new IllegalArgumentException(name + " is marked oneWay but "
+                    + (responses.isStream()
+                            ? "has a stream of answers"
+                            : "returns " + method.getReturnType().getSimpleName())
+                    + "; only void methods can be one-way");
         }
     }
 

@@ -37,6 +37,7 @@ public final class ServiceDescriptor {
         if (!type.isInterface() || type.isAnnotation()) {
             throw new IllegalArgumentException(type.getName() + " is not an interface; a service must be an interface");
         }
+        Marks.check(type);
         List<MethodDescriptor> found = new ArrayList<>();
         TypeVariables variables = new TypeVariables(type);
         for (Method method : distinctMethods(type)) {
@@ -172,7 +173,8 @@ public final class ServiceDescriptor {
     }
 
     private static boolean isLocal(Method method) {
-        RpcMethod marks = method.getAnnotation(RpcMethod.class);
+        RpcMethod own = method.getAnnotation(RpcMethod.class);
+        RpcMethod marks = own == null && method.isDefault() ? Marks.of(method, RpcMethod.class) : own;
         if (marks == null || !marks.local()) {
             return false;
         }

@@ -309,8 +309,72 @@ class ServiceDescriptorTest {
         assertThat(service.method(Named.class.getMethods()[0])).isNotNull();
     }
 
+    interface Marked {
+        @RpcMethod(timeout = "2s", idempotent = true)
+        @WireName("FindAll")
+        String find();
+
+        @RpcMethod(local = true)
+        default String help() {
+            return "";
+        }
+    }
+
+    interface Redeclaring extends Marked {
+        @Override
+        String find();
+
+        @Override
+        default String help() {
+            return "more";
+        }
+    }
+
+    interface MarkingAgain extends Marked {
+        @Override
+        @RpcMethod(timeout = "3s")
+        String find();
+    }
+
+    @Test
+    void redeclaredMethodKeepsItsMarks() {
+        assertThat(ServiceDescriptor.of(Redeclaring.class).methods())
+                .singleElement()
+                .satisfies(method -> {
+                    assertThat(method.name()).isEqualTo("FindAll");
+                    assertThat(method.timeout()).isEqualTo(Duration.ofSeconds(2));
+                    assertThat(method.isIdempotent()).isTrue();
+                });
+        assertThat(ServiceDescriptor.of(MarkingAgain.class).methods())
+                .singleElement()
+                .satisfies(method -> {
+                    assertThat(method.timeout()).isEqualTo(Duration.ofSeconds(3));
+                    assertThat(method.isIdempotent()).isFalse();
+                });
+    }
+
+    interface MarkedStatic {
+        String find();
+
+        @RpcMethod(timeout = "2s")
+        static String help() {
+            return "";
+        }
+    }
+
+    interface BelowMarkedStatic extends MarkedStatic {}
+
+    interface OneWayStage {
+        @RpcMethod(oneWay = true)
+        CompletableFuture<Void> send();
+    }
+
     @Test
     void signaturesThatCannotTravelAreRefusedByName() {
+        assertRefused(MarkedStatic.class, "MarkedStatic.help is static, so it is never called remotely");
+        assertRefused(BelowMarkedStatic.class, "MarkedStatic.help is static");
+        assertRefused(OneWayStage.class, "OneWayStage.send is marked oneWay but returns CompletableFuture; only void");
+
         assertRefused(ReadsStream.class, "ReadsStream.read, parameter 1: java.io.InputStream cannot travel");
         assertRefused(ReturnsStream.class, "ReturnsStream.lines, result: java.util.stream.Stream");
         assertRefused(TakesOptional.class, "pass the value itself, which may be null");

@@ -108,8 +108,11 @@ final class ReferenceMethods {
         boolean unary = descriptor.type() == MethodType.UNARY;
         boolean oneWay = Boolean.TRUE.equals(settings.oneWay());
         if (oneWay && (descriptor.result().raw() != void.class || !unary)) {
+            Method java = descriptor.javaMethod();
+            Object returned =
+                    java == null ? descriptor.result() : java.getReturnType().getSimpleName();
             throw new IllegalArgumentException(descriptor + " is set to be one-way but "
-                    + (unary ? "returns " + descriptor.result() : "is a stream")
+                    + (unary ? "returns " + returned : "is a stream")
                     + "; only void methods can be one-way");
         }
         TimeLimit set = limit(unary ? settings : own.or(marks));

@@ -1,0 +1,62 @@
+package tern.rpc;
+
+import java.lang.annotation.Annotation;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import org.jspecify.annotations.Nullable;
+
+/** Finds the annotations of the methods of service interfaces. */
+final class Marks {
+
+    private Marks() {}
+
+    /**
+     * Returns the annotation of the method. If the method has none, returns the annotation of the method that it
+     * overrides in a super-interface, because a redeclared method keeps its meaning.
+     */
+    static <A extends Annotation> @Nullable A of(Method method, Class<A> annotation) {
+        A own = method.getAnnotation(annotation);
+        return own != null ? own : inherited(method.getDeclaringClass(), method, annotation);
+    }
+
+    private static <A extends Annotation> @Nullable A inherited(Class<?> type, Method method, Class<A> annotation) {
+        for (Class<?> parent : type.getInterfaces()) {
+            A found = declared(parent, method, annotation);
+            if (found == null) {
+                found = inherited(parent, method, annotation);
+            }
+            if (found != null) {
+                return found;
+            }
+        }
+        return null;
+    }
+
+    private static <A extends Annotation> @Nullable A declared(Class<?> type, Method method, Class<A> annotation) {
+        try {
+            return type.getDeclaredMethod(method.getName(), method.getParameterTypes())
+                    .getAnnotation(annotation);
+        } catch (NoSuchMethodException e) {
+            return null;
+        }
+    }
+
+    /**
+     * Checks that no method has the annotation without effect.
+     *
+     * @throws IllegalArgumentException if a static or private method of the interface has the annotation
+     */
+    static void check(Class<?> service) {
+        for (Method method : service.getDeclaredMethods()) {
+            boolean isCalled = (method.getModifiers() & (Modifier.STATIC | Modifier.PRIVATE)) == 0;
+            if (!isCalled && method.isAnnotationPresent(RpcMethod.class)) {
+                throw new IllegalArgumentException(service.getSimpleName() + "." + method.getName() + " is "
+                        + (Modifier.isStatic(method.getModifiers()) ? "static" : "private")
+                        + ", so it is never called remotely, and @RpcMethod has no effect; remove the annotation");
+            }
+        }
+        for (Class<?> parent : service.getInterfaces()) {
+            check(parent);
+        }
+    }
+}
