@@ -138,6 +138,10 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
 
     /** Creates a provider of the given interfaces, without group and version. */
     public static ScriptedProvider of(Class<?>... services) {
+        if (services.length == 0) {
+            throw new IllegalArgumentException("a ScriptedProvider needs at least one service interface, such as"
+                    + " ScriptedProvider.of(OrderService.class)");
+        }
         return new ScriptedProvider(
                 Arrays.stream(services)
                         .map(type -> new ServiceKey(ServiceDescriptor.nameOf(type), "", ""))

@@ -3,6 +3,7 @@ package tern.rpc.test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.List;
@@ -127,6 +128,13 @@ class ScriptedProviderTest {
         assertThatExceptionOfType(RpcException.class)
                 .isThrownBy(() -> shop(protocol).buy("tea"))
                 .withMessageContaining("no such article");
+    }
+
+    @Test
+    void providerWithoutAnInterfaceIsRefused() {
+        assertThatThrownBy(() -> ScriptedProvider.of())
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("needs at least one service interface");
     }
 
     @Test
