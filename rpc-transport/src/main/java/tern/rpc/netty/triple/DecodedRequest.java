@@ -21,7 +21,7 @@ record DecodedRequest(
 
     /** Decodes a message for the method in the path. Releases the frame. */
     static DecodedRequest named(TripleCodecs codecs, HttpExchange exchange, Route route, Frame frame, boolean json) {
-        return codecs.readRequest(frame, exchange.maxRequestBytes(), exchange.connection(), (bytes, length) -> {
+        return codecs.readFirst(frame, exchange.maxRequestBytes(), exchange.connection(), (bytes, length) -> {
             MethodDescriptor method = route.required();
             return new DecodedRequest(method, codecs.readRequest(method, json, bytes, length));
         });

@@ -58,7 +58,7 @@ final class GrpcEncoding implements CallEncoding {
         if (json) {
             return DecodedRequest.named(codecs, exchange, route, frame, true);
         }
-        return codecs.readRequest(frame, exchange.maxRequestBytes(), exchange.connection(), (bytes, length) -> {
+        return codecs.readFirst(frame, exchange.maxRequestBytes(), exchange.connection(), (bytes, length) -> {
             MethodDescriptor only = route.only();
             if (only != null && isValue(only, route, bytes, length)) {
                 ValueCodec codec = new ValueCodec(

@@ -589,12 +589,11 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     @Override
     protected void onConnectionError(
             ChannelHandlerContext failed, boolean outbound, Throwable cause, @Nullable Http2Exception error) {
-        LOG.warn(
-                "Closing the connection to {}: {}",
-                connection.endpoint(),
-                PeerText.text(String.valueOf(cause.getMessage())));
+        // The exception of a socket that the server has closed may have no message.
+        String what = PeerText.text(cause.getMessage() == null ? cause.toString() : cause.getMessage());
+        LOG.warn("Closing the connection to {}: {}", connection.endpoint(), what);
         super.onConnectionError(failed, outbound, cause, error);
-        connection.close("HTTP/2: " + cause.getMessage());
+        connection.close("HTTP/2: " + what);
     }
 
     @Override

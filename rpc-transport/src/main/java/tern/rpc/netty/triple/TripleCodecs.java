@@ -3,6 +3,8 @@ package tern.rpc.netty.triple;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.util.Arrays;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -49,6 +51,9 @@ public final class TripleCodecs {
     private final @Nullable JsonFormat json;
     private final int exceptionFrames;
 
+    /** The warnings logged so far. The protocols that share these codecs prepare the same services. */
+    private final Set<String> told = ConcurrentHashMap.newKeySet();
+
     /**
      * @param serializer the serializer for the values in Triple's wrapper messages
      * @param json the JSON format; null to refuse JSON
@@ -77,7 +82,7 @@ public final class TripleCodecs {
         for (MethodDescriptor method : service.methods()) {
             payloads.of(method);
             if (json != null && method.payload() != Payload.RAW) {
-                json(method).warnings().forEach(LOG::warn);
+                json(method).warnings().stream().filter(told::add).forEach(LOG::warn);
             }
         }
     }
@@ -173,6 +178,20 @@ public final class TripleCodecs {
             if (unpacked != null) {
                 unpacked.gone();
             }
+        }
+    }
+
+    /**
+     * Decodes the first request of a call as {@link #readRequest} does. A refusal states that the call was not
+     * executed, because the method runs only after its first request has been decoded.
+     */
+    <T> T readFirst(Frame frame, int limit, ServerConnection connection, Reading<T> reading) {
+        try {
+            return readRequest(frame, limit, connection, reading);
+        } catch (RpcException e) {
+            throw e.wasExecuted() == Executed.MAYBE
+                    ? RpcException.refusal(e.code(), e.status().description(), Executed.NO)
+                    : e;
         }
     }
 

@@ -3,12 +3,15 @@ package tern.rpc.netty.triple;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import java.io.Serializable;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import tern.rpc.CallOptions;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
@@ -23,6 +26,7 @@ import tern.rpc.netty.NettyClientTransport;
 import tern.rpc.netty.NettyServerTransport;
 import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.netty.dubbo.DubboProtocol;
+import tern.rpc.netty.peer.CapturedLog;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.server.RpcServer;
@@ -129,6 +133,52 @@ class MessageLimitsTest {
         RpcException failure = failed(() -> letters.count("x".repeat(BETWEEN)), "rpc.limits.max-request");
 
         assertThat(failure.wasExecuted()).isNotEqualTo(Executed.YES);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"tri", "http"})
+    void compressedRequestThatBecomesTooLargeDidNotRun(String wire) {
+        Letters letters = CallOptions.none().compressed().on(served(wire, SMALL, LARGE));
+
+        RpcException failure = failed(() -> letters.count("x".repeat(BETWEEN)), "rpc.limits.max-request");
+
+        assertThat(failure.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+        assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
+    }
+
+    @Test
+    void warningIsLoggedOnceForBothVersionsOfHttp() {
+        try (CapturedLog warnings = new CapturedLog(TripleCodecs.class.getName())) {
+            serveAbstract();
+
+            assertThat(warnings.lines())
+                    .hasSize(1)
+                    .first()
+                    .asString()
+                    .contains("is abstract and cannot be read from JSON");
+        }
+    }
+
+    public abstract static class Shape implements Serializable {
+        private static final long serialVersionUID = 1L;
+    }
+
+    /** A service with a type that JSON does not support. */
+    public interface Shapes {
+        void draw(Shape shape);
+    }
+
+    private void serveAbstract() {
+        HttpSettings http = HttpSettings.defaults();
+        Shapes shapes = shape -> {};
+        server = RpcServer.builder(new NettyServerTransport(
+                        ServerTransportSettings.onPort(0),
+                        loops,
+                        List.of(new TripleProtocol(codecs, http), new Http1Protocol(codecs, http))))
+                .export(ServiceExport.of(Shapes.class, shapes))
+                .build();
+        server.start();
+        client = RpcClient.builder().build();
     }
 
     @ParameterizedTest
