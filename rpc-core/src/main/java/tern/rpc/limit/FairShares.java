@@ -14,6 +14,11 @@ import tern.rpc.NanoClock;
  * The calls of all other tenants are admitted, even beyond the limit. A majority vote in constant space finds the
  * flooding tenant (R. Boyer, J Moore, 1981).
  *
+ * <p>The number of calls that a tenant sends does not show how much of the server it occupies: a tenant with many fast
+ * calls sends the most calls, but a few slow calls of another tenant may occupy all permits for a long time. A tenant
+ * that is crowded out therefore never waits and never floods. A tenant is crowded out if another tenant holds more
+ * than an equal part of the permits, and this tenant holds less than an equal part or less than half as many.
+ *
  * <p>If no tenant floods, the tenant that holds the most permits must wait. Some permits are reserved for tenants with
  * fewer calls, for as long as these tenants send calls. The calls of these tenants are admitted even beyond the limit
  * while another tenant holds more than twice as many permits, so that the larger tenant loses permits. If many tenants
@@ -37,7 +42,13 @@ final class FairShares {
     /** A flooding tenant need not wait while it has less than 1/{@value} of all admitted calls. */
     private static final int MUCH = 16;
 
+    private final int places;
     private volatile @Nullable Share largest;
+
+    // The numbers of tenants with admitted calls. The connections of one address are counted separately from addresses,
+    // because they are tenants only while there is no second address.
+    private final AtomicInteger wholes = new AtomicInteger();
+    private final AtomicInteger parts = new AtomicInteger();
 
     private volatile @Nullable Share other; // The last tenant that did not have to yield to other tenants.
     private volatile long othersUntil;
@@ -47,14 +58,63 @@ final class FairShares {
     private final AtomicInteger votes = new AtomicInteger();
     private final AtomicInteger calls = new AtomicInteger();
 
-    FairShares(NanoClock clock) {
+    /**
+     * @param places the number of calls that all tenants together may have before one of them must wait, unless the
+     *     limit is reduced
+     */
+    FairShares(int places, NanoClock clock) {
+        this.places = places;
         this.othersUntil = clock.nanoTime();
     }
 
-    /** Counts a call that found few free permits. In the majority vote, the call is a vote for its tenant. */
+    /** Counts an admitted call of a tenant. */
+    void entered(Share share) {
+        for (Share each = share; each != null; each = each.whole()) {
+            if (each.entered() == 1) {
+                tenantsLike(each).incrementAndGet();
+            }
+        }
+        Share known = largest;
+        if (known == null || known == share.whole() || (share != known && share.held() > known.held())) {
+            largest = share;
+        }
+    }
+
+    /** Reverts the effect of {@link #entered}. */
+    void left(Share share) {
+        for (Share each = share; each != null; each = each.whole()) {
+            if (each.left() == 0) {
+                tenantsLike(each).decrementAndGet();
+            }
+        }
+    }
+
+    private AtomicInteger tenantsLike(Share share) {
+        return share.isPart() ? parts : wholes;
+    }
+
+    /** Returns the number of tenants that have admitted calls and are of the same kind as the given tenant. */
+    int tenants(Share share) {
+        return tenantsLike(share).get();
+    }
+
+    /** Returns the largest known tenant. */
+    @Nullable
+    Share largest() {
+        return largest;
+    }
+
+    /**
+     * Counts a call that found few free permits. In the majority vote, the call is a vote for its tenant. If the tenant
+     * is crowded out, the call is only a vote against the other tenants.
+     */
     void vote(@Nullable Share share) {
         calls.incrementAndGet();
-        if (share == candidate) {
+        if (share != null && isCrowdedOut(share)) {
+            if (votes.get() > 0) {
+                votes.decrementAndGet();
+            }
+        } else if (share == candidate) {
             votes.incrementAndGet();
         } else if (votes.get() <= 0) {
             candidate = share;
@@ -91,8 +151,12 @@ final class FairShares {
         if (share == null) {
             return false;
         }
+        if (isCrowdedOut(share)) {
+            wantsIn(share, now);
+            return false;
+        }
         Share flood = flooding;
-        if (flood != null) {
+        if (flood != null && !isCrowdedOut(flood)) {
             if (share != flood) {
                 wantsIn(share, now);
                 return false;
@@ -124,12 +188,34 @@ final class FairShares {
         return asking != other && now - othersUntil < 0;
     }
 
-    /**
-     * Returns whether the tenant has few admitted calls. Counting arrivals would not be enough: a tenant with many fast
-     * calls sends the most calls, but a few slow calls of another tenant may occupy all permits for a long time.
-     */
+    /** Returns whether the tenant has few admitted calls. */
     private static boolean holdsLittle(Share share, int inside) {
         return (long) share.held() * MUCH < inside;
+    }
+
+    private boolean isCrowdedOut(Share share) {
+        Share known = largest;
+        return known != null
+                && known != share.whole()
+                && isCrowdedOut(share.held(), known.held(), tenants(share), places);
+    }
+
+    /**
+     * Returns whether a tenant is crowded out.
+     *
+     * @param held the number of calls, or threads, of the tenant
+     * @param most the number of the tenant that holds the most
+     * @param places the number that all tenants together may hold without waiting
+     */
+    static boolean isCrowdedOut(int held, int most, int tenants, int places) {
+        long equalPart = places; // Both sides of the comparisons are multiplied by the number of tenants.
+        return (long) most * tenants > equalPart
+                && most > held
+                && (held * (long) tenants < equalPart || isFarLess(held, most));
+    }
+
+    private static boolean isFarLess(int held, int most) {
+        return 2 * (held + 1) < most;
     }
 
     /**
@@ -141,9 +227,9 @@ final class FairShares {
     boolean isBehind(@Nullable Share share, int inside) {
         Share flood = flooding;
         if (flood != null && share != null) {
-            return share != flood || holdsLittle(share, inside);
+            return share != flood || holdsLittle(share, inside) || isCrowdedOut(share);
         }
         Share known = largest;
-        return share != null && known != null && 2 * (share.held() + 1) < known.held();
+        return share != null && known != null && known != share.whole() && isFarLess(share.held(), known.held());
     }
 }

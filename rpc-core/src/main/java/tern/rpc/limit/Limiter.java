@@ -99,14 +99,19 @@ public final class Limiter {
     public Limiter(Limit limit, int servedAtOnce, NanoClock clock) {
         this.limit = limit;
         this.servedAtOnce = servedAtOnce;
-        this.shares = new FairShares(clock);
+        int places = Math.min(limit.first(), servedAtOnce);
+        this.shares = new FairShares(places - reserved(places), clock);
         limitTo(limit.first());
         begin(clock.nanoTime());
     }
 
+    private static int reserved(int places) {
+        return Math.max(places / KEPT, Math.min(MIN_KEPT, places / 2));
+    }
+
     private void limitTo(int wanted) {
         int places = Math.min(wanted, servedAtOnce);
-        int kept = Math.max(places / KEPT, Math.min(MIN_KEPT, places / 2));
+        int kept = reserved(places);
         current = wanted;
         beyond = wanted + Math.min(wanted, servedAtOnce);
         this.kept = overloaded ? kept : 0;
@@ -123,6 +128,23 @@ public final class Limiter {
     /** Returns the current limit. */
     public int limit() {
         return current;
+    }
+
+    /** Returns the number of tenants that have admitted calls and are of the same kind as the given tenant. */
+    public int tenants(Share share) {
+        return shares.tenants(share);
+    }
+
+    /**
+     * Returns whether the tenant is crowded out of the threads: another tenant has more than an equal part of them, and
+     * this tenant has less than an equal part or less than half as many.
+     *
+     * @param working the number of threads that the tenant holds or waits for
+     * @param threads the number of threads
+     */
+    public boolean isCrowdedOut(Share share, int working, int threads) {
+        Share largest = shares.largest();
+        return largest != null && FairShares.isCrowdedOut(working, largest.working(), shares.tenants(share), threads);
     }
 
     /** Returns a description of the limit for messages, as in {@code adaptive, 4 to 600}. */
@@ -152,7 +174,7 @@ public final class Limiter {
             most = met + 1;
         }
         if (share != null) {
-            share.entered();
+            shares.entered(share);
         }
         return null;
     }
@@ -237,7 +259,7 @@ public final class Limiter {
     private void free(@Nullable Share share) {
         if (share != null) {
             // The share is updated first, so that no tenant seems to have more calls than all tenants together.
-            share.left();
+            shares.left(share);
         }
         inside.decrementAndGet();
     }

@@ -78,18 +78,20 @@ public final class Share {
         }
     }
 
-    void entered() {
-        HELD.incrementAndGet(this);
-        if (whole != null) {
-            whole.entered();
-        }
+    /** Returns the larger tenant of which this tenant is a part, or null if there is none. */
+    @Nullable
+    Share whole() {
+        return whole;
     }
 
-    void left() {
-        HELD.decrementAndGet(this);
-        if (whole != null) {
-            whole.left();
-        }
+    /** Counts a call of this tenant, but not of the {@link #whole}. Returns the new number of calls. */
+    int entered() {
+        return HELD.incrementAndGet(this);
+    }
+
+    /** Reverts the effect of {@link #entered}. Returns the new number of calls. */
+    int left() {
+        return HELD.decrementAndGet(this);
     }
 
     void threadLeaves() {

@@ -203,7 +203,8 @@ final class Dispatcher implements CallHandler {
             case SHARE ->
                 exhausted("its tenant " + tenant(call.share()) + " holds " + held(call.share()) + " of "
                         + limiter.inside()
-                        + " calls, more than its share, and other tenants have no room in the limit of "
+                        + " calls of " + tenants(call.share())
+                        + " tenants, and other tenants have no room in the limit of "
                         + limiter.limit() + " (" + limiter.describe() + ", set by rpc.server.max-concurrency) and "
                         + workers.threads()
                         + " threads (set by rpc.server.threads)" + holders());
@@ -225,6 +226,10 @@ final class Dispatcher implements CallHandler {
 
     private static String tenant(@Nullable Share share) {
         return share == null ? "" : share.tenant() + " (certificate, network or connection)";
+    }
+
+    private int tenants(@Nullable Share share) {
+        return share == null ? 0 : limiter.tenants(share);
     }
 
     private static int held(@Nullable Share share) {

@@ -4,6 +4,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
 import tern.rpc.concurrent.WorkerPool;
+import tern.rpc.limit.Limiter;
 import tern.rpc.limit.Refusal;
 import tern.rpc.limit.Share;
 
@@ -18,6 +19,8 @@ import tern.rpc.limit.Share;
  *
  * <p>If calls have also waited for a thread until their deadline, waiting does not help. The calls of a tenant are then
  * refused while it holds more than twice the number of free threads, and other tenants get the threads that it returns.
+ * A tenant is never refused for this reason if another tenant holds more than an equal part of the threads, and it
+ * holds less than an equal part or less than half as many.
  * This state ends when, for one second, no call has waited until its deadline or no call has needed a spare thread.
  *
  * <p>Thread-safe. A race may cause a single call to be wrongly accepted or refused. While threads are idle, the check
@@ -54,6 +57,7 @@ final class FairWorkers {
 
     private final WorkerPool workers;
     private final @Nullable WorkerPool spare;
+    private final Limiter limiter;
     private final NanoClock clock;
     // True while calls wait for threads until their deadlines. Tenants with many threads must then return some.
     private volatile boolean pressed;
@@ -62,10 +66,12 @@ final class FairWorkers {
 
     /**
      * @param spare a pool with {@link #spareThreads} threads and a queue of the same length, used only by this object
+     * @param limiter the limiter that counts the calls of the tenants
      */
-    FairWorkers(WorkerPool workers, @Nullable WorkerPool spare, NanoClock clock) {
+    FairWorkers(WorkerPool workers, @Nullable WorkerPool spare, Limiter limiter, NanoClock clock) {
         this.workers = workers;
         this.spare = spare;
+        this.limiter = limiter;
         this.clock = clock;
         this.neededUntil = clock.nanoTime();
         this.vainUntil = neededUntil;
@@ -98,7 +104,7 @@ final class FairWorkers {
         if (!workers.hasRoom() && offerToSpare(call, share, held)) {
             return null;
         }
-        if (pressed && held > FEW && held > PRESSED_PART * free() && isPressed()) {
+        if (pressed && held > FEW && held > PRESSED_PART * free() && !limiter.isCrowdedOut(share, held, threads()) && isPressed()) {
             return Refusal.SHARE;
         }
         if (workers.offer(call)) {

@@ -100,13 +100,13 @@ public final class RpcServer implements AutoCloseable {
         this.spareCallbacks =
                 beside == 0 ? null : new WorkerPool(beside, beside, builder.keepAlive, builder.threadFactory);
         this.spare = beside == 0 ? null : new WorkerPool(beside, beside, builder.keepAlive, builder.threadFactory);
-        this.fairWorkers = new FairWorkers(workers, spare, clock);
+        this.limiter = new Limiter(builder.limit(), builder.threads, clock);
+        this.fairWorkers = new FairWorkers(workers, spare, limiter, clock);
         // Streams have separate threads, because a method that waits for its requests blocks its worker.
         this.callbacks =
                 new WorkerPool(builder.threads, builder.queueCapacity, builder.keepAlive, builder.threadFactory);
         int kept = Math.max(1, builder.threads / KEPT_FOR_CRITICAL);
         this.reserve = new WorkerPool(kept, kept * QUEUED_PER_KEPT, builder.keepAlive, builder.threadFactory);
-        this.limiter = new Limiter(builder.limit(), builder.threads, clock);
         HandlerRegistry registry = new HandlerRegistry(
                 exports,
                 builder.filters,

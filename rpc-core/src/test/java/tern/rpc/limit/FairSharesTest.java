@@ -8,13 +8,13 @@ class FairSharesTest {
 
     private static final int ALL = 200;
 
-    private final FairShares shares = new FairShares(() -> 0);
+    private final FairShares shares = new FairShares(188, () -> 0);
     private final Share quick = new Share("many quick calls");
     private final Share slow = new Share("few slow calls");
 
     private void hold(Share share, int calls) {
         for (int i = 0; i < calls; i++) {
-            share.entered();
+            shares.entered(share);
         }
     }
 
@@ -56,12 +56,12 @@ class FairSharesTest {
         hold(quick, 3);
         shares.yields(quick, 0, ALL);
         shares.yields(slow, 1, ALL);
-        quick.left();
-        quick.left();
+        shares.left(quick);
+        shares.left(quick);
         hold(slow, 2);
 
         assertThat(shares.yields(slow, 2, ALL)).isFalse();
-        quick.left();
+        shares.left(quick);
         assertThat(shares.yields(slow, 3, ALL)).isFalse();
     }
 
@@ -70,7 +70,7 @@ class FairSharesTest {
         hold(quick, ALL);
         window();
         for (int i = 0; i < ALL; i++) {
-            quick.left();
+            shares.left(quick);
         }
         hold(slow, ALL);
         shares.yields(slow, 1, ALL);
@@ -91,5 +91,74 @@ class FairSharesTest {
         assertThat(shares.yields(quick, 1, ALL)).isFalse();
         assertThat(shares.yields(slow, 2, ALL)).isFalse();
         assertThat(shares.yields(quick, 3, ALL)).isTrue();
+    }
+
+    /** In an attack, one address held 200 threads with slow calls, and another address sent fast calls. */
+    @Test
+    void tenantThatSendsTheMostButIsCrowdedOutDoesNotFlood() {
+        hold(quick, 25);
+        hold(slow, 200);
+
+        window();
+
+        assertThat(shares.isAnybodyFlooding()).isFalse();
+        assertThat(shares.yields(quick, 1, 225)).isFalse();
+        assertThat(shares.isBehind(quick, 225)).isTrue();
+        assertThat(shares.yields(slow, 2, 225)).isTrue();
+    }
+
+    @Test
+    void tenantThatFloodedDoesNotYieldOnceAnotherCrowdsItOut() {
+        hold(quick, 100);
+        window();
+        hold(slow, 120);
+
+        assertThat(shares.isFlooding(quick)).isTrue();
+        assertThat(shares.yields(quick, 1, 220)).isTrue();
+
+        for (int i = 0; i < 10; i++) {
+            shares.left(quick);
+        }
+        assertThat(shares.yields(quick, 2, 210)).isFalse();
+        assertThat(shares.yields(slow, 3, 210)).isTrue();
+    }
+
+    @Test
+    void tenantWithLessThanAnEqualPartDoesNotYield() {
+        hold(slow, 150);
+        hold(quick, 38);
+        hold(new Share("one call"), 1);
+
+        assertThat(shares.yields(quick, 1, 189)).isFalse();
+        assertThat(shares.yields(slow, 2, 189)).isTrue();
+    }
+
+    @Test
+    void tenantThatHoldsTheMostIsKnownEvenIfItsCallsFoundFreePermits() {
+        hold(slow, 190);
+        hold(quick, 10);
+        shares.yields(new Share("a third tenant"), 0, ALL);
+
+        assertThat(shares.yields(quick, 1, ALL)).isFalse();
+        assertThat(shares.yields(slow, 2, ALL)).isTrue();
+    }
+
+    @Test
+    void tenantsAreCountedWhileTheyHoldCalls() {
+        Share address = new Share("address");
+        Share one = new Share("connection 1", address);
+        Share two = new Share("connection 2", address);
+        hold(one, 2);
+        hold(two, 1);
+
+        assertThat(shares.tenants(one)).isEqualTo(2);
+        assertThat(shares.tenants(address)).isEqualTo(1);
+        assertThat(address.held()).isEqualTo(3);
+
+        shares.left(two);
+        shares.left(one);
+        assertThat(shares.tenants(two)).isEqualTo(1);
+        shares.left(one);
+        assertThat(shares.tenants(address)).isZero();
     }
 }

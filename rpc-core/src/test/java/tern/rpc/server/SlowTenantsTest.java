@@ -353,6 +353,30 @@ class SlowTenantsTest {
     }
 
     @Test
+    void tenantThatHoldsFarLessThanAnotherIsNotRefusedForItsShare() throws Exception {
+        serve(settings -> {});
+        Work flooding = tenant();
+        for (int i = 0; i < THREADS; i++) {
+            hold(flooding);
+        }
+        queue(flooding, 1);
+        waitInVain();
+        allCallsOfAnotherSucceed();
+        Work small = tenant();
+        for (int i = 0; i < 5; i++) {
+            hold(small);
+        }
+        for (int i = 0; i < 6; i++) { // With these calls, fewer threads are free than half of the next call's tenant.
+            callers.submit(() -> small.hold("waits"));
+            int all = THREADS + 6 + i;
+            await("it waits", () -> inside() == all);
+        }
+
+        assertThat(refused(Refusal.SHARE)).isZero();
+        assertThat(refusalOf(flooding, THREADS)).hasMessageContaining("holds 40 of 51 calls of 2 tenants, and other tenants");
+    }
+
+    @Test
     void tenantMayHoldAllAgainASecondAfterOthersWereInNeed() throws Exception {
         serve(settings -> {});
         Work flooding = tenant();
