@@ -466,6 +466,11 @@ public final class Connection implements PendingCall.Carrier {
         return pending.newId();
     }
 
+    /** Returns a counter that increases by one with each call and each {@link #newId}. */
+    public long idsUsed() {
+        return pending.idsUsed();
+    }
+
     /** Called when bytes have been read. Must run on the event loop. */
     public void heard() {
         keepAlive.heard();

@@ -61,6 +61,11 @@ final class PendingCalls {
         return nextId.getAndIncrement();
     }
 
+    /** Returns a counter that increases by one with each call and each {@link #newId}. */
+    long idsUsed() {
+        return nextId.get();
+    }
+
     /** Removes and returns the call with this id; returns null if no call has the id. */
     @Nullable
     PendingCall remove(long id) {

@@ -2,6 +2,9 @@ package tern.rpc.netty.dubbo;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.PeerText;
@@ -18,13 +21,39 @@ final class DubboClientHandler extends DubboFrameDecoder {
 
     private static final Logger LOG = LoggerFactory.getLogger(DubboClientHandler.class);
 
+    /** The maximum number of answers to heartbeats that wait for the socket (docs/limits.md). */
+    static final int MAX_UNSENT_ANSWERS = 1_000;
+
+    /**
+     * The maximum number of frames in 30 seconds that answer no pending call, in addition to one for each call. The
+     * server may answer each call after its deadline (docs/limits.md).
+     */
+    static final int MAX_SURPLUS = 4_096;
+
+    private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
+
     private final DubboProtocol protocol;
     private final Connection connection;
+
+    private @Nullable ChannelHandlerContext context;
+    private int unsentAnswers;
+    private boolean answering; // true if an answer to a heartbeat has been written and not flushed
+    private boolean broken;
+    private int surplus; // the number of frames in the current time window that answered no call
+    private long windowNanos;
+    private long idsBefore;
 
     DubboClientHandler(DubboProtocol protocol, Connection connection) {
         super(connection.settings().maxResponseBytes());
         this.protocol = protocol;
         this.connection = connection;
+        this.windowNanos = System.nanoTime();
+        this.idsBefore = connection.idsUsed();
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext added) {
+        context = added;
     }
 
     @Override
@@ -34,8 +63,19 @@ final class DubboClientHandler extends DubboFrameDecoder {
     }
 
     @Override
+    public void channelReadComplete(ChannelHandlerContext context) {
+        super.channelReadComplete(context);
+        if (answering) {
+            answering = false;
+            context.flush();
+        }
+    }
+
+    @Override
     void frame(int flags, int status, long id, ByteBuf body) {
-        if (DubboHeader.isEvent(flags)) {
+        if (broken || isFlood(flags, id)) {
+            body.release();
+        } else if (DubboHeader.isEvent(flags)) {
             try {
                 event(flags, id, body);
             } finally {
@@ -47,6 +87,39 @@ final class DubboClientHandler extends DubboFrameDecoder {
         } else {
             connection.answered(id, new DubboAnswer(protocol, connection.endpoint(), flags, status, body));
         }
+    }
+
+    /** Closes the connection if the server has sent too many frames that answer no call. */
+    private boolean isFlood(int flags, long id) {
+        if (!DubboHeader.isEvent(flags) && !DubboHeader.isRequest(flags) && connection.isPending(id)) {
+            return false;
+        }
+        long now = System.nanoTime();
+        if (now - windowNanos > WINDOW_NANOS) {
+            windowNanos = now;
+            surplus = 0;
+            idsBefore = connection.idsUsed();
+        }
+        if (++surplus > MAX_SURPLUS + connection.idsUsed() - idsBefore) {
+            broken(surplus + " frames that answer no call came within 30 s");
+            return true;
+        }
+        return false;
+    }
+
+    /** Answers a heartbeat. Closes the connection if the server does not read these answers. */
+    private void answer(long id) {
+        ChannelHandlerContext writing = Objects.requireNonNull(context);
+        if (unsentAnswers >= MAX_UNSENT_ANSWERS) {
+            writing.flush();
+        }
+        if (unsentAnswers >= MAX_UNSENT_ANSWERS) {
+            broken(MAX_UNSENT_ANSWERS + " answers to heartbeats wait for the server to read them");
+            return;
+        }
+        unsentAnswers++;
+        answering = true;
+        writing.write(DubboFrame.heartbeatAnswer(id).buffer()).addListener(done -> unsentAnswers--);
     }
 
     private void event(int flags, long id, ByteBuf body) {
@@ -63,7 +136,7 @@ final class DubboClientHandler extends DubboFrameDecoder {
                 connection.drain();
             } // the event "W" (the server accepts calls again) is ignored, because a replacement is already open
         } else if (DubboHeader.isTwoWay(flags)) {
-            connection.queue().add(DubboFrame.heartbeatAnswer(id));
+            answer(id);
         }
     }
 
@@ -86,6 +159,7 @@ final class DubboClientHandler extends DubboFrameDecoder {
 
     @Override
     void broken(String how) {
+        broken = true;
         LOG.warn("Closing the connection to {}: {}", connection.endpoint(), PeerText.text(how));
         connection.close(how);
     }

@@ -1,5 +1,7 @@
 package tern.rpc.netty.dubbo;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import java.util.Arrays;
 import tern.rpc.netty.WriteBatch;
 import tern.rpc.netty.WriteCommand;
@@ -46,6 +48,11 @@ class DubboFrame extends WriteCommand {
         DubboHeader.write(frame, flags, status, id, body.length);
         System.arraycopy(body, 0, frame, DubboHeader.BYTES, body.length);
         return new DubboFrame(frame);
+    }
+
+    /** Returns a buffer that contains the frame. */
+    ByteBuf buffer() {
+        return Unpooled.wrappedBuffer(bytes);
     }
 
     @Override

@@ -9,7 +9,6 @@ import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.http2.AbstractHttp2ConnectionHandlerBuilder;
 import io.netty.handler.codec.http2.DefaultHttp2Connection;
 import io.netty.handler.codec.http2.DefaultHttp2ConnectionDecoder;
-import io.netty.handler.codec.http2.DefaultHttp2ConnectionEncoder;
 import io.netty.handler.codec.http2.DefaultHttp2FrameReader;
 import io.netty.handler.codec.http2.DefaultHttp2FrameWriter;
 import io.netty.handler.codec.http2.DefaultHttp2HeadersDecoder;
@@ -177,8 +176,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             http2.remote()
                     .flowController(
                             new DefaultHttp2RemoteFlowController(http2, new UniformStreamByteDistributor(http2)));
-            Http2ConnectionEncoder encoder =
-                    new DefaultHttp2ConnectionEncoder(http2, new DefaultHttp2FrameWriter(table));
+            Http2ConnectionEncoder encoder = new LimitedEncoder(http2, new DefaultHttp2FrameWriter(table));
             Http2HeadersDecoder headers =
                     new RememberedBlocks(Http2ClientHandler::newHeadersDecoder, HEADER_LIST_BYTES);
             // Netty's builder requires this call before codec()

@@ -15,8 +15,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Extends Netty's encoder with limits for the control frames that a client causes: acknowledgements of pings and
- * settings that the client does not read, and resets. If a client causes too many of these frames, its connection is
+ * Extends Netty's encoder with limits for the control frames that a peer causes: acknowledgements of pings and
+ * settings that the peer does not read, and resets. If a peer causes too many of these frames, its connection is
  * closed. Netty implements the same limits in two wrapping encoders that only its builder can create. This class needs
  * no extra objects (docs/decisions/0024). Confined to the event loop.
  */
@@ -58,7 +58,7 @@ final class LimitedEncoder extends DefaultHttp2ConnectionEncoder implements Chan
             ChannelHandlerContext context, int streamId, long error, ChannelPromise promise) {
         ChannelFuture written = super.writeRstStream(context, streamId, error, counted(context, promise));
         if (error != Http2Error.CANCEL.code() && error != Http2Error.NO_ERROR.code()) {
-            // other error codes mean that the client has caused the reset, and only these resets are counted
+            // other error codes mean that the peer has caused the reset, and only these resets are counted
             countReset(context);
         }
         return written;
@@ -73,7 +73,7 @@ final class LimitedEncoder extends DefaultHttp2ConnectionEncoder implements Chan
         }
         if (unsent == MAX_UNSENT) {
             tooManyUnsent = true;
-            end(context, MAX_UNSENT + " acknowledgements and resets wait for the client to read them");
+            end(context, MAX_UNSENT + " acknowledgements and resets wait for the peer to read them");
         }
         unsent++;
         return promise.unvoid().addListener(this);
