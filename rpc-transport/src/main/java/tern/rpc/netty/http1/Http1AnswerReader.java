@@ -28,6 +28,9 @@ public final class Http1AnswerReader {
 
     private static final int LENGTH_DIGITS = 18;
 
+    /** The maximum number of interim answers (1xx) before an answer (docs/limits.md). */
+    public static final int MAX_INTERIMS = 16;
+
     /**
      * Maximum number of header lines that are compared with the lines of the previous answer, because servers usually
      * repeat them.
@@ -57,6 +60,7 @@ public final class Http1AnswerReader {
     private boolean keepAlive;
     private boolean keepsAlive;
     private boolean inBody;
+    private int interims; // the number of interim answers before the current answer
     private @Nullable Http1Body chunks;
     private byte[] body = NOTHING;
     // number of received body bytes
@@ -86,6 +90,9 @@ public final class Http1AnswerReader {
             if (!inBody && current.status / 100 == 1) {
                 if (current.status == 101) {
                     throw Http1Violation.badRequest("it changes to a protocol that nobody asked for");
+                }
+                if (++interims > MAX_INTERIMS) {
+                    throw Http1Violation.badRequest("it has more than " + MAX_INTERIMS + " interim answers (1xx)");
                 }
                 status = null;
                 continue;
@@ -322,6 +329,7 @@ public final class Http1AnswerReader {
     private Http1Answer ended(StatusLine head) {
         Http1Answer answer = new Http1Answer(head.status, fields, body, bodyBytes);
         status = null;
+        interims = 0;
         fields = List.of();
         inBody = false;
         chunks = null;

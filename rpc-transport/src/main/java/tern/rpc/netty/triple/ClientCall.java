@@ -9,6 +9,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.netty.Connection;
+import tern.rpc.netty.http1.Http1AnswerReader;
 import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.netty.triple.MessageDeframer.Framing;
 import tern.rpc.serialization.MessageKind;
@@ -23,6 +24,8 @@ abstract class ClientCall implements MessageDeframer.Receiver {
     /** Maximum number of headers, and also of trailers, in an answer (docs/limits.md). */
     private static final int MAX_FIELDS = 128;
 
+    private static final int MAX_INTERIMS = Http1AnswerReader.MAX_INTERIMS;
+
     private final PendingCall pending;
     private final Connection connection;
     private @Nullable Http2Stream stream;
@@ -32,6 +35,7 @@ abstract class ClientCall implements MessageDeframer.Receiver {
     private boolean foreign;
     private boolean over;
     private int demand;
+    private int interims; // the number of interim answers (1xx)
 
     ClientCall(PendingCall pending, Connection connection) {
         this.pending = pending;
@@ -87,6 +91,16 @@ abstract class ClientCall implements MessageDeframer.Receiver {
     abstract void endsLater(GrpcAnswer answer);
 
     // ---- Input
+
+    /** Called when an interim answer (1xx) has arrived. The final answer follows. */
+    void interimRead() {
+        if (++interims > MAX_INTERIMS) {
+            fail(
+                    StatusCode.INTERNAL,
+                    "its answer has more than " + MAX_INTERIMS + " interim answers (1xx)",
+                    Executed.MAYBE);
+        }
+    }
 
     void headersRead(Http2Headers headers, boolean endOfStream) {
         if (isOver()) {

@@ -9,7 +9,6 @@ import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.http2.AbstractHttp2ConnectionHandlerBuilder;
 import io.netty.handler.codec.http2.DefaultHttp2Connection;
 import io.netty.handler.codec.http2.DefaultHttp2ConnectionDecoder;
-import io.netty.handler.codec.http2.DefaultHttp2FrameReader;
 import io.netty.handler.codec.http2.DefaultHttp2FrameWriter;
 import io.netty.handler.codec.http2.DefaultHttp2HeadersDecoder;
 import io.netty.handler.codec.http2.DefaultHttp2RemoteFlowController;
@@ -21,6 +20,7 @@ import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2EventAdapter;
 import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Flags;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2HeadersDecoder;
 import io.netty.handler.codec.http2.Http2Settings;
@@ -75,6 +75,12 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     private static final int LAST_IDS = 4_096;
 
     /**
+     * Each stream that has ended permits this number of frames on ended streams within 30 seconds, because frames of
+     * its answer may have been in flight. The limits for servers permit further frames ({@link Http2Limits}).
+     */
+    private static final int FRAMES_AFTER_END = 64;
+
+    /**
      * A WINDOW_UPDATE frame with a smaller increment barely helps a waiting request. The client therefore counts it as
      * a control frame and limits the number of control frames.
      */
@@ -127,8 +133,10 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             Http2ConnectionEncoder encoder,
             Http2Settings settings,
             Connection connection,
-            HeaderTable table) {
+            HeaderTable table,
+            TypedFrameReader frames) {
         super(decoder, encoder, settings, true, false);
+        frames.dropFramesOf(new ResetFrames(connection(), true, this::frameInVain));
         this.joined = new JoinedWrites(connection.queue()::left);
         this.connection = connection;
         this.authority = new AsciiString(connection.endpoint().toString());
@@ -156,6 +164,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
 
         private final Connection connection;
         private final HeaderTable table = new HeaderTable();
+        private @Nullable TypedFrameReader frames;
 
         Builder(Connection connection) {
             this.connection = connection;
@@ -181,10 +190,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
                     new RememberedBlocks(Http2ClientHandler::newHeadersDecoder, HEADER_LIST_BYTES);
             // Netty's builder requires this call before codec()
             decoderEnforceMaxConsecutiveEmptyDataFrames(EMPTY_DATA_FRAMES);
-            codec(
-                    new DefaultHttp2ConnectionDecoder(
-                            http2, encoder, new DefaultHttp2FrameReader(headers, CONTINUATIONS)),
-                    encoder);
+            frames = new TypedFrameReader(headers, CONTINUATIONS);
+            codec(new DefaultHttp2ConnectionDecoder(http2, encoder, frames), encoder);
             // Netty requires a listener; this one is replaced when the handler has been created
             frameListener(new Http2EventAdapter() {});
             initialSettings(SETTINGS);
@@ -194,7 +201,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         @Override
         protected Http2ClientHandler build(
                 Http2ConnectionDecoder decoder, Http2ConnectionEncoder encoder, Http2Settings settings) {
-            return new Http2ClientHandler(decoder, encoder, settings, connection, table);
+            return new Http2ClientHandler(
+                    decoder, encoder, settings, connection, table, Objects.requireNonNull(frames));
         }
     }
 
@@ -569,6 +577,9 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     protected void onStreamError(
             ChannelHandlerContext failed, boolean outbound, Throwable cause, Http2Exception.StreamException error) {
         if (error.error() == Http2Error.STREAM_CLOSED && (outbound || connection().stream(error.streamId()) == null)) {
+            if (!outbound) {
+                countInVain(failed);
+            }
             return; // The frame was in flight when the stream ended. streamClosed() reports the end.
         }
         ClientCall call = call(error.streamId());
@@ -582,6 +593,18 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
                     Executed.YES);
         }
         super.onStreamError(failed, outbound, cause, error);
+    }
+
+    private void frameInVain() throws Http2Exception {
+        limits.frameInVain(System.nanoTime(), FRAMES_AFTER_END);
+    }
+
+    private void countInVain(ChannelHandlerContext failed) {
+        try {
+            frameInVain();
+        } catch (Http2Exception tooMany) {
+            onConnectionError(failed, false, tooMany, tooMany);
+        }
     }
 
     @Override
@@ -609,6 +632,9 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         @Override
         public void onSettingsRead(ChannelHandlerContext read, Http2Settings settings) throws Http2Exception {
             limits.controlFrame(System.nanoTime());
+            if (settings.initialWindowSize() != null) {
+                limits.streamsVisited(System.nanoTime(), connection().numActiveStreams());
+            }
             settingsRead = true;
             openWaiting();
         }
@@ -635,37 +661,47 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
                 throw Http2Exception.connectionError(
                         Http2Error.PROTOCOL_ERROR, "the server opened stream %d; only clients do", streamId);
             }
-            moved();
-            CharSequence status = headers.status();
-            if (status != null && status.length() == 3 && status.charAt(0) == '1') {
-                return; // this is an interim answer (1xx); the final answer follows
-            }
             ClientCall call = call(streamId);
-            if (call != null) {
+            CharSequence status = headers.status();
+            if (call == null || call.isOver()) {
+                frameInVain();
+            } else if (status != null && status.length() == 3 && status.charAt(0) == '1') {
+                limits.controlFrame(System.nanoTime());
+                call.interimRead();
+            } else {
+                moved();
+                limits.arrived(true);
                 call.headersRead(headers, endOfStream);
             }
-            if (endOfStream) {
-                answered(connection().stream(streamId));
-            }
+            end(call, connection().stream(streamId), endOfStream);
         }
 
         @Override
         public int onDataRead(ChannelHandlerContext read, int streamId, ByteBuf data, int padding, boolean endOfStream)
                 throws Http2Exception {
-            moved();
             ClientCall call = call(streamId);
             int bytes = data.readableBytes();
+            if (call == null || call.isOver()) {
+                frameInVain();
+            } else {
+                limits.arrived(bytes > 0 || endOfStream);
+                limits.answered(bytes);
+                moved();
+            }
             int credit = call == null ? bytes : call.dataRead(data, endOfStream);
-            Http2Stream stream = connection().stream(streamId);
+            end(call, connection().stream(streamId), endOfStream);
+            if (credit < bytes) {
+                fitWindows();
+            }
+            return credit + padding;
+        }
+
+        private void end(@Nullable ClientCall call, Http2Stream stream, boolean endOfStream) {
             if (endOfStream) {
                 answered(stream);
             } else if (call == null || (call.isOver() && !call.isAnswered())) {
                 reset(stream); // the call has ended, so the rest of the answer is not needed
             }
-            if (credit < bytes) {
-                fitWindows();
-            }
-            return credit + padding;
         }
 
         private void moved() {
@@ -703,7 +739,10 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
 
         @Override
-        public void onGoAwayRead(ChannelHandlerContext read, int lastStreamId, long error, ByteBuf text) {
+        public void onGoAwayRead(ChannelHandlerContext read, int lastStreamId, long error, ByteBuf text)
+                throws Http2Exception {
+            limits.controlFrame(System.nanoTime());
+            limits.streamsVisited(System.nanoTime(), connection().numActiveStreams());
             if (error != Http2Error.NO_ERROR.code()) {
                 LOG.warn(
                         "{} goes away with HTTP/2 error {}: {}",
@@ -734,6 +773,13 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
 
         @Override
         public void onPingRead(ChannelHandlerContext read, long data) throws Http2Exception {
+            limits.controlFrame(System.nanoTime());
+        }
+
+        @Override
+        public void onUnknownFrame(
+                ChannelHandlerContext read, byte type, int streamId, Http2Flags flags, ByteBuf payload)
+                throws Http2Exception {
             limits.controlFrame(System.nanoTime());
         }
 

@@ -31,7 +31,7 @@ final class Http2Limits {
     static final int MAX_CONTROL_FRAMES = 1_000;
 
     /**
-     * The maximum number of frames, in a time window of 30 seconds, on streams that the server has already reset. That
+     * The maximum number of frames, in a time window of 30 seconds, on streams that this side has already reset. That
      * many frames of 512 bytes would fill the flow-control window of a connection.
      */
     static final int MAX_FRAMES_IN_VAIN = 16 << 10;
@@ -146,10 +146,15 @@ final class Http2Limits {
         visits = Math.max(0, visits - bytes);
     }
 
-    /** Counts a frame on a stream that the server has already reset, towards {@link #MAX_FRAMES_IN_VAIN}. */
+    /** Counts a frame on a stream that this side has already reset, towards {@link #MAX_FRAMES_IN_VAIN}. */
     void frameInVain(long now) throws Http2Exception {
+        frameInVain(now, 0);
+    }
+
+    /** @param permitted the number of further permitted frames for each stream that has ended */
+    void frameInVain(long now, int permitted) throws Http2Exception {
         window(now);
-        if (++framesInVain > MAX_FRAMES_IN_VAIN) {
+        if (++framesInVain > MAX_FRAMES_IN_VAIN + (long) permitted * ended) {
             throw calmDown(framesInVain + " frames came within 30 s on streams that had been reset");
         }
     }

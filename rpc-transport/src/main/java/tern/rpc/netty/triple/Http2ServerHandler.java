@@ -115,6 +115,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         this.exchangeKey = connection().newKey();
         // Netty is not given a limit for concurrent streams, because refuse() enforces the limit
         connection().remote().maxActiveStreams(Integer.MAX_VALUE);
+        frames.dropFramesOf(new ResetFrames(connection(), false, () -> limits.frameInVain(System.nanoTime())));
         Frames listener = new Frames();
         connection().addListener(listener);
         decoder.frameListener(listener);

@@ -22,11 +22,17 @@ final class TypedFrameReader extends DefaultHttp2FrameReader {
 
     private byte type = -1;
     private int payloadBytes;
+    private @Nullable ResetFrames reset;
     private @Nullable LateFrames late; // null until the final GOAWAY has been sent
     private boolean headRead; // true if the header of a frame has been read but its payload is incomplete
 
     TypedFrameReader(Http2HeadersDecoder headers, int maxContinuations) {
         super(headers, maxContinuations);
+    }
+
+    /** Drops the frames of streams that this side has reset, see {@link ResetFrames}. */
+    void dropFramesOf(ResetFrames streams) {
+        reset = streams;
     }
 
     /** Ignores the frames of refused streams from now on, see {@link LateFrames}. */
@@ -51,7 +57,8 @@ final class TypedFrameReader extends DefaultHttp2FrameReader {
     @Override
     public void readFrame(ChannelHandlerContext context, ByteBuf input, Http2FrameListener netty)
             throws Http2Exception {
-        Http2FrameListener listener = late == null ? netty : late.passingTo(netty);
+        Http2FrameListener known = reset == null ? netty : reset.passingTo(netty);
+        Http2FrameListener listener = late == null ? known : late.passingTo(known);
         int end = input.writerIndex();
         do {
             int start = input.readerIndex();

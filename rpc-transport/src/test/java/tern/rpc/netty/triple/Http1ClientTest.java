@@ -278,6 +278,20 @@ class Http1ClientTest {
     }
 
     @Test
+    void interimAnswersWithoutEndCloseTheConnection() {
+        CompletableFuture<String> result = notes().later("x");
+        RawSocket socket = server.next();
+        head(socket);
+
+        answer(socket, "HTTP/1.1 100 Continue\r\n\r\n".repeat(17));
+
+        assertThatThrownBy(result::join)
+                .hasCauseInstanceOf(RpcException.class)
+                .hasMessageContaining("more than 16 interim answers (1xx)");
+        assertThat(socket.isClosedByPeer()).isTrue();
+    }
+
+    @Test
     void compressedAnswerIsUnpacked() throws IOException {
         CompletableFuture<String> result = notes().later("x");
         RawSocket socket = server.next();

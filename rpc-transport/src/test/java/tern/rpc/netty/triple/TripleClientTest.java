@@ -47,6 +47,8 @@ class TripleClientTest {
             .overloads("call")
             .get(0);
 
+    private static final int PADDED = 8;
+
     private static final String[] OK = {":status", "200", "content-type", "application/grpc"};
 
     private final Requests requests = new Requests();
@@ -821,6 +823,85 @@ class TripleClientTest {
                     }
                 },
                 "HTTP/2");
+    }
+
+    @Test
+    void paddingWithoutEndIsCutOff() {
+        assertCutOff(
+                script -> {
+                    script.head(3, OK);
+                    for (int i = 0; i < 4; i++) {
+                        script.send(Http2Script.DATA, PADDED, 3, new byte[] {2, 0, 0});
+                    }
+                },
+                "empty");
+    }
+
+    @Test
+    void floodOfUnknownFramesIsCutOff() {
+        assertCutOff(
+                script -> {
+                    for (int i = 0; i < 1_100; i++) {
+                        script.send(0x42, 0, 0, new byte[8]);
+                    }
+                },
+                "control frames");
+    }
+
+    @Test
+    void floodOfGoAwayIsCutOff() {
+        byte[] everyStream = {0x7f, -1, -1, -1, 0, 0, 0, 0};
+        assertCutOff(
+                script -> {
+                    for (int i = 0; i < 1_100; i++) {
+                        script.send(Http2Script.GOAWAY, 0, 0, everyStream);
+                    }
+                },
+                "control frames");
+    }
+
+    @Test
+    void interimAnswersWithoutEndFailTheCall() {
+        ClientConnection connection = connect();
+        PendingCall pending = send(connection, "x");
+        Http2Script script = Http2Script.accept(server);
+        script.request();
+
+        for (int i = 0; i < 17; i++) {
+            script.head(3, ":status", "103");
+        }
+
+        assertFailed(pending, StatusCode.INTERNAL, Executed.MAYBE, "more than 16 interim answers (1xx)");
+        assertThat(script.next(Http2Script.RST_STREAM).stream()).isEqualTo(3);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {Http2Script.HEADERS, Http2Script.DATA, Http2Script.RST_STREAM, Http2Script.WINDOW_UPDATE})
+    void framesWithoutEndOnAStreamThatHasEndedAreCutOff(int type) {
+        ClientConnection connection = connect();
+        PendingCall pending = send(connection, "x");
+        Http2Script script = Http2Script.accept(server);
+        script.answer(script.request().stream, bytes("real"));
+        assertThat(answer(pending)).isEqualTo("real");
+        byte[] payload = type == Http2Script.HEADERS ? Http2Script.block(OK) : new byte[] {0, 0, 0, 1};
+        int flags = type == Http2Script.HEADERS ? Http2Script.END_HEADERS : 0;
+
+        for (int i = 0; i < Http2Limits.MAX_FRAMES_IN_VAIN; i++) {
+            script.send(type, flags, 3, payload);
+        }
+        PendingCall next = send(connection, "y");
+        script.answer(script.request().stream, bytes("real"));
+        assertThat(answer(next)).isEqualTo("real");
+
+        try {
+            for (int i = 0; i < 4 * 64; i++) {
+                script.send(type, flags, 3, payload);
+            }
+        } catch (UncheckedIOException closed) {
+            // the client disconnected before the server had sent all the frames, as expected
+        }
+
+        Await.until("the connection is closed", () -> !connection.isAvailable());
     }
 
     @Test
