@@ -20,6 +20,9 @@ import tern.rpc.serialization.SerializationException;
  */
 record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
 
+    /** The number of {@link StatusCode#UNKNOWN}. */
+    private static final String UNKNOWN = "2";
+
     /**
      * The value of {@code tri-exception-code} for a result without an exception. The header's values are listed in
      * docs/wire-protocol.md 8.1.
@@ -71,7 +74,12 @@ record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
             return null;
         }
         CharSequence message = last.get(GrpcHeaders.MESSAGE);
-        Status status = new Status(code, message == null ? "" : GrpcMessage.decode(message));
+        String text = message == null ? "" : GrpcMessage.decode(message);
+        if (code == StatusCode.UNKNOWN && !UNKNOWN.contentEquals(number)) {
+            text += (text.isEmpty() ? "" : "; ") + "grpc-status is '" + PeerText.name(number.toString())
+                    + "', which is no status code";
+        }
+        Status status = new Status(code, text);
         CharSequence details = last.get(GrpcHeaders.DETAILS);
         return new RpcException(
                 details == null ? status : detailed(status, details), GrpcHeaders.executed(last::get), trailers());

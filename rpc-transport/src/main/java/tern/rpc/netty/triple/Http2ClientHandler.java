@@ -342,7 +342,9 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         if (stream == null || written.cause() != null) {
             calls.remove(call.pending().id());
             request.promise().trySuccess();
-            call.fail(StatusCode.RESOURCE_EXHAUSTED, "its headers cannot be sent: " + written.cause(), Executed.NO);
+            Throwable cause = written.cause();
+            String reason = cause == null ? "its stream is closed" : String.valueOf(cause.getMessage());
+            call.fail(StatusCode.RESOURCE_EXHAUSTED, "its headers cannot be sent: " + reason, Executed.NO);
             return;
         }
         limits.moved();

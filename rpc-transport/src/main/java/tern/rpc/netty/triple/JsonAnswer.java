@@ -53,20 +53,30 @@ final class JsonAnswer implements Answer {
         }
         try {
             if (answer.status() / 100 != 2) {
-                throw RemoteFailures.answered(
-                        call,
-                        endpoint,
-                        codecs.read(
-                                frame,
-                                maxBytes,
-                                MessageKind.RESPONSE,
-                                (bytes, length) -> failure(call, bytes, length, metadata)));
+                throw RemoteFailures.answered(call, endpoint, failure(call, frame, metadata));
             }
-            JsonMethod json = codecs.json(call.method());
-            Object value = codecs.readAnswer(frame, maxBytes, (bytes, length) -> value(json, bytes, length));
+            Object value = value(call, frame);
             return new Response(value, metadata, metadata);
         } catch (SerializationException e) {
             throw unreadable(call, StatusCode.INTERNAL, e.getMessage(), e);
+        }
+    }
+
+    private RpcException failure(Invocation call, Frame frame, Metadata metadata) {
+        try {
+            return codecs.read(
+                    frame, maxBytes, MessageKind.RESPONSE, (bytes, length) -> failure(call, bytes, length, metadata));
+        } catch (RpcException e) { // for example because the answer is too large when decompressed
+            return unreadable(call, e.code(), e.status().description(), e);
+        }
+    }
+
+    private @Nullable Object value(Invocation call, Frame frame) {
+        JsonMethod json = codecs.json(call.method());
+        try {
+            return codecs.readAnswer(frame, maxBytes, (bytes, length) -> value(json, bytes, length));
+        } catch (RpcException e) {
+            throw unreadable(call, e.code(), e.status().description(), e);
         }
     }
 

@@ -20,7 +20,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import tern.rpc.netty.NettyServerTransport;
 import tern.rpc.netty.peer.Await;
+import tern.rpc.netty.peer.CapturedLog;
 import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.netty.triple.Http1Wire.Answer;
 import tern.rpc.server.RpcServer;
@@ -65,6 +67,20 @@ class H2cUpgradeTest {
             assertThat(answer.head().status()).asString().isEqualTo("200");
             assertThat(answer.head().get("content-type")).asString().isEqualTo("application/json");
             assertThat(answer.text()).isEqualTo("\"up\"");
+        }
+    }
+
+    @Test
+    void bytesAfterTheUpgradeThatAreNoHttp2AreNamed() {
+        String all = new String(captured(), ISO_8859_1);
+        String upgrade = all.substring(0, all.indexOf("PRI * HTTP/2.0"));
+        try (CapturedLog log = new CapturedLog(NettyServerTransport.class.getName());
+                Http2Wire wire = Http2Wire.connect(server.port())) {
+            wire.send((upgrade + "GET / HTTP/1.1\r\nhost: x\r\n\r\n").getBytes(ISO_8859_1));
+
+            Await.until("the reason is logged", () -> !log.lines().isEmpty());
+
+            assertThat(log.lines()).allMatch(line -> line.contains("GET / ") && !line.contains("index:"));
         }
     }
 

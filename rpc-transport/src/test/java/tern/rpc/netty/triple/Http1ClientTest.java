@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.CallOptions;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
@@ -308,6 +309,30 @@ class Http1ClientTest {
         socket.send(packed.toByteArray());
 
         assertThat(result.join()).isEqualTo("unpacked");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"200 OK", "500 No"})
+    void answerThatIsTooLargeWhenUnpackedNamesMethodAndAddress(String status) throws IOException {
+        CompletableFuture<String> result = notes().later("x");
+        RawSocket socket = server.next();
+        head(socket);
+        ByteArrayOutputStream packed = new ByteArrayOutputStream();
+        try (GZIPOutputStream gzip = new GZIPOutputStream(packed)) {
+            gzip.write(new byte[20 << 20]);
+        }
+
+        answer(
+                socket,
+                "HTTP/1.1 " + status + "\r\ncontent-type: application/json\r\ncontent-encoding: gzip\r\n"
+                        + "content-length: " + packed.size() + "\r\n\r\n");
+        socket.send(packed.toByteArray());
+
+        RpcException failure = (RpcException)
+                catchThrowableOfType(CompletionException.class, result::join).getCause();
+        assertThat(failure.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+        assertThat(failure)
+                .hasMessageContainingAll("/later", "the answer of " + server.endpoint(), "rpc.limits.max-response");
     }
 
     @ParameterizedTest

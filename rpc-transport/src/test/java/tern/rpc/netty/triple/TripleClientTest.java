@@ -13,6 +13,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -278,7 +279,11 @@ class TripleClientTest {
         call.metadata().put("large", "v".repeat(2_000));
 
         assertFailed(
-                Requests.send(connection, call), StatusCode.RESOURCE_EXHAUSTED, Executed.NO, "headers", "Service/call");
+                Requests.send(connection, call),
+                StatusCode.RESOURCE_EXHAUSTED,
+                Executed.NO,
+                "headers cannot be sent: Header",
+                "Service/call");
 
         script.answer(3, bytes("fine"));
         assertThat(answer(first)).isEqualTo("fine");
@@ -586,6 +591,15 @@ class TripleClientTest {
                 StatusCode.INTERNAL,
                 Executed.YES,
                 type);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"99, x, 'x; grpc-status is ''99'', which is no'", "none, , 'grpc-status is ''none'', which is no'"})
+    void statusThatIsNoStatusCodeIsNamed(String status, @Nullable String message, String text) {
+        String[] trailers = message == null
+                ? new String[] {"grpc-status", status}
+                : new String[] {"grpc-status", status, "grpc-message", message};
+        assertAnswer(script -> script.head(3, OK).end(3, trailers), StatusCode.UNKNOWN, Executed.MAYBE, text);
     }
 
     @Test
