@@ -31,6 +31,20 @@ class HashBudget {
     /** Added to the size of every message, so that small messages may contain keys with shared parts. */
     private static final int SPARE_BYTES = 1 << 10;
 
+    /**
+     * The steps charged for each visit of a value while a key is hashed. A message of 1 MiB may then spend about 0.1
+     * seconds on hashing. Keys without shared parts visit each byte of the message at most once.
+     */
+    private static final int HASH_STEPS = 4;
+
+    /**
+     * The additional steps charged for comparing a list or map with an earlier key of equal hash, for each value, if
+     * the container has more than {@link HessianLimits#equalKeys} of these keys. A hash table that searches such keys
+     * follows many references, so a comparison takes much longer than hashing. Objects of the application's classes
+     * take no additional steps, because the hash of entities is often a constant.
+     */
+    private static final int EQUAL_STEPS = 512;
+
     private static final int PLACES = 1 << 12;
 
     private final HessianLimits limits;
@@ -43,6 +57,7 @@ class HashBudget {
     // Null until the message has a non-scalar key.
     private int @Nullable [] places;
     private boolean isCounted;
+    private int counted; // The sum of all counters.
 
     HashBudget(HessianLimits limits) {
         this.limits = limits;
@@ -61,6 +76,7 @@ class HashBudget {
         if (isCounted && places != null) {
             Arrays.fill(places, 0);
             isCounted = false;
+            counted = 0;
         }
     }
 
@@ -97,7 +113,7 @@ class HashBudget {
      */
     int charge(@Nullable Object key, long weight, int before, Object container, boolean chained) {
         if (!chained && isScalar(key)) {
-            spend(weight);
+            spend(HASH_STEPS * weight);
             return before;
         }
         if (before >= limits.nonScalarKeys()) {
@@ -105,7 +121,7 @@ class HashBudget {
                     + " keys or elements of a set that are not simple values"
                     + "; the limit is rpc.limits.max-composite-keys");
         }
-        spend(weight);
+        spend(HASH_STEPS * weight);
         spend(weight * comparisons(key, before, container));
         return before + 1;
     }
@@ -127,8 +143,9 @@ class HashBudget {
     }
 
     /**
-     * Counts a key whose hashing has been charged. Returns at least the number of earlier keys of the container that
-     * have the same hash code. The result may be higher, because other keys may share the same counter.
+     * Counts a key whose hashing has been charged. Returns the steps for comparing one of its values with those of the
+     * earlier keys that have the same hash code. The result may be higher than necessary, because other keys may share
+     * the same counter.
      */
     private int sameHash(Object key, Object container) {
         int[] counts = places;
@@ -138,7 +155,10 @@ class HashBudget {
         }
         isCounted = true;
         int mixed = (key.hashCode() ^ System.identityHashCode(container)) * 0x9e3779b9;
-        return counts[(mixed ^ mixed >>> 16) & PLACES - 1]++;
+        int same = counts[(mixed ^ mixed >>> 16) & PLACES - 1]++;
+        // A counter may be shared by keys of different hashes, so four times the average is subtracted.
+        int excess = same - limits.equalKeys() - (int) (4L * counted++ / PLACES);
+        return excess > 0 && key.getClass().getName().startsWith("java.") ? same + EQUAL_STEPS * excess : same;
     }
 
     /**

@@ -43,11 +43,11 @@ final class JdkForms {
      * The maximum number of characters in a decimal number. It is limited because the parsing time grows with the
      * square of the length.
      */
-    private static final int MAX_NUMBER = 10_000;
+    private static final int MAX_NUMBER = 4_096;
 
     /**
-     * The maximum length of a {@code BigInteger} in 32-bit groups; it corresponds to about {@link #MAX_NUMBER} decimal
-     * digits.
+     * The maximum length of a {@code BigInteger} in 32-bit groups; it corresponds to about 10,000 decimal digits.
+     * Reading it takes linear time.
      */
     private static final int MAX_MAGNITUDE = 1_039;
 

@@ -241,12 +241,12 @@ class LimitsTest {
 
     @Test
     void largeMessageMayTakeAllSteps() {
-        assertThatNoException().isThrownBy(() -> readPadded(nestedKey(24, "HashSet"), 128 << 10));
+        assertThatNoException().isThrownBy(() -> readPadded(nestedKey(22, "HashSet"), 128 << 10));
     }
 
     @Test
     void smallMessageMayContainKeysWithSharedParts() {
-        assertThatNoException().isThrownBy(() -> readPadded(nestedKey(17, "HashSet"), 268));
+        assertThatNoException().isThrownBy(() -> readPadded(nestedKey(15, "HashSet"), 268));
     }
 
     /** Returns a set that contains a list. Each level of the list contains two references to the next level. */
@@ -283,6 +283,27 @@ class LimitsTest {
         byte[] bytes = coding.write(keys);
 
         assertThatThrownBy(() -> coding.read(bytes)).hasMessageContaining("hashing would take too long");
+    }
+
+    @Test
+    void smallListsOfEqualHashAreRefusedIfTheyAreMany() {
+        assertThatNoException().isThrownBy(() -> coding.through(listsOfEqualHash(256), Object.class));
+        assertThatThrownBy(() -> coding.through(listsOfEqualHash(990), Object.class))
+                .hasMessageContaining("hashing would take too long");
+    }
+
+    private static Set<Object> listsOfEqualHash(int count) {
+        return IntStream.range(0, count)
+                .mapToObj(i -> List.of("the same text", i, -31 * i))
+                .collect(Collectors.toCollection(HashSet::new));
+    }
+
+    @Test
+    void manySetsOfKeysWithDifferentHashesAreRead() {
+        List<Set<Object>> sets =
+                IntStream.range(0, 100).mapToObj(i -> knots(1000)).toList();
+
+        assertThatNoException().isThrownBy(() -> coding.through(sets, Object.class));
     }
 
     @ParameterizedTest
@@ -343,7 +364,7 @@ class LimitsTest {
     void longNumbersAreRefused() {
         assertThatThrownBy(() -> coding.read(
                         Coding.bytes("43 \"java.math.BigDecimal\" 91 \"value\" 60 53 4e20" + "31".repeat(20_000))))
-                .hasMessageContaining("BigDecimal of 20000 characters");
+                .hasMessageContaining("BigDecimal of 20000 characters, limit 4096");
     }
 
     @Test

@@ -145,9 +145,17 @@ final class HashedContainers extends ValueDeserializerModifier {
             }
             Collection<Object> counted = kind == Kind.ORDERED
                     ? new ArrayList<>()
-                    : new CountedSet(new Count(limits, kind, parser, "elements of a set"));
+                    : counted(new Count(limits, kind, parser, "elements of a set"));
             super.deserialize(parser, context, counted);
             return COLLECTIONS.getOrDefault(kindOfSet(), LinkedHashSet::new).apply(counted);
+        }
+
+        /**
+         * Returns a collection for the elements of a set. Composite elements are collected in a list, so that they are
+         * compared only once, in the set that is made of the list.
+         */
+        private Collection<Object> counted(Count count) {
+            return kind == Kind.COMPOSITE ? new CountedList(count) : new CountedSet(count);
         }
 
         /** Returns the map class that Jackson creates if the declared type is an interface. */
@@ -174,6 +182,14 @@ final class HashedContainers extends ValueDeserializerModifier {
         /** Composite keys are counted only in containers with at least this many keys. */
         private static final int FEW = 32;
 
+        /**
+         * If the keys are lists or maps, a container of at least this size may take all steps, and a smaller one a
+         * proportional part of them. Comparisons with the first {@link JsonLimits#equalKeys} keys of a hash then take
+         * no steps. The hash of such keys depends on their contents. The hash of entities is often a constant, so sets
+         * of entities may take all steps.
+         */
+        private static final int FULL_BYTES = 16 << 20;
+
         private final JsonLimits limits;
         private final Kind kind;
         private final JsonParser parser;
@@ -181,13 +197,16 @@ final class HashedContainers extends ValueDeserializerModifier {
         private int @Nullable [] equal;
         private @Nullable Object classes;
         private long steps;
+        private long stepsOfContainers;
         private long position;
+        private final long start;
 
         Count(JsonLimits limits, Kind kind, JsonParser parser, String what) {
             this.limits = limits;
             this.kind = kind;
             this.parser = parser;
             this.what = what;
+            this.start = position();
         }
 
         void add(@Nullable Object key, Collection<?> before) {
@@ -230,16 +249,41 @@ final class HashedContainers extends ValueDeserializerModifier {
             }
             int hash = key.hashCode();
             int place = (hash ^ hash >>> 12 ^ hash >>> 24) & PLACES - 1;
-            steps += places[place]++ * length;
-            if (steps > limits.keySteps()) {
-                throw new StreamConstraintsException(what + " whose comparing would take too long: more than "
-                        + limits.keySteps() + " steps; the limit is rpc.limits.max-key-steps");
+            int same = places[place]++;
+            steps += same * length;
+            if (same > limits.equalKeys() && key.getClass().getName().startsWith("java.")) {
+                stepsOfContainers += (same - limits.equalKeys()) * length;
             }
+            if (steps > limits.keySteps() || stepsOfContainers > allowed(now - start)) {
+                throw new StreamConstraintsException(what + " whose comparing would take too long: more than "
+                        + (steps > limits.keySteps() ? limits.keySteps() : allowed(now - start))
+                        + " steps; the limit is rpc.limits.max-key-steps, and less for small lists or maps");
+            }
+        }
+
+        private long allowed(long characters) {
+            double part = (double) characters / FULL_BYTES;
+            return part >= 1 ? limits.keySteps() : Math.max(1, (long) (limits.keySteps() * part));
         }
 
         private long position() {
             TokenStreamLocation location = parser.currentLocation();
             return Math.max(location.getByteOffset(), location.getCharOffset());
+        }
+    }
+
+    private static final class CountedList extends ArrayList<Object> {
+        private static final long serialVersionUID = 1L;
+        private final transient Count count;
+
+        CountedList(Count count) {
+            this.count = count;
+        }
+
+        @Override
+        public boolean add(Object element) {
+            count.add(element, this);
+            return super.add(element);
         }
     }
 

@@ -106,6 +106,8 @@ class HostileJsonTest {
 
         void keyed(Map<Key, Integer> m);
 
+        void lists(Set<List<Integer>> s);
+
         void numbers(Set<Integer> s);
 
         void open(Open o);
@@ -309,6 +311,20 @@ class HostileJsonTest {
         assertThat((Set<?>) method("numbers")
                         .argument(IntStream.range(0, 5000).boxed().toList().toString()))
                 .hasSize(5000);
+    }
+
+    @Test
+    void listsOfEqualHashAreRefusedIfTheyAreMany() {
+        assertThat((Set<?>) method("lists").argument(listsOfEqualHash(256))).hasSize(256);
+        assertThat(message("lists", listsOfEqualHash(990)))
+                .contains("elements of a set whose comparing would take too");
+    }
+
+    private static String listsOfEqualHash(int count) {
+        return IntStream.range(0, count)
+                .mapToObj(i -> List.of(i, -31 * i))
+                .toList()
+                .toString();
     }
 
     @Test
