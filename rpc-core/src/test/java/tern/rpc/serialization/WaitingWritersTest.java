@@ -1,0 +1,66 @@
+package tern.rpc.serialization;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+
+@Timeout(60)
+class WaitingWritersTest {
+
+    private static final int MAX_WAITING = 2;
+
+    @Test
+    void threadBeyondTheLimitFailsAtOnce() throws InterruptedException {
+        int permits = LargeMessages.free();
+        for (int i = 0; i < permits; i++) {
+            WaitingWriters.enter(MessageKind.RESPONSE, MAX_WAITING);
+        }
+        List<Thread> waiting = new ArrayList<>();
+        for (int i = 0; i < MAX_WAITING; i++) {
+            Thread thread = new Thread(() -> {
+                try {
+                    WaitingWriters.enter(MessageKind.RESPONSE, MAX_WAITING);
+                    LargeMessages.leave();
+                } catch (RpcException interrupted) {
+                    // the test has ended before a permit was free
+                }
+            });
+            thread.start();
+            waiting.add(thread);
+        }
+        while (WaitingWriters.waiting() < MAX_WAITING) {
+            Thread.onSpinWait();
+        }
+
+        assertThatThrownBy(() -> WaitingWriters.enter(MessageKind.RESPONSE, MAX_WAITING))
+                .isInstanceOfSatisfying(RpcException.class, refusal -> {
+                    assertThat(refusal.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+                    assertThat(refusal.wasExecuted()).isEqualTo(Executed.YES);
+                })
+                .hasMessageContaining("2 threads already wait to write messages of that size");
+
+        waiting.forEach(Thread::interrupt);
+        for (Thread each : waiting) {
+            each.join();
+        }
+        for (int i = 0; i < permits; i++) {
+            LargeMessages.leave();
+        }
+        assertThat(WaitingWriters.waiting()).isZero();
+        assertThat(LargeMessages.free()).isEqualTo(permits);
+    }
+
+    @Test
+    void limitGrowsWithTheHeap() {
+        assertThat(WaitingWriters.maxWaiting(64 << 20)).isEqualTo(8);
+        assertThat(WaitingWriters.maxWaiting(256 << 20)).isEqualTo(16);
+        assertThat(WaitingWriters.maxWaiting(4L << 30)).isEqualTo(256);
+    }
+}
