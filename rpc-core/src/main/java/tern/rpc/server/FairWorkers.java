@@ -1,6 +1,9 @@
 package tern.rpc.server;
 
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
 import tern.rpc.concurrent.WorkerPool;
@@ -16,6 +19,10 @@ import tern.rpc.limit.Share;
  * many threads therefore gets no spare threads. Some spare threads always stay free, and a new tenant takes precedence
  * over tenants that hold several threads. This rule is the dynamic threshold of shared-memory switches (A. Choudhury,
  * E. Hahne: Dynamic Queue Length Thresholds for Shared-Memory Packet Switches, 1998).
+ *
+ * <p>A tenant that another tenant crowds out of the threads may send more calls at once than it may have spare threads.
+ * These calls wait until one of its own calls leaves a spare thread. They do not wait in the queue of the regular
+ * threads, which the calls of the other tenant fill.
  *
  * <p>If calls have also waited for a thread until their deadline, waiting does not help. The calls of a tenant are then
  * refused while it holds more than twice the number of free threads, and other tenants get the threads that it returns.
@@ -58,11 +65,17 @@ final class FairWorkers {
     private final WorkerPool workers;
     private final @Nullable WorkerPool spare;
     private final Limiter limiter;
+    // Calls of tenants that are crowded out. Each waits until a call of its own tenant leaves a spare thread.
+    private final Queue<Waiting> waiting = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger waitingCalls = new AtomicInteger();
     private final NanoClock clock;
     // True while calls wait for threads until their deadlines. Tenants with many threads must then return some.
     private volatile boolean pressed;
     private volatile long neededUntil;
     private volatile long vainUntil;
+
+    /** A call that waits until a call of its tenant leaves a spare thread. */
+    private record Waiting(ServedCall call, Share share, long sinceNanos) {}
 
     /**
      * @param spare a pool with {@link #spareThreads} threads and a queue of the same length, used only by this object
@@ -101,10 +114,14 @@ final class FairWorkers {
 
     private @Nullable Refusal offerUnderPressure(ServedCall call, Share share) {
         int held = share.working();
-        if (!workers.hasRoom() && offerToSpare(call, share, held)) {
+        if (!workers.hasRoom() && (offerToSpare(call, share, held) || waitsForOwnCall(call, share, held))) {
             return null;
         }
-        if (pressed && held > FEW && held > PRESSED_PART * free() && !limiter.isCrowdedOut(share, held, threads()) && isPressed()) {
+        if (pressed
+                && held > FEW
+                && held > PRESSED_PART * free()
+                && !limiter.isCrowdedOut(share, held, threads())
+                && isPressed()) {
             return Refusal.SHARE;
         }
         if (workers.offer(call)) {
@@ -122,11 +139,63 @@ final class FairWorkers {
         neededUntil = clock.nanoTime() + PRESSURE_NANOS;
         look();
         call.waitsForSpareThread(true);
-        if (threads.offer(call)) {
+        if (threads.offer(() -> runOnSpare(call, share))) {
             return true;
         }
         call.waitsForSpareThread(false);
         return false;
+    }
+
+    private void runOnSpare(ServedCall call, Share share) {
+        try {
+            call.run();
+        } finally {
+            for (Waiting next = nextOf(share); next != null; next = nextOf(share)) {
+                next.call.run(); // This has no effect if the call has waited too long.
+            }
+        }
+    }
+
+    private @Nullable Waiting nextOf(Share share) {
+        for (Waiting each : waiting) {
+            if (each.share == share && forget(each)) {
+                return each;
+            }
+        }
+        return null;
+    }
+
+    private boolean forget(Waiting call) {
+        boolean removed = waiting.remove(call);
+        if (removed) {
+            waitingCalls.decrementAndGet();
+        }
+        return removed;
+    }
+
+    private boolean waitsForOwnCall(ServedCall call, Share share, int held) {
+        WorkerPool threads = spare;
+        if (threads == null || !limiter.isCrowdedOut(share, held, threads())) {
+            return false;
+        }
+        long now = clock.nanoTime();
+        for (Waiting oldest = waiting.peek();
+                oldest != null && now - oldest.sinceNanos > PRESSURE_NANOS;
+                oldest = waiting.peek()) {
+            forget(oldest); // The call has waited too long.
+        }
+        if (waitingCalls.incrementAndGet() > threads.maxThreads()) {
+            waitingCalls.decrementAndGet();
+            return false;
+        }
+        neededUntil = now + PRESSURE_NANOS;
+        look();
+        Waiting added = new Waiting(call, share, now);
+        waiting.add(added);
+        // The tenant's last call may have left its spare thread before this call was added.
+        return !maySpare(threads, share, share.working())
+                || !forget(added)
+                || offerToSpare(call, share, share.working());
     }
 
     /**

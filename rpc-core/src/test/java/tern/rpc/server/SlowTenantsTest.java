@@ -45,6 +45,7 @@ class SlowTenantsTest {
 
     private static final int THREADS = 40;
     private static final int QUEUE = 30;
+    private static final String SMALL = "small";
 
     /** The service that the tests call. */
     public interface Work {
@@ -67,12 +68,13 @@ class SlowTenantsTest {
         private final Semaphore holding = new Semaphore(0);
         private final Semaphore streams = new Semaphore(0);
         private final Semaphore release = new Semaphore(0);
+        private final Semaphore releaseSmall = new Semaphore(0);
         private final CompletableFuture<String> answer = new CompletableFuture<>();
 
         @Override
         public String hold(String name) {
             holding.release();
-            release.acquireUninterruptibly();
+            (name.equals(SMALL) ? releaseSmall : release).acquireUninterruptibly();
             return name;
         }
 
@@ -154,6 +156,7 @@ class SlowTenantsTest {
     @AfterEach
     void stop() throws Exception {
         worker.release.release(1_000_000);
+        worker.releaseSmall.release(1_000_000);
         worker.answer.complete("at last");
         await("nobody is inside", () -> inside() == 0);
         clients.forEach(RpcClient::close);
@@ -373,7 +376,36 @@ class SlowTenantsTest {
         }
 
         assertThat(refused(Refusal.SHARE)).isZero();
-        assertThat(refusalOf(flooding, THREADS)).hasMessageContaining("holds 40 of 51 calls of 2 tenants, and other tenants");
+        assertThat(refusalOf(flooding, THREADS))
+                .hasMessageContaining("holds 40 of 51 calls of 2 tenants, and other tenants");
+    }
+
+    @Test
+    void burstOfATenantThatIsCrowdedOutWaitsForItsOwnSpareThreads() throws Exception {
+        serve(settings -> {});
+        Work flooding = tenant();
+        for (int i = 0; i < THREADS; i++) {
+            hold(flooding);
+        }
+        queue(flooding, QUEUE);
+        Work small = tenant();
+        List<Future<String>> calls = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            calls.add(callers.submit(() -> small.hold(SMALL)));
+            assertThat(worker.holding.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+        }
+
+        calls.add(callers.submit(() -> small.hold(SMALL)));
+        await("it waits", () -> inside() == THREADS + QUEUE + 6);
+        assertThat(active()).isEqualTo(THREADS + 5);
+
+        worker.releaseSmall.release();
+        assertThat(worker.holding.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+        worker.releaseSmall.release(5);
+        for (Future<String> each : calls) {
+            assertThat(each.get(10, TimeUnit.SECONDS)).isEqualTo(SMALL);
+        }
+        assertThat(refused(Refusal.QUEUE)).isZero();
     }
 
     @Test
