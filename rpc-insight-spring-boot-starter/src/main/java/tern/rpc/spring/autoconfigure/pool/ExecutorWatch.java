@@ -60,6 +60,12 @@ final class ExecutorWatch implements BeanPostProcessor, SmartInitializingSinglet
         return true;
     }
 
+    /** Creates the bean for the snapshots now, because a snapshot may be read while the context is being closed. */
+    @Override
+    public void afterSingletonsInstantiated() {
+        origins.getIfAvailable();
+    }
+
     @Override
     public Object postProcessAfterInitialization(Object bean, String beanName) {
         if (bean instanceof ThreadPoolTaskExecutor executor) {
