@@ -39,6 +39,7 @@ final class ExecutorWatch implements BeanPostProcessor, SmartInitializingSinglet
 
     @Override
     public void afterSingletonsInstantiated() {
+        origins.getIfAvailable(); // created now, because a snapshot may be read while the context is being closed
         ForkJoinPool common = ForkJoinPool.commonPool();
         sources.getObject().add("common-pool", () -> ExecutorSnapshots.of("common-pool", common));
     }
@@ -58,12 +59,6 @@ final class ExecutorWatch implements BeanPostProcessor, SmartInitializingSinglet
             return own == null ? handedOver : own.decorate(handedOver);
         });
         return true;
-    }
-
-    /** Creates the bean for the snapshots now, because a snapshot may be read while the context is being closed. */
-    @Override
-    public void afterSingletonsInstantiated() {
-        origins.getIfAvailable();
     }
 
     @Override
