@@ -181,7 +181,7 @@ class TripleMetadataTest {
                 catchThrowableOfType(RpcException.class, () -> written(new Metadata().put("Tenant", value)));
 
         assertThat(refused.code()).isEqualTo(StatusCode.INVALID_ARGUMENT);
-        assertThat(refused).hasMessageContaining("'Tenant'").hasMessageContaining("send it as bytes");
+        assertThat(refused).hasMessageContaining("'Tenant'").hasMessageContaining("send the value as bytes");
         assertThat(refused.wasExecuted()).isEqualTo(RpcException.Executed.NO);
     }
 
