@@ -23,6 +23,14 @@ public interface JsonMethod {
     List<String> warnings();
 
     /**
+     * Returns the warnings to log at startup if an application sends values with this codec instead of a format that
+     * keeps all state: types that JSON does not support, and classes whose objects lose fields. One sentence each.
+     */
+    default List<String> lostState() {
+        return List.of();
+    }
+
+    /**
      * Decodes the arguments from a body. If the method has no parameters, the body is ignored. If it has one parameter,
      * the body is the value itself. It may also be an array with only this value, unless the parameter's type is an
      * array. For a scalar type, it may also be an object whose only member has the parameter's name. If the method has

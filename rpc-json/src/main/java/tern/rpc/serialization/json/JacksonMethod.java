@@ -17,6 +17,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** The Jackson-based JSON codec of one method. The method's types are resolved once, not on each call. */
 final class JacksonMethod implements JsonMethod {
 
+    private final MethodDescriptor method;
     private final JsonMapper mapper;
     private final String fullName;
     private final Position[] parameters;
@@ -24,9 +25,11 @@ final class JacksonMethod implements JsonMethod {
     private final BodyArguments body;
     private final QueryArguments query;
     private final List<String> warnings = new ArrayList<>();
+    private final List<String> problems = new ArrayList<>();
 
     /** @param textMapper a copy of the mapper that also accepts strings as numbers */
     JacksonMethod(MethodDescriptor method, JsonMapper mapper, JsonMapper textMapper) {
+        this.method = method;
         this.mapper = mapper;
         this.fullName = method.fullName();
         List<String> names = method.parameterNames();
@@ -63,6 +66,7 @@ final class JacksonMethod implements JsonMethod {
         Position position = new Position(mapper, type, where);
         if (position.problem() != null) {
             warnings.add(position.problem());
+            problems.add(position.problem());
         }
         return position;
     }
@@ -70,6 +74,13 @@ final class JacksonMethod implements JsonMethod {
     @Override
     public List<String> warnings() {
         return List.copyOf(warnings);
+    }
+
+    @Override
+    public List<String> lostState() {
+        List<String> lost = new ArrayList<>(problems);
+        lost.addAll(LostFields.of(method, mapper));
+        return lost;
     }
 
     @Override

@@ -4,8 +4,11 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandler;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tern.rpc.Invocation;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.MethodType;
@@ -41,6 +44,11 @@ public final class Http1ClientProtocol implements ClientProtocol {
     /** Bodies above this size are sent without being copied. */
     private static final int JOINED_BYTES = 16 << 10;
 
+    private static final Logger LOG = LoggerFactory.getLogger(Http1ClientProtocol.class);
+
+    /** The warnings logged so far. Several references may name the same class. */
+    private static final Set<String> TOLD = ConcurrentHashMap.newKeySet();
+
     private final TripleCodecs codecs;
     private final ConcurrentMap<HeadKey, JsonRequestHead> heads = new ConcurrentHashMap<>();
 
@@ -73,8 +81,13 @@ public final class Http1ClientProtocol implements ClientProtocol {
                 throw new IllegalArgumentException(method + " has " + method.type() + " calls, which the protocol "
                         + NAME + " does not have; refer to it with protocol tri");
             }
+            String unknown = method.unknownType();
+            if (unknown != null) {
+                throw new IllegalArgumentException(
+                        "the protocol " + NAME + " cannot tell which class to read: " + unknown);
+            }
             try {
-                codecs.json(method);
+                codecs.json(method).lostState().stream().filter(TOLD::add).forEach(LOG::warn);
             } catch (HttpRefusal e) {
                 throw new IllegalArgumentException(
                         method + " cannot be called with protocol " + NAME + ": "

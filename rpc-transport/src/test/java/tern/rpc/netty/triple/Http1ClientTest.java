@@ -98,6 +98,27 @@ class Http1ClientTest {
         return notes;
     }
 
+    interface Repo<T> {
+        T get(String id);
+    }
+
+    @Test
+    void genericInterfaceIsRefusedBecauseJsonNamesNoClass() {
+        NettyClientTransport transport =
+                new NettyClientTransport(ClientTransportSettings.named("shop"), loops, new Http1ClientProtocol(codecs));
+        RpcClient client = RpcClient.builder().transport(transport).build();
+        open.add(client);
+
+        assertThatThrownBy(() ->
+                        client.refer(ServiceReference.to(Repo.class, new StaticEndpoints(List.of(server.endpoint())))
+                                .protocol(Http1ClientProtocol.NAME)
+                                .build()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("the protocol http cannot tell which class to read: Repo.get, result: T does not name a"
+                        + " class. Declare an interface that sets the type parameter, such as interface ItemRepo extends"
+                        + " Repo<Item>, and use it for the service and the reference");
+    }
+
     /** Reads a request. Returns its request line and headers without the empty line, and drops the body. */
     private static String head(RawSocket socket) {
         StringBuilder head = new StringBuilder();

@@ -12,6 +12,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.sql.DriverManager;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -316,6 +317,7 @@ class DruidPoolTest {
     @Test
     @Timeout(20) // The test must end before the driver's default timeout of 30 s.
     void driverOfMariaDbGetsTheTimeouts() throws Exception {
+        DriverManager.setLoginTimeout(0); // HikariCP sets this for the whole JVM, and the driver's sum would overflow
         try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             String url = "spring.datasource.url=jdbc:mariadb://127.0.0.1:" + silent.getLocalPort() + "/shop";
             ApplicationContextRunner application = PoolApplications.with(DruidPoolAutoConfiguration.class)

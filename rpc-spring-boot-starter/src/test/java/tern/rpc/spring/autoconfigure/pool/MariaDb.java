@@ -77,6 +77,7 @@ final class MariaDb implements AutoCloseable {
     }
 
     private void awaitReady() throws SQLException {
+        DriverManager.setLoginTimeout(0); // HikariCP sets this for the whole JVM, and the driver's sum would overflow
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
         while (true) {
             try (Connection ignored = DriverManager.getConnection(url(), "root", "")) {
