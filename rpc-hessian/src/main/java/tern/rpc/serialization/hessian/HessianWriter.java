@@ -3,6 +3,8 @@ package tern.rpc.serialization.hessian;
 import java.io.IOException;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcException;
+import tern.rpc.StatusCode;
 import tern.rpc.Thrown;
 import tern.rpc.serialization.MessageTooLargeException;
 import tern.rpc.serialization.ObjectWriter;
@@ -80,14 +82,19 @@ final class HessianWriter implements ObjectWriter {
     }
 
     /**
-     * Creates the exception for a value that could not be written. If the failure's message has several lines, as
+     * Returns the exception for a value that could not be written. A refusal because of too many large messages stays
+     * as it is, because the value could be written at another time. If the failure's message has several lines, as
      * hessian-lite's messages do, the lines are joined with commas.
      */
-    private SerializationException failed(@Nullable Object value, Throwable failure) {
+    private RuntimeException failed(@Nullable Object value, Throwable failure) {
         hessian.forget();
         MessageTooLargeException tooLarge = Thrown.find(failure, MessageTooLargeException.class);
         if (tooLarge != null) {
             return tooLarge;
+        }
+        RpcException refused = Thrown.find(failure, RpcException.class);
+        if (refused != null && refused.code() == StatusCode.RESOURCE_EXHAUSTED) {
+            return refused;
         }
         String why = failure instanceof StackOverflowError
                 ? "its parts are nested too deeply"

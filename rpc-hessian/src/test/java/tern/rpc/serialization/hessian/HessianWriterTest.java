@@ -15,6 +15,8 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import tern.rpc.RpcException;
+import tern.rpc.StatusCode;
 import tern.rpc.serialization.MessageTooLargeException;
 import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.OutputBuffer;
@@ -91,6 +93,21 @@ class HessianWriterTest {
                 .isInstanceOf(SerializationException.class);
 
         assertThat(written(List.of(new ArrayList<>(), "x"))).isEqualTo(fresh);
+    }
+
+    @Test
+    void refusalBecauseOfManyLargeMessagesStaysARefusal() {
+        Order order = new Order();
+        order.customer = new byte[1 << 20];
+        begin(Integer.MAX_VALUE);
+        buffer.takeTurns();
+        Thread.currentThread().interrupt(); // so that the thread does not get its turn
+
+        assertThatThrownBy(() -> writer.writeObject(order))
+                .isInstanceOfSatisfying(
+                        RpcException.class,
+                        refused -> assertThat(refused.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
+        assertThat(Thread.interrupted()).isTrue();
     }
 
     @Test
