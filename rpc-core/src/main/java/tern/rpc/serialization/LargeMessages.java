@@ -25,6 +25,17 @@ public final class LargeMessages {
             THREADS_PER_PROCESSOR * Runtime.getRuntime().availableProcessors();
     private static final Semaphore TURNS = new Semaphore(PLACES);
 
+    /** One thread may wait to write a message for each {@value} bytes of the heap. A message has up to 8 MiB by default. */
+    private static final long HEAP_OF_A_WRITER = 16 << 20;
+
+    private static final int MIN_WRITERS = 8;
+
+    /**
+     * The maximum number of threads that wait to write a message. Each of them holds the object that it writes, such as
+     * a result. Further calls fail immediately, so that their objects can be released.
+     */
+    private static final int MAX_WRITERS = maxWriters(Runtime.getRuntime().maxMemory());
+
     /**
      * The memory that is reserved for the objects of a request while it is decoded, as a multiple of the request's
      * size. One byte can encode a value that needs 64 bytes, a place in a list, and a number in the table of references
@@ -159,6 +170,16 @@ public final class LargeMessages {
         }
     }
 
+    /** Returns the number of threads that wait to write or unpack a message, for tests. */
+    static int waitingWriters() {
+        return TURNS.getQueueLength();
+    }
+
+    /** @param heap the maximum size of the heap */
+    static int maxWriters(long heap) {
+        return (int) Math.max(MIN_WRITERS, Math.min(Integer.MAX_VALUE, heap / HEAP_OF_A_WRITER));
+    }
+
     /** Returns the number of available permits, for tests. */
     static int free() {
         return TURNS.availablePermits();
@@ -167,9 +188,22 @@ public final class LargeMessages {
     /**
      * Takes a permit.
      *
-     * @throws RpcException RESOURCE_EXHAUSTED if no permit becomes available within three seconds
+     * @throws RpcException RESOURCE_EXHAUSTED if too many threads are waiting, or if no permit becomes available within
+     *     three seconds
      */
     static void enter(@Nullable MessageKind kind) {
+        enter(kind, MAX_WRITERS);
+    }
+
+    static void enter(@Nullable MessageKind kind, int maxWaiting) {
+        if (TURNS.availablePermits() == 0 && TURNS.getQueueLength() >= maxWaiting) {
+            throw RpcException.refusal(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "a message of more than " + LARGE_BYTES + " bytes was not written or unpacked: " + maxWaiting
+                            + " threads already wait to write messages of that size (one for each "
+                            + (HEAP_OF_A_WRITER >> 20) + " MiB of the heap)",
+                    kind == MessageKind.RESPONSE ? Executed.YES : Executed.NO);
+        }
         if (!acquire(TURNS, 1)) {
             throw RpcException.refusal(
                     StatusCode.RESOURCE_EXHAUSTED,

@@ -164,7 +164,7 @@ public final class OutputBuffer {
         }
         int larger = (int) Math.min(Math.max(needed, array.length * 2L), Integer.MAX_VALUE - 8);
         if (larger > LargeMessages.LARGE_BYTES && inTurns && !hasTurn) {
-            WaitingWriters.enter(kind);
+            LargeMessages.enter(kind);
             hasTurn = true;
         }
         array = Arrays.copyOf(array, larger);

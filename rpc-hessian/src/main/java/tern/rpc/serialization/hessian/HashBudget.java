@@ -143,9 +143,9 @@ class HashBudget {
     }
 
     /**
-     * Counts a key whose hashing has been charged. Returns the steps for comparing one of its values with those of the
-     * earlier keys that have the same hash code. The result may be higher than necessary, because other keys may share
-     * the same counter.
+     * Counts a key. The budget has already been charged for hashing it. Returns the number of steps for comparing one
+     * value of the key with the earlier keys of the same hash code. This number is an upper bound, because keys with
+     * other hash codes may share the counter.
      */
     private int sameHash(Object key, Object container) {
         int[] counts = places;

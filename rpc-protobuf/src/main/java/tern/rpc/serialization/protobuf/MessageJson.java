@@ -45,8 +45,10 @@ final class MessageJson {
     Message parse(String json) {
         // protobuf-java-util first parses the text into a tree, so the tree and the message are in memory at the same
         // time
-        LargeMessages.checkObjects(
-                json.length() + json.chars().filter(next -> next == '{').count() * TREE_BYTES, json.length());
+        if (LargeMessages.isChecked(json.length())) {
+            long objects = json.chars().filter(next -> next == '{').count();
+            LargeMessages.checkObjects(json.length() + objects * TREE_BYTES, json.length());
+        }
         Message.Builder builder = like.newBuilderForType();
         try {
             parser.merge(json, builder);

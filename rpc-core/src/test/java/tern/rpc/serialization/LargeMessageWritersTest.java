@@ -12,7 +12,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 @Timeout(60)
-class WaitingWritersTest {
+class LargeMessageWritersTest {
 
     private static final int MAX_WAITING = 2;
 
@@ -20,13 +20,13 @@ class WaitingWritersTest {
     void threadBeyondTheLimitFailsAtOnce() throws InterruptedException {
         int permits = LargeMessages.free();
         for (int i = 0; i < permits; i++) {
-            WaitingWriters.enter(MessageKind.RESPONSE, MAX_WAITING);
+            LargeMessages.enter(MessageKind.RESPONSE, MAX_WAITING);
         }
         List<Thread> waiting = new ArrayList<>();
         for (int i = 0; i < MAX_WAITING; i++) {
             Thread thread = new Thread(() -> {
                 try {
-                    WaitingWriters.enter(MessageKind.RESPONSE, MAX_WAITING);
+                    LargeMessages.enter(MessageKind.RESPONSE, MAX_WAITING);
                     LargeMessages.leave();
                 } catch (RpcException interrupted) {
                     // the test has ended before a permit was free
@@ -35,11 +35,11 @@ class WaitingWritersTest {
             thread.start();
             waiting.add(thread);
         }
-        while (WaitingWriters.waiting() < MAX_WAITING) {
+        while (LargeMessages.waitingWriters() < MAX_WAITING) {
             Thread.onSpinWait();
         }
 
-        assertThatThrownBy(() -> WaitingWriters.enter(MessageKind.RESPONSE, MAX_WAITING))
+        assertThatThrownBy(() -> LargeMessages.enter(MessageKind.RESPONSE, MAX_WAITING))
                 .isInstanceOfSatisfying(RpcException.class, refusal -> {
                     assertThat(refusal.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
                     assertThat(refusal.wasExecuted()).isEqualTo(Executed.YES);
@@ -53,14 +53,14 @@ class WaitingWritersTest {
         for (int i = 0; i < permits; i++) {
             LargeMessages.leave();
         }
-        assertThat(WaitingWriters.waiting()).isZero();
+        assertThat(LargeMessages.waitingWriters()).isZero();
         assertThat(LargeMessages.free()).isEqualTo(permits);
     }
 
     @Test
     void limitGrowsWithTheHeap() {
-        assertThat(WaitingWriters.maxWaiting(64 << 20)).isEqualTo(8);
-        assertThat(WaitingWriters.maxWaiting(256 << 20)).isEqualTo(16);
-        assertThat(WaitingWriters.maxWaiting(4L << 30)).isEqualTo(256);
+        assertThat(LargeMessages.maxWriters(64 << 20)).isEqualTo(8);
+        assertThat(LargeMessages.maxWriters(256 << 20)).isEqualTo(16);
+        assertThat(LargeMessages.maxWriters(4L << 30)).isEqualTo(256);
     }
 }
