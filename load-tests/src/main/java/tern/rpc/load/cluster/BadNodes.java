@@ -19,8 +19,9 @@ public final class BadNodes {
     private record Policy(String label, Supplier<Framework> framework, String name) {}
 
     private static final List<Policy> POLICIES = List.of(
-            new Policy("Tern p2c", TernNodes::new, "p2c"),
-            new Policy("Tern round-robin", TernNodes::new, "round-robin"),
+            new Policy("Tern p2c", () -> new TernNodes(0), "p2c"),
+            new Policy("Tern p2c, half of the calls idempotent", () -> new TernNodes(50), "p2c"),
+            new Policy("Tern round-robin", () -> new TernNodes(0), "round-robin"),
             new Policy("grpc-java round_robin + outlier detection", GrpcNodes::new, "round_robin"),
             new Policy("Dubbo adaptive", DubboNodes::new, "adaptive"),
             new Policy("Dubbo shortestresponse", DubboNodes::new, "shortestresponse"),

@@ -27,7 +27,7 @@ final class DubboNodes implements Framework {
         listening.setHost("0.0.0.0");
         listening.setSerialization(SERIALIZATION);
         listening.setPreferSerialization(SERIALIZATION);
-        NodeService nodes = call -> station.work(() -> new IllegalStateException("the node is down"));
+        NodeService nodes = new StationService(station, () -> new IllegalStateException("the node is down"));
         ServiceConfig<NodeService> service = new ServiceConfig<>();
         service.setInterface(NodeService.class);
         service.setRef(nodes);

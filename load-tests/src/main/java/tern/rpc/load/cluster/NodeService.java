@@ -1,6 +1,7 @@
 package tern.rpc.load.cluster;
 
 import java.util.concurrent.CompletableFuture;
+import tern.rpc.RpcMethod;
 
 /** The service that each of the ten nodes offers. */
 public interface NodeService {
@@ -11,4 +12,8 @@ public interface NodeService {
      * @return the node's number
      */
     CompletableFuture<Integer> work(int call);
+
+    /** Does the same as {@link #work}, as an idempotent method. A client may use copies of its calls as probes. */
+    @RpcMethod(idempotent = true)
+    CompletableFuture<Integer> read(int call);
 }

@@ -296,6 +296,20 @@ final class RegistryScale {
         }
     }
 
+    /** A service whose answers are the numbers of its calls. */
+    private static final class EchoService implements NodeService {
+
+        @Override
+        public CompletableFuture<Integer> work(int call) {
+            return CompletableFuture.completedFuture(call);
+        }
+
+        @Override
+        public CompletableFuture<Integer> read(int call) {
+            return CompletableFuture.completedFuture(call);
+        }
+    }
+
     /** The server of all instances, which publishes the first of them. */
     private static final class Provider implements AutoCloseable {
 
@@ -310,7 +324,7 @@ final class RegistryScale {
                             ServerTransportSettings.onPort(0).withMaxConnections(CONNECTIONS, CONNECTIONS),
                             loops,
                             List.of(protocol)))
-                    .export(ServiceExport.of(NodeService.class, CompletableFuture::completedFuture))
+                    .export(ServiceExport.of(NodeService.class, new EchoService()))
                     .limit(() -> new FixedLimit(CONNECTIONS))
                     .build();
             server.start();

@@ -36,10 +36,17 @@ final class TernNodes implements Framework {
             new DubboProtocol(HessianSerializer.builder().build(), 0);
     private final EventLoops loops = EventLoops.start(2);
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+    private final int idempotentPercent;
+
+    /** @param idempotentPercent the percentage of calls to the idempotent method */
+    TernNodes(int idempotentPercent) {
+        this.idempotentPercent = idempotentPercent;
+    }
 
     @Override
     public void serve(Station station, int port) {
-        NodeService service = call -> station.work(() -> new RpcException(StatusCode.UNAVAILABLE, "the node is down"));
+        NodeService service =
+                new StationService(station, () -> new RpcException(StatusCode.UNAVAILABLE, "the node is down"));
         RpcServer server = RpcServer.builder(
                         new NettyServerTransport(ServerTransportSettings.onPort(port), loops, List.of(protocol)))
                 .export(ServiceExport.of(NodeService.class, service))
@@ -62,7 +69,11 @@ final class TernNodes implements Framework {
         NodeService service = client.refer(ServiceReference.to(NodeService.class, new StaticEndpoints(addresses))
                 .cluster(ClusterSettings.DEFAULT.withPolicy(Policies.named(policy)))
                 .build());
-        return (number, end) -> service.work(number).whenComplete((node, failure) -> end.accept(failure));
+        return (number, end) -> {
+            boolean isIdempotent = number % 100 < idempotentPercent;
+            (isIdempotent ? service.read(number) : service.work(number))
+                    .whenComplete((node, failure) -> end.accept(failure));
+        };
     }
 
     @Override
