@@ -6,7 +6,6 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import tern.rpc.limit.FixedLimit;
 import tern.rpc.load.cluster.ConsumerProcess.Calls;
@@ -293,20 +292,6 @@ final class RegistryScale {
             if (left > 0) {
                 TimeUnit.NANOSECONDS.sleep(left);
             }
-        }
-    }
-
-    /** A service whose answers are the numbers of its calls. */
-    private static final class EchoService implements NodeService {
-
-        @Override
-        public CompletableFuture<Integer> work(int call) {
-            return CompletableFuture.completedFuture(call);
-        }
-
-        @Override
-        public CompletableFuture<Integer> read(int call) {
-            return CompletableFuture.completedFuture(call);
         }
     }
 

@@ -1,0 +1,17 @@
+package tern.rpc.load.cluster;
+
+import java.util.concurrent.CompletableFuture;
+
+/** A service whose answers are the numbers of its calls. */
+final class EchoService implements NodeService {
+
+    @Override
+    public CompletableFuture<Integer> work(int call) {
+        return CompletableFuture.completedFuture(call);
+    }
+
+    @Override
+    public CompletableFuture<Integer> read(int call) {
+        return CompletableFuture.completedFuture(call);
+    }
+}

@@ -1,0 +1,389 @@
+package tern.rpc.load.cluster;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+import org.HdrHistogram.ConcurrentHistogram;
+import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.client.RpcClient;
+import tern.rpc.client.ServiceReference;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.Instance;
+import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.server.RpcServer;
+import tern.rpc.server.ServiceExport;
+import tern.rpc.transport.ClientConnection;
+import tern.rpc.transport.ClientTransport;
+import tern.rpc.transport.InMemoryTransport;
+import tern.rpc.transport.Tls;
+
+/**
+ * Simulates a client of many small applications and one very large application. The lists of their instances change at
+ * different rates while the client makes calls. There are no sockets and no registry, so the results are the client's
+ * own costs. Prints one line per scene.
+ */
+final class ManyApplications {
+
+    private static final double NANOS_PER_MILLI = 1e6;
+    private static final double NANOS_PER_MICRO = 1e3;
+    private static final int CALLERS = 2;
+    private static final int CALLS_PER_SECOND = 500; // for each caller
+    private static final int EQUAL_LISTS = 1_000;
+    private static final int STEPS_PER_SECOND = 10;
+    private static final int LEAVE_SECONDS = 10;
+    private static final int RETURN_SECONDS = 60;
+    private static final int CONNECTIONS_PER_SECOND = 50; // the client's own limit, see docs/cluster.md
+    private static final int LAST_LIST_SECONDS = 2; // The client delays a list for at most a second.
+    private static final String CLUSTER_THREAD = "rpc-client-cluster";
+
+    private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private final InMemoryTransport transport =
+            new InMemoryTransport(HessianSerializer.builder().build());
+    private final Map<Endpoint, Long> opened = new ConcurrentHashMap<>(); // The time at which each was opened.
+    private final Map<Endpoint, Long> published = new HashMap<>(); // The time at which each new address was listed.
+    private final List<SimulatedApplication> small = new ArrayList<>();
+    private final List<NodeService> services = new ArrayList<>();
+    private final SimulatedApplication giant;
+    private final Random random = new Random(1);
+    private final RpcClient client;
+    private final int seconds;
+    private final int servicesPerApplication;
+    private volatile Histogram micros = new ConcurrentHistogram(3);
+    private volatile long failed;
+    private volatile boolean ended;
+
+    private ManyApplications(Options options) {
+        int applications = options.number("applications", 1_000);
+        int instances = options.number("instances", 10_000);
+        this.seconds = options.number("seconds", 60);
+        this.servicesPerApplication = options.number("services", 20);
+        long before = usedBytes();
+        for (int i = 0; i < applications; i++) {
+            small.add(new SimulatedApplication("application-" + i, i + 1, instances / applications));
+        }
+        giant = new SimulatedApplication("giant", 0, options.number("giant", 10_000));
+        long all = (long) instances / applications * applications + giant.size();
+        print("%,d instances: %,d bytes each", all, (usedBytes() - before) / all);
+        client = RpcClient.builder().transport(new CountingTransport()).build();
+    }
+
+    /**
+     * @param arguments {@code --applications=} the number of small applications; {@code --instances=} the number of
+     *     their instances in all; {@code --giant=} the number of instances of the large application; {@code
+     *     --services=} the number of references to each application; {@code --seconds=} the duration of a scene
+     */
+    public static void main(String[] arguments) throws Exception {
+        ManyApplications simulation = new ManyApplications(new Options(arguments));
+        simulation.run();
+        System.exit(0); // The client's threads are not daemons.
+    }
+
+    private void run() throws InterruptedException {
+        try (RpcServer server = serve()) {
+            server.start();
+            refer();
+            for (int i = 0; i < CALLERS; i++) {
+                int seed = i;
+                Thread caller = new Thread(() -> call(new Random(seed)), "caller-" + i);
+                caller.setDaemon(true);
+                caller.start();
+            }
+            scene("no change", () -> {
+                TimeUnit.SECONDS.sleep(seconds);
+                return 0;
+            });
+            scene("1 new instance per second", () -> changes(1, this::replaceOne));
+            Deque<Runnable> undo = new ArrayDeque<>();
+            scene("100 instances per second leave or return", () -> changes(100, () -> leaveOrReturn(undo)));
+            scene("100 changed weights per second", () -> changes(100, () -> changeOne(this::otherWeight)));
+            scene("100 changed revisions per second", () -> changes(100, () -> changeOne(this::otherRevision)));
+            scene(EQUAL_LISTS + " equal lists of the large application", () -> {
+                for (int i = 0; i < EQUAL_LISTS; i++) {
+                    giant.publish();
+                }
+                return EQUAL_LISTS;
+            });
+            scene("rolling restart of the large application", this::rollingRestart);
+            scene("mass restart of the large application", this::massRestart);
+            ended = true;
+        }
+    }
+
+    private RpcServer serve() {
+        RpcServer.Builder builder = RpcServer.builder(transport);
+        for (int i = 0; i < servicesPerApplication; i++) {
+            builder.export(ServiceExport.of(NodeService.class, new EchoService(), "", version(i)));
+        }
+        return builder.build();
+    }
+
+    private static String version(int number) {
+        return String.valueOf(number);
+    }
+
+    private void refer() throws InterruptedException {
+        long before = usedBytes();
+        long started = System.nanoTime();
+        long pairs = 0;
+        List<SimulatedApplication> all = new ArrayList<>(small);
+        all.add(giant);
+        for (SimulatedApplication application : all) {
+            for (int i = 0; i < servicesPerApplication; i++) {
+                services.add(client.refer(ServiceReference.to(NodeService.class, application.source())
+                        .version(version(i))
+                        .protocol(InMemoryTransport.PROTOCOL)
+                        .build()));
+                pairs += application.size();
+            }
+        }
+        double seconds = (System.nanoTime() - started) / 1e9;
+        long connections = small.stream().mapToLong(SimulatedApplication::size).sum() + 100;
+        TimeUnit.SECONDS.sleep(connections / CONNECTIONS_PER_SECOND + 1);
+        print(
+                "%,d references: created in %.1f s, %,d connections, %,d bytes of heap for each pair of reference and"
+                        + " known instance, everything included",
+                services.size(), seconds, opened.size(), (usedBytes() - before) / pairs);
+    }
+
+    private interface Scene {
+        /** Returns the number of changes. */
+        int run() throws InterruptedException;
+    }
+
+    private void scene(String name, Scene scene) throws InterruptedException {
+        long[] ids = changingThreads();
+        micros = new ConcurrentHistogram(3);
+        failed = 0;
+        int openedBefore = opened.size();
+        published.clear();
+        long processor = processorNanos(ids);
+        long allocated = allocatedBytes(ids);
+        long started = System.nanoTime();
+        int changes = scene.run();
+        long took = System.nanoTime() - started;
+        TimeUnit.SECONDS.sleep(LAST_LIST_SECONDS);
+        processor = processorNanos(ids) - processor;
+        allocated = allocatedBytes(ids) - allocated;
+        int perChange = Math.max(1, changes);
+        print(
+                "%s: %,d changes in %.1f s, %.3f ms of processor time and %,.0f KB allocated per change, %,d connections"
+                        + " opened, %s%,d calls, %d failed, p99 %.0f us",
+                name,
+                changes,
+                took / 1e9,
+                processor / NANOS_PER_MILLI / perChange,
+                allocated / 1e3 / perChange,
+                opened.size() - openedBefore,
+                convergence(),
+                micros.getTotalCount(),
+                failed,
+                micros.getValueAtPercentile(99) * 1.0);
+    }
+
+    private String convergence() {
+        List<Double> found = new ArrayList<>();
+        published.forEach((endpoint, listed) -> {
+            Long connected = opened.get(endpoint);
+            if (connected != null) {
+                found.add((connected - listed) / NANOS_PER_MILLI);
+            }
+        });
+        double[] millis = found.stream().mapToDouble(Double::doubleValue).sorted().toArray();
+        return millis.length == 0
+                ? ""
+                : String.format(
+                        Locale.ROOT,
+                        "connected after %.1f ms (p50) and %.1f ms (p99), ",
+                        millis[millis.length / 2],
+                        millis[Math.min(millis.length - 1, millis.length * 99 / 100)]);
+    }
+
+    private int changes(int perSecond, Runnable change) {
+        int count = seconds * perSecond;
+        long next = System.nanoTime();
+        for (int i = 0; i < count; i++) {
+            change.run();
+            next += TimeUnit.SECONDS.toNanos(1) / perSecond;
+            LockSupport.parkNanos(Math.max(0, next - System.nanoTime()));
+        }
+        return count;
+    }
+
+    /** Returns the large application in every second case, and otherwise one of the small ones. */
+    private SimulatedApplication anyApplication() {
+        return random.nextBoolean() ? giant : small.get(random.nextInt(small.size()));
+    }
+
+    private void replaceOne() {
+        SimulatedApplication application = anyApplication();
+        Endpoint current = application.replace(random.nextInt(application.size()));
+        published.put(current, System.nanoTime());
+        application.publish();
+    }
+
+    private void leaveOrReturn(Deque<Runnable> undo) {
+        if (!undo.isEmpty()) {
+            undo.pop().run();
+            return;
+        }
+        SimulatedApplication application = anyApplication();
+        Instance left = application.removeLast();
+        application.publish();
+        undo.push(() -> {
+            application.add(left);
+            application.publish();
+        });
+    }
+
+    private interface Change {
+        Instance of(Instance instance);
+    }
+
+    private void changeOne(Change change) {
+        SimulatedApplication application = anyApplication();
+        application.change(random.nextInt(application.size()), change::of);
+        application.publish();
+    }
+
+    private Instance otherWeight(Instance instance) {
+        return new Instance(instance.endpoint(), instance.attributes().withWeight(50 + random.nextInt(100)));
+    }
+
+    private Instance otherRevision(Instance instance) {
+        return new Instance(instance.endpoint(), instance.attributes().withRevision("r" + random.nextInt(10)));
+    }
+
+    /** Replaces all instances of the large application, a few at a time. */
+    private int rollingRestart() {
+        int size = giant.size();
+        int steps = seconds * STEPS_PER_SECOND;
+        long next = System.nanoTime();
+        for (int step = 0; step < steps; step++) {
+            for (int i = step * size / steps; i < (step + 1) * size / steps; i++) {
+                giant.replace(i);
+            }
+            giant.publish();
+            next += TimeUnit.SECONDS.toNanos(1) / STEPS_PER_SECOND;
+            LockSupport.parkNanos(Math.max(0, next - System.nanoTime()));
+        }
+        return steps;
+    }
+
+    /** Removes all instances of the large application but one within ten seconds, and adds them within a minute. */
+    private int massRestart() {
+        Deque<Instance> left = new ArrayDeque<>();
+        int size = giant.size() - 1;
+        int leaving = LEAVE_SECONDS * STEPS_PER_SECOND;
+        int steps = leaving + RETURN_SECONDS * STEPS_PER_SECOND;
+        long next = System.nanoTime();
+        for (int step = 0; step < steps; step++) {
+            int returned = step - leaving;
+            int count = returned < 0
+                    ? (step + 1) * size / leaving - step * size / leaving
+                    : (returned + 1) * size / (steps - leaving) - returned * size / (steps - leaving);
+            for (int i = 0; i < count; i++) {
+                if (returned < 0) {
+                    left.push(giant.removeLast());
+                } else {
+                    giant.add(left.pop());
+                }
+            }
+            giant.publish();
+            next += TimeUnit.SECONDS.toNanos(1) / STEPS_PER_SECOND;
+            LockSupport.parkNanos(Math.max(0, next - System.nanoTime()));
+        }
+        return steps;
+    }
+
+    private void call(Random chosen) {
+        long next = System.nanoTime();
+        for (int number = 0; !ended; number++) {
+            long intended = next;
+            try {
+                services.get(chosen.nextInt(services.size())).read(number).join();
+                micros.recordValue(Math.max(1, (long) ((System.nanoTime() - intended) / NANOS_PER_MICRO)));
+            } catch (RuntimeException e) {
+                countFailure();
+            }
+            next += TimeUnit.SECONDS.toNanos(1) / CALLS_PER_SECOND;
+            LockSupport.parkNanos(Math.max(0, next - System.nanoTime()));
+        }
+    }
+
+    private synchronized void countFailure() {
+        failed++;
+    }
+
+    /** Returns the threads that take over changed lists: this thread, and the client's cluster thread. */
+    private long[] changingThreads() {
+        List<Long> ids = new ArrayList<>(List.of(Thread.currentThread().getId()));
+        for (ThreadInfo info : threads.getThreadInfo(threads.getAllThreadIds())) {
+            if (info != null && info.getThreadName().startsWith(CLUSTER_THREAD)) {
+                ids.add(info.getThreadId());
+            }
+        }
+        return ids.stream().mapToLong(Long::longValue).toArray();
+    }
+
+    private long processorNanos(long[] ids) {
+        return Arrays.stream(ids).map(threads::getThreadCpuTime).sum();
+    }
+
+    private long allocatedBytes(long[] ids) {
+        return Arrays.stream(ids).map(threads::getThreadAllocatedBytes).sum();
+    }
+
+    private static long usedBytes() {
+        Runtime runtime = Runtime.getRuntime();
+        long least = Long.MAX_VALUE;
+        for (int i = 0; i < 5; i++) {
+            System.gc();
+            least = Math.min(least, runtime.totalMemory() - runtime.freeMemory());
+        }
+        return least;
+    }
+
+    private static void print(String format, Object... values) {
+        System.out.printf(Locale.ROOT, format + "%n", values);
+    }
+
+    /** The transport, which also notes the time at which each connection was opened. */
+    private final class CountingTransport implements ClientTransport {
+
+        @Override
+        public String protocol() {
+            return transport.protocol();
+        }
+
+        @Override
+        public void prepare(ServiceDescriptor service) {
+            transport.prepare(service);
+        }
+
+        @Override
+        public ClientConnection connect(Endpoint endpoint, int connections, @Nullable Supplier<Tls> tls) {
+            opened.put(endpoint, System.nanoTime());
+            return transport.connect(endpoint, connections, tls);
+        }
+
+        @Override
+        public void close() {
+            transport.close();
+        }
+    }
+}
