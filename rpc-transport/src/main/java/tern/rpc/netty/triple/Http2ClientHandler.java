@@ -3,42 +3,21 @@ package tern.rpc.netty.triple;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
-import io.netty.handler.codec.http2.AbstractHttp2ConnectionHandlerBuilder;
-import io.netty.handler.codec.http2.DefaultHttp2Connection;
-import io.netty.handler.codec.http2.DefaultHttp2ConnectionDecoder;
-import io.netty.handler.codec.http2.DefaultHttp2FrameWriter;
-import io.netty.handler.codec.http2.DefaultHttp2HeadersDecoder;
-import io.netty.handler.codec.http2.DefaultHttp2RemoteFlowController;
-import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2ConnectionAdapter;
 import io.netty.handler.codec.http2.Http2ConnectionDecoder;
 import io.netty.handler.codec.http2.Http2ConnectionEncoder;
 import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2Error;
-import io.netty.handler.codec.http2.Http2EventAdapter;
 import io.netty.handler.codec.http2.Http2Exception;
-import io.netty.handler.codec.http2.Http2Flags;
 import io.netty.handler.codec.http2.Http2Headers;
-import io.netty.handler.codec.http2.Http2HeadersDecoder;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
-import io.netty.handler.codec.http2.ReadOnlyHttp2Headers;
-import io.netty.handler.codec.http2.UniformStreamByteDistributor;
-import io.netty.handler.ssl.SslHandler;
-import io.netty.util.AsciiString;
 import io.netty.util.AttributeKey;
-import io.netty.util.collection.LongObjectHashMap;
-import io.netty.util.collection.LongObjectMap;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
-import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -50,29 +29,12 @@ import tern.rpc.StatusCode;
 import tern.rpc.netty.Connection;
 
 /**
- * Handles the client side of an HTTP/2 connection. Calls become streams, up to the number of concurrent streams that
- * the server permits. Further calls wait in order. Confined to the event loop.
+ * Handles the client side of an HTTP/2 connection: the events of its channel and the frames of its server. Confined to
+ * the event loop.
  */
 final class Http2ClientHandler extends Http2ConnectionHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(Http2ClientHandler.class);
-
-    /** The header list limit that docs/wire-protocol.md 3.1 specifies. */
-    private static final int HEADER_LIST_BYTES = 32 << 10;
-
-    /**
-     * Maximum number of consecutive empty DATA frames. If the server sends more, the client closes the connection
-     * (docs/limits.md).
-     */
-    private static final int EMPTY_DATA_FRAMES = 2;
-
-    private static final int CONTINUATIONS = 16;
-
-    /**
-     * The connection is replaced when only this number of stream ids is left. Calls that are already queued use the
-     * remaining ids.
-     */
-    private static final int LAST_IDS = 4_096;
 
     /**
      * Each stream that has ended permits this number of frames on ended streams within 30 seconds, because frames of
@@ -92,43 +54,21 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
      */
     private static final long CLOCK_SKEW_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /**
-     * The settings that the client sends. All connections share one immutable object, because Netty keeps a reference
-     * to it for each connection.
-     */
-    private static final Http2Settings SETTINGS = new Http2Settings()
-            .pushEnabled(false)
-            .initialWindowSize(ReceiveWindows.STREAM_BYTES)
-            .maxHeaderListSize(HEADER_LIST_BYTES);
-
-    private static final AsciiString HTTP = AsciiString.cached("http");
-    private static final AsciiString HTTPS = AsciiString.cached("https");
-
     private static final AttributeKey<Http2ClientHandler> OF_CHANNEL =
             AttributeKey.valueOf(Http2ClientHandler.class, "handler");
 
     private final Connection connection;
-    private final AsciiString authority;
     private final JoinedWrites joined;
-    private final PlainRequests plain;
-    private final Http2Connection.PropertyKey callKey;
+    private final RequestMessages requests;
+    private final RequestStreams streams;
     private final Http2Limits limits = new Http2Limits();
     private final PingPace pings = new PingPace();
-    // the calls, by the request id in their PendingCall
-    private final LongObjectMap<ClientCall> calls = new LongObjectHashMap<>();
-    private final Queue<OpenCall> waiting = new ArrayDeque<>();
-    // the calls with messages that the next flush writes
-    private final List<StreamCall> gathering = new ArrayList<>();
     private @Nullable ChannelHandlerContext context;
-    private AsciiString scheme = HTTP;
-    private boolean active;
-    private boolean settingsRead; // false until the server has announced its maximum number of concurrent streams
     private boolean reading;
-    private long unsentBytes;
     // created the first time that at least 4 MiB of received bytes are unread
     private @Nullable ReceiveWindows windows;
 
-    private Http2ClientHandler(
+    Http2ClientHandler(
             Http2ConnectionDecoder decoder,
             Http2ConnectionEncoder encoder,
             Http2Settings settings,
@@ -139,9 +79,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         frames.dropFramesOf(new ResetFrames(connection(), true, this::frameInVain));
         this.joined = new JoinedWrites(connection.queue()::left);
         this.connection = connection;
-        this.authority = new AsciiString(connection.endpoint().toString());
-        this.plain = new PlainRequests(connection(), encoder, table, joined, authority);
-        this.callKey = connection().newKey();
+        this.requests = new RequestMessages(encoder, joined, limits);
+        this.streams = new RequestStreams(connection, encoder, table, joined, requests, limits);
         connection().addListener(new Http2ConnectionAdapter() {
             @Override
             public void onStreamClosed(Http2Stream stream) {
@@ -151,67 +90,9 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         decoder.frameListener(new Frames());
     }
 
-    static Http2ClientHandler of(Connection connection) {
-        return new Builder(connection).build();
-    }
-
     /** Returns the handler of a channel that has been opened. The channel may already be closed again. */
     static Http2ClientHandler of(Channel channel) {
         return Objects.requireNonNull(channel.attr(OF_CHANNEL).get());
-    }
-
-    private static final class Builder extends AbstractHttp2ConnectionHandlerBuilder<Http2ClientHandler, Builder> {
-
-        private final Connection connection;
-        private final HeaderTable table = new HeaderTable();
-        private @Nullable TypedFrameReader frames;
-
-        Builder(Connection connection) {
-            this.connection = connection;
-        }
-
-        /**
-         * Returns false. Netty assumes that a handler with a custom codec is a server, and would close the connection
-         * after 200 resets.
-         */
-        @Override
-        protected boolean isServer() {
-            return false;
-        }
-
-        @Override
-        protected Http2ClientHandler build() {
-            Http2Connection http2 = new DefaultHttp2Connection(false);
-            http2.remote()
-                    .flowController(
-                            new DefaultHttp2RemoteFlowController(http2, new UniformStreamByteDistributor(http2)));
-            Http2ConnectionEncoder encoder = new LimitedEncoder(http2, new DefaultHttp2FrameWriter(table));
-            Http2HeadersDecoder headers =
-                    new RememberedBlocks(Http2ClientHandler::newHeadersDecoder, HEADER_LIST_BYTES);
-            // Netty's builder requires this call before codec()
-            decoderEnforceMaxConsecutiveEmptyDataFrames(EMPTY_DATA_FRAMES);
-            frames = new TypedFrameReader(headers, CONTINUATIONS);
-            codec(new DefaultHttp2ConnectionDecoder(http2, encoder, frames), encoder);
-            // Netty requires a listener; this one is replaced when the handler has been created
-            frameListener(new Http2EventAdapter() {});
-            initialSettings(SETTINGS);
-            return super.build();
-        }
-
-        @Override
-        protected Http2ClientHandler build(
-                Http2ConnectionDecoder decoder, Http2ConnectionEncoder encoder, Http2Settings settings) {
-            return new Http2ClientHandler(
-                    decoder, encoder, settings, connection, table, Objects.requireNonNull(frames));
-        }
-    }
-
-    /**
-     * Creates a decoder that does not validate header values, because Dubbo's providers send strings without
-     * percent-encoding.
-     */
-    private static Http2HeadersDecoder newHeadersDecoder() {
-        return new DefaultHttp2HeadersDecoder(true, false, HEADER_LIST_BYTES);
     }
 
     private ChannelHandlerContext context() {
@@ -222,9 +103,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     public void handlerAdded(ChannelHandlerContext added) throws Exception {
         context = added;
         added.channel().attr(OF_CHANNEL).set(this);
-        if (added.pipeline().get(SslHandler.class) != null) {
-            scheme = HTTPS;
-        }
+        requests.added(added);
+        streams.added(added);
         added.pipeline().addBefore(added.name(), null, joined);
         super.handlerAdded(added);
     }
@@ -233,19 +113,16 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     public void channelActive(ChannelHandlerContext opened) throws Exception {
         super.channelActive(opened); // The overridden method writes the connection preface and the settings.
         ReceiveWindows.open(connection(), decoder());
-        active = true;
+        streams.connected();
         openWaiting();
         flush(opened);
     }
 
     @Override
     public void channelInactive(ChannelHandlerContext closed) throws Exception {
-        active = false;
+        streams.disconnected();
         super.channelInactive(closed);
-        List.copyOf(calls.values()).forEach(this::lost);
-        for (OpenCall call = waiting.poll(); call != null; call = waiting.poll()) {
-            drop(call);
-        }
+        streams.loseAll();
     }
 
     @Override
@@ -263,209 +140,30 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
 
     @Override
     public void close(ChannelHandlerContext closing, ChannelPromise promise) throws Exception {
-        if (active && !connection().goAwaySent()) {
+        if (streams.isActive() && !connection().goAwaySent()) {
             goAway(closing, 0, Http2Error.NO_ERROR.code(), Unpooled.EMPTY_BUFFER, closing.newPromise());
             closing.flush();
         }
         closing.close(promise);
     }
 
-    /**
-     * Ends a call whose connection has been lost. The call receives its answer if the answer is complete, and fails
-     * otherwise.
-     */
-    private void lost(ClientCall call) {
-        if (call.isOver() || !call.isAnswered()) {
-            calls.remove(call.pending().id());
-            call.close();
-        }
-    }
-
     // ---- Requests
 
     /** Opens a stream for a queued call. If no stream is free, the call waits. */
     void begin(OpenCall request) {
-        ClientCall call = request.call();
-        if (call.isOver()) {
-            drop(request);
-            return;
-        }
-        calls.put(call.pending().id(), call);
-        if (waiting.isEmpty() && mayOpen()) {
-            open(request);
-        } else {
-            waiting.add(request);
-        }
-    }
-
-    private boolean mayOpen() {
-        return settingsRead && active && connection().local().canOpenStream();
+        streams.begin(request);
     }
 
     private void openWaiting() {
-        boolean opened = false;
-        while (!waiting.isEmpty() && mayOpen()) {
-            OpenCall request = waiting.remove();
-            if (request.call().isOver()) {
-                drop(request);
-            } else {
-                open(request);
-                opened = true;
-            }
-        }
-        if (opened && !reading) {
+        if (streams.openWaiting() && !reading) {
             flush(context());
         }
     }
 
-    private void open(OpenCall request) {
-        ClientCall call = request.call();
-        int id = connection().local().incrementAndGetNextStreamId();
-        if (id < 0 || connection().goAwayReceived()) {
-            passOn(request);
-            return;
-        }
-        if (id > Integer.MAX_VALUE - 2 * LAST_IDS) {
-            connection.drain();
-        }
-        byte[] message = request.message();
-        if (message != null && call instanceof UnaryCall && plain.fits(request, message)) {
-            openInOneGo(request, message, id);
-            return;
-        }
-        Http2Headers headers = ReadOnlyHttp2Headers.clientHeaders(
-                false, PlainRequests.POST, request.head().path(), scheme, authority, request.fields());
-        ChannelPromise headersPromise =
-                message == null ? request.promise() : context().newPromise();
-        ChannelFuture written = encoder().writeHeaders(context(), id, headers, 0, false, headersPromise);
-        Http2Stream stream = connection().stream(id);
-        if (stream == null || written.cause() != null) {
-            calls.remove(call.pending().id());
-            request.promise().trySuccess();
-            Throwable cause = written.cause();
-            String reason = cause == null ? "its stream is closed" : String.valueOf(cause.getMessage());
-            call.fail(StatusCode.RESOURCE_EXHAUSTED, "its headers cannot be sent: " + reason, Executed.NO);
-            return;
-        }
-        limits.moved();
-        call.pending().sent();
-        stream.setProperty(callKey, call);
-        if (message != null) {
-            write(stream, message, true, request.promise());
-        }
-        if (call instanceof StreamCall streaming) {
-            streaming.opened(this, stream);
-        } else {
-            call.opened(stream);
-            if (call instanceof UnaryCall unary && call.pending().isOneWay()) {
-                request.promise().addListener(done -> {
-                    if (done.isSuccess()) {
-                        unary.written();
-                    }
-                });
-            }
-        }
-    }
-
-    private void openInOneGo(OpenCall request, byte[] message, int id) {
-        ClientCall call = request.call();
-        Http2Stream stream;
-        try {
-            stream = plain.open(id, message.length);
-        } catch (Http2Exception e) {
-            drop(request);
-            call.fail(StatusCode.RESOURCE_EXHAUSTED, "its stream cannot be opened: " + e.getMessage(), Executed.NO);
-            return;
-        }
-        limits.moved();
-        call.pending().sent();
-        stream.setProperty(callKey, call);
-        plain.write(stream, request, message, scheme);
-        call.opened(stream);
-    }
-
-    /** Passes the call to another connection, because this connection accepts no further streams. */
-    private void passOn(OpenCall request) {
-        ClientCall call = request.call();
-        drop(request);
-        boolean passed = call instanceof UnaryCall unary
-                && connection.passOn(call.pending(), other -> request.of(unary.on(other)));
-        if (!passed) {
-            call.fail(StatusCode.UNAVAILABLE, "the server takes no new calls on this connection", Executed.NO);
-        }
-    }
-
-    /** Drops a request that is no longer needed. */
-    private void drop(OpenCall request) {
-        calls.remove(request.call().pending().id());
-        request.call().close();
-        request.promise().trySuccess();
-    }
-
-    /** Sends a message or the end of a stream. */
-    void send(StreamCall call, Http2Stream stream, StreamCall.SendMessage sent) {
-        byte[] message = sent.message();
-        if (!stream.state().localSideOpen()) {
-            call.gone(sent.bytes());
-        } else if (message != null && !sent.end() && message.length <= GatheredMessages.MAX_BYTES) {
-            gather(call, message, sent.bytes());
-        } else {
-            writeGathered(call);
-            ChannelPromise promise = context().newPromise();
-            promise.addListener(done -> call.gone(sent.bytes()));
-            write(stream, message, sent.end(), promise);
-        }
-    }
-
-    private void gather(StreamCall call, byte[] message, int counted) {
-        GatheredMessages messages = call.gathered();
-        if (!messages.hasRoomFor(message)) {
-            writeGathered(call);
-        }
-        if (messages.isEmpty()) {
-            gathering.add(call);
-        }
-        messages.add(message, counted);
-    }
-
-    private void writeGathered(StreamCall call) {
-        GatheredMessages messages = call.gathered();
-        Http2Stream stream = call.stream();
-        if (messages.isEmpty() || stream == null) {
-            return;
-        }
-        int counted = messages.countedBytes();
-        if (!stream.state().localSideOpen()) {
-            messages.clear();
-            call.gone(counted);
-            return;
-        }
-        unsentBytes += counted;
-        messages.write(context(), encoder(), stream, joined).addListener(done -> {
-            unsentBytes -= counted;
-            limits.moved();
-            call.gone(counted);
-        });
-    }
-
     @Override
     public void flush(ChannelHandlerContext flushed) {
-        for (int i = 0; i < gathering.size(); i++) {
-            writeGathered(gathering.get(i));
-        }
-        gathering.clear();
+        requests.writeGathered();
         super.flush(flushed);
-    }
-
-    private void write(Http2Stream stream, byte @Nullable [] message, boolean end, ChannelPromise promise) {
-        ByteBuf data = message == null ? Unpooled.EMPTY_BUFFER : Unpooled.wrappedBuffer(message);
-        int bytes = data.readableBytes();
-        unsentBytes += bytes;
-        promise.addListener(done -> {
-            unsentBytes -= bytes;
-            limits.moved();
-        });
-        encoder().writeData(context(), stream.id(), data, 0, end, promise);
     }
 
     /** Requests further answer messages from the call, and enlarges the flow-control windows accordingly. */
@@ -474,8 +172,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         int credit = call.ask(messages);
         if (call.isAnswered() && call.isOver()) {
             // The stream has already ended, so no event of the stream will remove the call later.
-            calls.remove(call.pending().id());
-            call.close(); // a later cancellation must have no effect on the call
+            streams.end(call);
         }
         if (stream != null && credit > 0) {
             try {
@@ -497,22 +194,9 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
      * waiting calls.
      */
     void cancel(long pendingId) {
-        ClientCall call = calls.remove(pendingId);
-        if (call == null) {
-            return;
-        }
-        call.close();
-        Http2Stream stream = call.stream();
+        Http2Stream stream = streams.cancel(pendingId);
         if (stream != null) {
             reset(stream);
-        } else {
-            waiting.removeIf(request -> {
-                if (request.call() == call) {
-                    request.promise().trySuccess();
-                    return true;
-                }
-                return false;
-            });
         }
     }
 
@@ -524,7 +208,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     }
 
     void ping() {
-        if (!active) {
+        if (!streams.isActive()) {
             return;
         }
         long now = System.nanoTime();
@@ -539,32 +223,12 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
 
     // ---- Ends of streams
 
-    private @Nullable ClientCall call(int streamId) {
-        Http2Stream stream = connection().stream(streamId);
-        return stream == null ? null : stream.getProperty(callKey);
-    }
-
     private void streamClosed(Http2Stream stream) {
         limits.streamEnded(System.nanoTime());
-        ClientCall call = stream.removeProperty(callKey);
-        if (call != null && (call.isOver() || !call.isAnswered())) {
-            calls.remove(call.pending().id());
-            if (!call.isOver() && active) {
-                failClosed(stream, call);
-            }
-            call.close();
-        }
-        if (active) {
+        streams.closed(stream);
+        if (streams.isActive()) {
             fitWindows();
             openWaiting();
-        }
-    }
-
-    private void failClosed(Http2Stream stream, ClientCall call) {
-        if (connection().goAwayReceived() && stream.id() > connection().local().lastStreamKnownByPeer()) {
-            call.fail(StatusCode.UNAVAILABLE, "the server went away before it saw the call", Executed.NO);
-        } else {
-            call.fail(StatusCode.INTERNAL, "its stream was closed", Executed.MAYBE);
         }
     }
 
@@ -584,7 +248,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             }
             return; // The frame was in flight when the stream ended. streamClosed() reports the end.
         }
-        ClientCall call = call(error.streamId());
+        ClientCall call = streams.call(error.streamId());
         // the answer is complete, so the server needs no further frames of the request
         boolean isLateRequest = outbound && call != null && call.isAnswered();
         if (call != null && !call.isOver() && !isLateRequest) {
@@ -629,30 +293,17 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     }
 
     /** Receives the events of the HTTP/2 decoder. */
-    private final class Frames extends Http2EventAdapter {
+    private final class Frames extends ControlFrameListener {
 
-        @Override
-        public void onSettingsRead(ChannelHandlerContext read, Http2Settings settings) throws Http2Exception {
-            limits.controlFrame(System.nanoTime());
-            if (settings.initialWindowSize() != null) {
-                limits.streamsVisited(System.nanoTime(), connection().numActiveStreams());
-            }
-            settingsRead = true;
-            openWaiting();
+        Frames() {
+            super(limits, connection());
         }
 
         @Override
-        public void onHeadersRead(
-                ChannelHandlerContext read,
-                int streamId,
-                Http2Headers headers,
-                int dependency,
-                short weight,
-                boolean exclusive,
-                int padding,
-                boolean endOfStream)
-                throws Http2Exception {
-            onHeadersRead(read, streamId, headers, padding, endOfStream);
+        public void onSettingsRead(ChannelHandlerContext read, Http2Settings settings) throws Http2Exception {
+            super.onSettingsRead(read, settings);
+            streams.settingsRead();
+            openWaiting();
         }
 
         @Override
@@ -663,7 +314,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
                 throw Http2Exception.connectionError(
                         Http2Error.PROTOCOL_ERROR, "the server opened stream %d; only clients do", streamId);
             }
-            ClientCall call = call(streamId);
+            ClientCall call = streams.call(streamId);
             CharSequence status = headers.status();
             if (call == null || call.isOver()) {
                 frameInVain();
@@ -681,7 +332,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         @Override
         public int onDataRead(ChannelHandlerContext read, int streamId, ByteBuf data, int padding, boolean endOfStream)
                 throws Http2Exception {
-            ClientCall call = call(streamId);
+            ClientCall call = streams.call(streamId);
             int bytes = data.readableBytes();
             if (call == null || call.isOver()) {
                 frameInVain();
@@ -714,7 +365,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         @Override
         public void onRstStreamRead(ChannelHandlerContext read, int streamId, long error) throws Http2Exception {
             Http2Stream stream = connection().stream(streamId);
-            ClientCall call = stream.getProperty(callKey);
+            ClientCall call = streams.call(stream);
             stream.resetSent(); // a reset from the server must not be answered with a reset
             if (call == null || call.isOver() || call.isAnswered()) {
                 return;
@@ -743,8 +394,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         @Override
         public void onGoAwayRead(ChannelHandlerContext read, int lastStreamId, long error, ByteBuf text)
                 throws Http2Exception {
-            limits.controlFrame(System.nanoTime());
-            limits.streamsVisited(System.nanoTime(), connection().numActiveStreams());
+            super.onGoAwayRead(read, lastStreamId, error, text);
             if (error != Http2Error.NO_ERROR.code()) {
                 LOG.warn(
                         "{} goes away with HTTP/2 error {}: {}",
@@ -755,48 +405,22 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             // the connection is drained first, because unprocessed calls are retried immediately and must use another
             // connection
             connection.drain();
-            for (OpenCall request = waiting.poll(); request != null; request = waiting.poll()) {
-                passOn(request);
-            }
+            streams.passOnWaiting();
         }
 
         @Override
         public void onSettingsAckRead(ChannelHandlerContext read) throws Http2Exception {
-            limits.controlFrame(System.nanoTime());
+            super.onSettingsAckRead(read);
             if (windows != null) {
                 windows.acknowledged(read);
             }
         }
 
         @Override
-        public void onPingAckRead(ChannelHandlerContext read, long data) throws Http2Exception {
-            limits.controlFrame(System.nanoTime());
-        }
-
-        @Override
-        public void onPingRead(ChannelHandlerContext read, long data) throws Http2Exception {
-            limits.controlFrame(System.nanoTime());
-        }
-
-        @Override
-        public void onUnknownFrame(
-                ChannelHandlerContext read, byte type, int streamId, Http2Flags flags, ByteBuf payload)
-                throws Http2Exception {
-            limits.controlFrame(System.nanoTime());
-        }
-
-        @Override
-        public void onPriorityRead(
-                ChannelHandlerContext read, int streamId, int dependency, short weight, boolean exclusive)
-                throws Http2Exception {
-            limits.controlFrame(System.nanoTime());
-        }
-
-        @Override
         public void onWindowUpdateRead(ChannelHandlerContext read, int streamId, int increment) throws Http2Exception {
             // the frame is counted as a control frame if no request waits for the window or if the increment is too
             // small
-            if (unsentBytes == 0 || increment < SMALL_INCREMENT) {
+            if (!requests.areUnsent() || increment < SMALL_INCREMENT) {
                 limits.controlFrame(System.nanoTime());
             }
         }

@@ -41,7 +41,7 @@ final class StreamCall extends ClientCall {
     private final Queue<SendMessage> unsent = new ArrayDeque<>();
     // the messages found during the current pass over the connection's write queue
     private final GatheredMessages gathered = new GatheredMessages();
-    private @Nullable Http2ClientHandler handler;
+    private @Nullable RequestMessages writer; // null until the stream is opened
     private @Nullable GrpcAnswer ending;
 
     StreamCall(
@@ -58,9 +58,9 @@ final class StreamCall extends ClientCall {
 
     // ---- Requests
 
-    void opened(Http2ClientHandler by, Http2Stream opened) {
+    void opened(RequestMessages messages, Http2Stream opened) {
         opened(opened);
-        handler = by;
+        writer = messages;
         for (SendMessage message = unsent.poll(); message != null; message = unsent.poll()) {
             send(message);
         }
@@ -100,10 +100,10 @@ final class StreamCall extends ClientCall {
         Http2Stream stream = stream();
         if (isOver()) {
             gone(message.bytes());
-        } else if (stream == null || handler == null) {
+        } else if (stream == null || writer == null) {
             unsent.add(message);
         } else {
-            handler.send(this, stream, message);
+            writer.send(this, stream, message);
         }
     }
 

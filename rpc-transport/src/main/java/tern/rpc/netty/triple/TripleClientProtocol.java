@@ -72,7 +72,7 @@ public final class TripleClientProtocol implements ClientProtocol {
 
     @Override
     public ChannelHandler clientHandler(Connection connection) {
-        return Http2ClientHandler.of(connection);
+        return new Http2ClientHandlerBuilder(connection).build();
     }
 
     @Override

@@ -1,0 +1,310 @@
+package tern.rpc.netty.triple;
+
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import io.netty.handler.codec.http2.Http2Connection;
+import io.netty.handler.codec.http2.Http2ConnectionEncoder;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2Stream;
+import io.netty.handler.codec.http2.ReadOnlyHttp2Headers;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.util.AsciiString;
+import io.netty.util.collection.LongObjectHashMap;
+import io.netty.util.collection.LongObjectMap;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Objects;
+import java.util.Queue;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.netty.Connection;
+
+/**
+ * The calls of a client on one HTTP/2 connection and their streams. Opens a stream for each request, up to the number
+ * of concurrent streams that the server permits. Further requests wait in order. Confined to the event loop.
+ */
+final class RequestStreams {
+
+    /**
+     * The connection is replaced when only this number of stream ids is left. Calls that are already queued use the
+     * remaining ids.
+     */
+    private static final int LAST_IDS = 4_096;
+
+    private static final AsciiString HTTP = AsciiString.cached("http");
+    private static final AsciiString HTTPS = AsciiString.cached("https");
+
+    private final Connection connection;
+    private final Http2Connection http2;
+    private final Http2ConnectionEncoder encoder;
+    private final Http2Connection.PropertyKey callKey;
+    private final AsciiString authority;
+    private final PlainRequests plain;
+    private final RequestMessages messages;
+    private final Http2Limits limits;
+    // the calls, by the request id in their PendingCall
+    private final LongObjectMap<ClientCall> calls = new LongObjectHashMap<>();
+    private final Queue<OpenCall> waiting = new ArrayDeque<>();
+    private @Nullable ChannelHandlerContext context;
+    private AsciiString scheme = HTTP;
+    private boolean active;
+    private boolean settingsRead; // false until the server has announced its maximum number of concurrent streams
+
+    RequestStreams(
+            Connection connection,
+            Http2ConnectionEncoder encoder,
+            HeaderTable table,
+            JoinedWrites joined,
+            RequestMessages messages,
+            Http2Limits limits) {
+        this.connection = connection;
+        this.http2 = encoder.connection();
+        this.encoder = encoder;
+        this.callKey = http2.newKey();
+        this.authority = new AsciiString(connection.endpoint().toString());
+        this.plain = new PlainRequests(http2, encoder, table, joined, authority);
+        this.messages = messages;
+        this.limits = limits;
+    }
+
+    /** Called when the handler has been added to its channel. */
+    void added(ChannelHandlerContext handler) {
+        context = handler;
+        if (handler.pipeline().get(SslHandler.class) != null) {
+            scheme = HTTPS;
+        }
+    }
+
+    private ChannelHandlerContext context() {
+        return Objects.requireNonNull(context);
+    }
+
+    /** Called when the channel is open. */
+    void connected() {
+        active = true;
+    }
+
+    /** Called when the channel is closed. No stream is opened afterwards. */
+    void disconnected() {
+        active = false;
+    }
+
+    /** Returns whether the channel is open. */
+    boolean isActive() {
+        return active;
+    }
+
+    /** Called when the server has announced its maximum number of concurrent streams. */
+    void settingsRead() {
+        settingsRead = true;
+    }
+
+    // ---- Requests
+
+    /** Opens a stream for a queued call. If no stream is free, the call waits. */
+    void begin(OpenCall request) {
+        ClientCall call = request.call();
+        if (call.isOver()) {
+            drop(request);
+            return;
+        }
+        calls.put(call.pending().id(), call);
+        if (waiting.isEmpty() && mayOpen()) {
+            open(request);
+        } else {
+            waiting.add(request);
+        }
+    }
+
+    private boolean mayOpen() {
+        return settingsRead && active && http2.local().canOpenStream();
+    }
+
+    /**
+     * Opens streams for waiting requests, as far as streams are free.
+     *
+     * @return whether a stream was opened; the caller then flushes the channel
+     */
+    boolean openWaiting() {
+        boolean opened = false;
+        while (!waiting.isEmpty() && mayOpen()) {
+            OpenCall request = waiting.remove();
+            if (request.call().isOver()) {
+                drop(request);
+            } else {
+                open(request);
+                opened = true;
+            }
+        }
+        return opened;
+    }
+
+    private void open(OpenCall request) {
+        ClientCall call = request.call();
+        int id = http2.local().incrementAndGetNextStreamId();
+        if (id < 0 || http2.goAwayReceived()) {
+            passOn(request);
+            return;
+        }
+        if (id > Integer.MAX_VALUE - 2 * LAST_IDS) {
+            connection.drain();
+        }
+        byte[] message = request.message();
+        if (message != null && call instanceof UnaryCall && plain.fits(request, message)) {
+            openInOneGo(request, message, id);
+            return;
+        }
+        Http2Headers headers = ReadOnlyHttp2Headers.clientHeaders(
+                false, PlainRequests.POST, request.head().path(), scheme, authority, request.fields());
+        ChannelPromise headersPromise =
+                message == null ? request.promise() : context().newPromise();
+        ChannelFuture written = encoder.writeHeaders(context(), id, headers, 0, false, headersPromise);
+        Http2Stream stream = http2.stream(id);
+        if (stream == null || written.cause() != null) {
+            calls.remove(call.pending().id());
+            request.promise().trySuccess();
+            Throwable cause = written.cause();
+            String reason = cause == null ? "its stream is closed" : String.valueOf(cause.getMessage());
+            call.fail(StatusCode.RESOURCE_EXHAUSTED, "its headers cannot be sent: " + reason, Executed.NO);
+            return;
+        }
+        limits.moved();
+        call.pending().sent();
+        stream.setProperty(callKey, call);
+        if (message != null) {
+            messages.write(stream, message, true, request.promise());
+        }
+        if (call instanceof StreamCall streaming) {
+            streaming.opened(messages, stream);
+        } else {
+            call.opened(stream);
+            if (call instanceof UnaryCall unary && call.pending().isOneWay()) {
+                request.promise().addListener(done -> {
+                    if (done.isSuccess()) {
+                        unary.written();
+                    }
+                });
+            }
+        }
+    }
+
+    private void openInOneGo(OpenCall request, byte[] message, int id) {
+        ClientCall call = request.call();
+        Http2Stream stream;
+        try {
+            stream = plain.open(id, message.length);
+        } catch (Http2Exception e) {
+            drop(request);
+            call.fail(StatusCode.RESOURCE_EXHAUSTED, "its stream cannot be opened: " + e.getMessage(), Executed.NO);
+            return;
+        }
+        limits.moved();
+        call.pending().sent();
+        stream.setProperty(callKey, call);
+        plain.write(stream, request, message, scheme);
+        call.opened(stream);
+    }
+
+    /** Passes the call to another connection, because this connection accepts no further streams. */
+    private void passOn(OpenCall request) {
+        ClientCall call = request.call();
+        drop(request);
+        boolean passed = call instanceof UnaryCall unary
+                && connection.passOn(call.pending(), other -> request.of(unary.on(other)));
+        if (!passed) {
+            call.fail(StatusCode.UNAVAILABLE, "the server takes no new calls on this connection", Executed.NO);
+        }
+    }
+
+    /** Drops a request that is no longer needed. */
+    private void drop(OpenCall request) {
+        end(request.call());
+        request.promise().trySuccess();
+    }
+
+    /** Passes the waiting requests to another connection. */
+    void passOnWaiting() {
+        for (OpenCall request = waiting.poll(); request != null; request = waiting.poll()) {
+            passOn(request);
+        }
+    }
+
+    // ---- Calls
+
+    /** Returns the call of a stream; null if the stream or its call has ended. */
+    @Nullable
+    ClientCall call(int streamId) {
+        Http2Stream stream = http2.stream(streamId);
+        return stream == null ? null : call(stream);
+    }
+
+    @Nullable
+    ClientCall call(Http2Stream stream) {
+        return stream.getProperty(callKey);
+    }
+
+    /**
+     * Removes the call because its caller no longer waits for the answer.
+     *
+     * @return the stream of the call; null if the call is unknown or has no stream
+     */
+    @Nullable
+    Http2Stream cancel(long pendingId) {
+        ClientCall call = calls.remove(pendingId);
+        if (call == null) {
+            return null;
+        }
+        call.close();
+        if (call.stream() == null) {
+            waiting.removeIf(request -> {
+                if (request.call() == call) {
+                    request.promise().trySuccess();
+                    return true;
+                }
+                return false;
+            });
+        }
+        return call.stream();
+    }
+
+    /** Removes the call. A later cancellation has no effect on it. */
+    void end(ClientCall call) {
+        calls.remove(call.pending().id());
+        call.close();
+    }
+
+    /** Ends the call of a stream that has been closed, unless only unread messages of its answer remain. */
+    void closed(Http2Stream stream) {
+        ClientCall call = stream.removeProperty(callKey);
+        if (call != null && (call.isOver() || !call.isAnswered())) {
+            calls.remove(call.pending().id());
+            if (!call.isOver() && active) {
+                failClosed(stream, call);
+            }
+            call.close();
+        }
+    }
+
+    private void failClosed(Http2Stream stream, ClientCall call) {
+        if (http2.goAwayReceived() && stream.id() > http2.local().lastStreamKnownByPeer()) {
+            call.fail(StatusCode.UNAVAILABLE, "the server went away before it saw the call", Executed.NO);
+        } else {
+            call.fail(StatusCode.INTERNAL, "its stream was closed", Executed.MAYBE);
+        }
+    }
+
+    /** Ends all calls because the connection has been lost. A call whose answer is complete still receives it. */
+    void loseAll() {
+        for (ClientCall call : List.copyOf(calls.values())) {
+            if (call.isOver() || !call.isAnswered()) {
+                end(call);
+            }
+        }
+        for (OpenCall request = waiting.poll(); request != null; request = waiting.poll()) {
+            drop(request);
+        }
+    }
+}
