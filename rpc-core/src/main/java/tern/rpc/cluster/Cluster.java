@@ -2,7 +2,6 @@ package tern.rpc.cluster;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -18,7 +17,6 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 import tern.rpc.NanoClock;
 import tern.rpc.TimeLimit;
-import tern.rpc.endpoint.Attributes;
 import tern.rpc.endpoint.Candidate;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.EndpointSnapshot;
@@ -44,12 +42,11 @@ public final class Cluster implements AutoCloseable {
     private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
 
     private final String service;
-    private final String protocol;
     private final EndpointSource source;
     private final SharedSources sources;
     private final Nodes nodes;
     private final ClusterSettings settings;
-    private final Subset subset;
+    private final ProviderChoice choice;
     private final NanoClock clock;
     private final ScheduledExecutorService timer;
     private final Figures figures = new Figures();
@@ -67,7 +64,6 @@ public final class Cluster implements AutoCloseable {
     private volatile SharedSources.@Nullable Subscription subscription;
     // This is true if a check of unlisted providers is scheduled. This object's lock guards this field.
     private boolean looking;
-    private boolean zoneTold; // This object's lock guards this field.
     private volatile boolean closed;
 
     /**
@@ -87,12 +83,11 @@ public final class Cluster implements AutoCloseable {
             ScheduledExecutorService timer,
             long client) {
         this.service = service;
-        this.protocol = protocol;
         this.source = source;
         this.sources = sources;
         this.nodes = nodes;
         this.settings = settings;
-        this.subset = new Subset(client, settings.subset());
+        this.choice = new ProviderChoice(service, protocol, settings, client);
         this.clock = clock;
         this.timer = timer;
         this.routes = new Routes(List.of(), settings);
@@ -217,113 +212,16 @@ public final class Cluster implements AutoCloseable {
         Map<Endpoint, Target> before = new HashMap<>();
         routes.all().forEach(target -> before.put(target.endpoint(), target));
         Map<Endpoint, Target> chosen = new LinkedHashMap<>();
-        for (Instance instance : chosen(ruled(next.listed()))) {
+        for (Instance instance : choice.connected(next.listed(), rules)) {
             chosen.put(instance.endpoint(), target(instance, false, before));
         }
-        for (Instance instance : ruled(next.held())) {
+        for (Instance instance : choice.ruled(next.held(), rules)) {
             Instance last = next.emptied() ? instance : lastResort(instance);
             chosen.computeIfAbsent(last.endpoint(), unlisted -> target(last, true, before));
         }
-        tellZone(next.listed());
-        routes = new Routes(List.copyOf(chosen.values()), ruled(settings), rules);
+        choice.tellZone(next.listed());
+        routes = new Routes(List.copyOf(chosen.values()), choice.settings(rules), rules);
         before.values().forEach(gone -> nodes.giveBack(gone.node(), service));
-    }
-
-    /** Warns once if no provider is in the client's zone, but the name of a provider's zone differs only in case. */
-    private void tellZone(List<Instance> listed) {
-        String zone = settings.zone();
-        if (zone.isEmpty() || zoneTold) {
-            return;
-        }
-        String similar = null;
-        for (Instance instance : listed) {
-            String other = instance.attributes().zone();
-            if (other.equals(zone)) {
-                return;
-            }
-            similar = other.equalsIgnoreCase(zone) ? other : similar;
-        }
-        if (similar != null) {
-            zoneTold = true;
-            LOG.warn(
-                    "{}: no provider is in the zone '{}' of this client, but some are in '{}'. The case of zones counts:"
-                            + " change rpc.client.zone here, or rpc.server.advertise.zone there",
-                    service,
-                    zone,
-                    similar);
-        }
-    }
-
-    /**
-     * Applies the rules to the providers: changes their attributes and removes disabled providers. Rules that would
-     * disable all providers are ignored.
-     */
-    private List<Instance> ruled(List<Instance> instances) {
-        if (rules == Rules.NONE) {
-            return instances; // This is the usual case: without rules, a long list need not be copied.
-        }
-        List<Instance> enabled = new ArrayList<>();
-        for (Instance instance : instances) {
-            Attributes attributes = rules.attributes(instance);
-            if (attributes != null) {
-                enabled.add(
-                        attributes.equals(instance.attributes())
-                                ? instance
-                                : new Instance(instance.endpoint(), attributes));
-            }
-        }
-        if (enabled.isEmpty() && !instances.isEmpty()) {
-            LOG.warn(
-                    "{}: {} would disable all {} providers and is not followed in this",
-                    service,
-                    rules,
-                    instances.size());
-            return instances;
-        }
-        return enabled;
-    }
-
-    private ClusterSettings ruled(ClusterSettings own) {
-        String name = rules.loadBalancing();
-        return name.isEmpty() ? own : own.withPolicy(Policies.named(name));
-    }
-
-    /** Returns the listed providers that this client connects to: one subset for each tag. */
-    private List<Instance> chosen(List<Instance> listed) {
-        if (rules == Rules.NONE
-                && listed.stream()
-                        .allMatch(instance -> isSpoken(instance)
-                                && instance.attributes().tags().isEmpty())) {
-            // This is the usual case: without tags and rules, a long list need not be copied.
-            return subset.of(nearest(listed));
-        }
-        Map<String, List<Instance>> byTag = new LinkedHashMap<>();
-        for (Instance instance : listed) {
-            if (isSpoken(instance)) {
-                byTag.computeIfAbsent(rules.tags(instance).get(0), unseen -> new ArrayList<>())
-                        .add(instance);
-            }
-        }
-        List<Instance> chosen = new ArrayList<>();
-        byTag.values().forEach(tagged -> chosen.addAll(subset.of(nearest(tagged))));
-        return chosen;
-    }
-
-    private boolean isSpoken(Instance instance) {
-        String spoken = instance.endpoint().protocol();
-        return spoken.isEmpty() || spoken.equals(protocol);
-    }
-
-    /** Returns the providers in the client's zone if there are enough for a subset. Otherwise returns all providers. */
-    private List<Instance> nearest(List<Instance> instances) {
-        if (settings.zone().isEmpty() || settings.subset() == 0 || instances.size() <= settings.subset()) {
-            return instances;
-        }
-        List<Instance> near = instances.stream()
-                .filter(instance -> instance.attributes().weight() > 0
-                        && instance.attributes().zone().equals(settings.zone()))
-                .toList();
-        return near.size() < settings.subset() ? instances : near;
     }
 
     /**

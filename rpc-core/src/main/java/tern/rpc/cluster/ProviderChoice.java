@@ -1,0 +1,137 @@
+package tern.rpc.cluster;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.endpoint.Attributes;
+import tern.rpc.endpoint.Instance;
+import tern.rpc.endpoint.Rules;
+
+/**
+ * Chooses the providers of a list that a client connects to: applies the rules, ignores other protocols, prefers the
+ * client's zone, and takes a subset of a long list. Used under the lock of its {@link Cluster}.
+ */
+final class ProviderChoice {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ProviderChoice.class);
+
+    private final String service;
+    private final String protocol;
+    private final ClusterSettings settings;
+    private final Subset subset;
+    private boolean zoneTold;
+
+    /**
+     * @param service the name of the service in messages
+     * @param protocol the reference's protocol; endpoints with another protocol are ignored
+     * @param client a number that identifies the client
+     */
+    ProviderChoice(String service, String protocol, ClusterSettings settings, long client) {
+        this.service = service;
+        this.protocol = protocol;
+        this.settings = settings;
+        this.subset = new Subset(client, settings.subset());
+    }
+
+    /** Returns the listed providers that this client connects to: one subset for each tag. */
+    List<Instance> connected(List<Instance> all, Rules rules) {
+        List<Instance> listed = ruled(all, rules);
+        if (rules == Rules.NONE
+                && listed.stream()
+                        .allMatch(instance -> isSpoken(instance)
+                                && instance.attributes().tags().isEmpty())) {
+            // This is the usual case: without tags and rules, a long list need not be copied.
+            return subset.of(nearest(listed));
+        }
+        Map<String, List<Instance>> byTag = new LinkedHashMap<>();
+        for (Instance instance : listed) {
+            if (isSpoken(instance)) {
+                byTag.computeIfAbsent(rules.tags(instance).get(0), unseen -> new ArrayList<>())
+                        .add(instance);
+            }
+        }
+        List<Instance> chosen = new ArrayList<>();
+        byTag.values().forEach(tagged -> chosen.addAll(subset.of(nearest(tagged))));
+        return chosen;
+    }
+
+    private boolean isSpoken(Instance instance) {
+        String spoken = instance.endpoint().protocol();
+        return spoken.isEmpty() || spoken.equals(protocol);
+    }
+
+    /** Returns the providers in the client's zone if there are enough for a subset. Otherwise returns all providers. */
+    private List<Instance> nearest(List<Instance> instances) {
+        if (settings.zone().isEmpty() || settings.subset() == 0 || instances.size() <= settings.subset()) {
+            return instances;
+        }
+        List<Instance> near = instances.stream()
+                .filter(instance -> instance.attributes().weight() > 0
+                        && instance.attributes().zone().equals(settings.zone()))
+                .toList();
+        return near.size() < settings.subset() ? instances : near;
+    }
+
+    /**
+     * Applies the rules to the providers: changes their attributes and removes disabled providers. Rules that would
+     * disable all providers are ignored.
+     */
+    List<Instance> ruled(List<Instance> instances, Rules rules) {
+        if (rules == Rules.NONE) {
+            return instances; // This is the usual case: without rules, a long list need not be copied.
+        }
+        List<Instance> enabled = new ArrayList<>();
+        for (Instance instance : instances) {
+            Attributes attributes = rules.attributes(instance);
+            if (attributes != null) {
+                enabled.add(
+                        attributes.equals(instance.attributes())
+                                ? instance
+                                : new Instance(instance.endpoint(), attributes));
+            }
+        }
+        if (enabled.isEmpty() && !instances.isEmpty()) {
+            LOG.warn(
+                    "{}: {} would disable all {} providers and is not followed in this",
+                    service,
+                    rules,
+                    instances.size());
+            return instances;
+        }
+        return enabled;
+    }
+
+    /** Returns the settings of the reference, with the load balancing that the rules set. */
+    ClusterSettings settings(Rules rules) {
+        String name = rules.loadBalancing();
+        return name.isEmpty() ? settings : settings.withPolicy(Policies.named(name));
+    }
+
+    /** Warns once if no provider is in the client's zone, but the name of a provider's zone differs only in case. */
+    void tellZone(List<Instance> listed) {
+        String zone = settings.zone();
+        if (zone.isEmpty() || zoneTold) {
+            return;
+        }
+        String similar = null;
+        for (Instance instance : listed) {
+            String other = instance.attributes().zone();
+            if (other.equals(zone)) {
+                return;
+            }
+            similar = other.equalsIgnoreCase(zone) ? other : similar;
+        }
+        if (similar != null) {
+            zoneTold = true;
+            LOG.warn(
+                    "{}: no provider is in the zone '{}' of this client, but some are in '{}'. The case of zones counts:"
+                            + " change rpc.client.zone here, or rpc.server.advertise.zone there",
+                    service,
+                    zone,
+                    similar);
+        }
+    }
+}
