@@ -18,60 +18,11 @@ import tern.rpc.transport.ClientConnection;
  */
 public final class Node {
 
-    /** The time constant of the exponential decay of response times (docs/cluster.md). */
-    private static final double DECAY_NANOS = TimeUnit.SECONDS.toNanos(5);
-
-    /**
-     * The time added to both the measured and the usual response time before they are compared, so that short pauses of
-     * fast methods have little effect.
-     */
-    private static final double NOISE_NANOS = TimeUnit.MICROSECONDS.toNanos(250);
-
-    /** The upper bound for the response time of a single call, as a multiple of the usual time. */
-    private static final double MAX_SLOW = 20;
-
-    /**
-     * The cost of the first failed call, as a multiple of the usual time. Each further consecutive failure doubles the
-     * cost. A client with few calls therefore tries a failing node again after about 20 s if no probe is possible.
-     */
-    private static final double FAILED = 100;
-
-    private static final double MAX_FAILED = 800;
-    private static final int MAX_DOUBLINGS = 5;
-
-    /**
-     * The cost of a call that was refused because of overload, as a multiple of the usual time. Repeated refusals do
-     * not increase this cost.
-     */
-    private static final double REFUSED = 5;
-
-    /** The maximum response time of a good answer, as a multiple of the usual time. */
-    private static final double GOOD = 2;
-
-    /**
-     * A response time above this bound is lowered to it before it is added to the mean response time. The bound is a
-     * multiple of the usual time. The mean of a healthy node therefore stays below {@link #GOOD_MEAN} after one slow
-     * answer.
-     */
-    private static final double MAX_IN_MEAN = 8;
-
-    /** The maximum mean response time of a healthy node, as a multiple of the usual time. */
-    private static final double GOOD_MEAN = 2.5;
-
-    /** The response time that affects load balancing even if the mean is good, as a multiple of the usual time. */
-    private static final double VERY_SLOW = 4;
-
-    /** The weight of one response time in the mean response time. */
-    private static final double IN_MEAN = 0.0625;
-
     /**
      * The minimum wait for a sign of life that load balancing treats as a response time, as a multiple of the usual
      * time.
      */
     private static final double LONG_WAIT = 3;
-
-    /** The number of consecutive good answers after which a slow or failing node has recovered. */
-    private static final int GOOD_IN_A_ROW = 2;
 
     /** A provider with calls in flight is stalled only if it has sent nothing for at least this time. */
     private static final long MIN_SILENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -101,14 +52,7 @@ public final class Node {
     private volatile boolean known; // This is true if the node has answered since it became usable.
     // The time of the last sign of life, or the start of the first call in flight if there has been no sign of life.
     private volatile long signNanos;
-    private volatile double cost = 1; // The response time at costNanos, as a multiple of the usual response time.
-    private volatile long costNanos;
-    // The mean of the recent response times at costNanos, as a multiple of the usual response time. Unlike answers,
-    // failures and refusals are counted in full.
-    private volatile double mean = 1;
-    // The provider's smoothed response time in nanoseconds; 0 before the first answer.
-    private volatile long usualNanos;
-    private volatile int goodInARow;
+    private final ResponseCost responses;
 
     private volatile boolean silent;
     private volatile long silentSinceNanos;
@@ -141,7 +85,7 @@ public final class Node {
         this.endpoint = endpoint;
         this.opener = opener;
         this.signNanos = now;
-        this.costNanos = now;
+        this.responses = new ResponseCost(now);
         this.nextPingNanos = now;
         this.nextProbeNanos = now;
         this.nextAttemptNanos = now;
@@ -240,8 +184,10 @@ public final class Node {
         judge(outcome, now);
         if (outcome == Outcome.ANSWERED) {
             long usual = times.add(tookNanos);
-            usualNanos = usualNanos == 0 ? tookNanos : usualNanos + (tookNanos - usualNanos) / 8;
-            answeredIn(usual <= 0 ? 1 : (tookNanos + NOISE_NANOS) / (usual + NOISE_NANOS), now);
+            known = true;
+            if (responses.answered(tookNanos, usual, ejection.isNow(now), now)) {
+                ejection.end(now);
+            }
         }
     }
 
@@ -251,13 +197,7 @@ public final class Node {
      * provider is fast. {@link #end} must still be called.
      */
     public void outlasted(long tookNanos, long now, UsualTime times) {
-        long usual = times.nanos();
-        double multiple = usual <= 0 ? 1 : (tookNanos + NOISE_NANOS) / (usual + NOISE_NANOS);
-        double sample = Math.min(MAX_SLOW, multiple);
-        if (sample > GOOD && sample > cost(now)) {
-            goodInARow = 0;
-            countAnswer(sample, now);
-        }
+        responses.outlasted(tookNanos, times.nanos(), now);
     }
 
     private void judge(Outcome outcome, long now) {
@@ -268,7 +208,7 @@ public final class Node {
             }
             case REFUSED -> {
                 alive(now);
-                countFailure(REFUSED, now);
+                responses.refused(now);
             }
             case FAILED -> failed(now);
             case CANCELLED -> {
@@ -307,53 +247,11 @@ public final class Node {
         }
     }
 
-    private void answeredIn(double multiple, long now) {
-        known = true;
-        int good = multiple > GOOD ? 0 : Math.min(GOOD_IN_A_ROW, goodInARow + 1);
-        goodInARow = good;
-        if (good == GOOD_IN_A_ROW && (cost > GOOD || ejection.isNow(now))) {
-            cost = multiple;
-            mean = multiple;
-            costNanos = now;
-            ejection.end(now);
-        }
-        countAnswer(Math.min(MAX_SLOW, multiple), now);
-    }
-
     private void failed(long now) {
         if (!isUsable()) {
             return; // Failures of a lost connection are not counted, because the node is reset when it reconnects.
         }
-        goodInARow = 0;
-        int inARow = ejection.failed(calls.sum(), now);
-        countFailure(Math.min(MAX_FAILED, FAILED * (1L << Math.min(inARow - 1, MAX_DOUBLINGS))), now);
-    }
-
-    private void countAnswer(double sample, long now) {
-        double before = 1 + (mean - 1) * kept(now);
-        mean = before + (Math.min(sample, MAX_IN_MEAN) - before) * IN_MEAN;
-        count(sample, now);
-    }
-
-    private void countFailure(double sample, long now) {
-        mean = Math.max(sample, 1 + (mean - 1) * kept(now));
-        count(sample, now);
-    }
-
-    private void count(double sample, long now) {
-        double kept = kept(now);
-        double before = 1 + (cost - 1) * kept;
-        cost = sample > before ? sample : before + (sample - before) * Math.max(1 - kept, 0.01);
-        costNanos = now;
-    }
-
-    /**
-     * Returns the decay factor for the time since the last change, which applies to the part of the cost above 1. The
-     * formula approximates e^(-t/τ) without calling the math library.
-     */
-    private double kept(long now) {
-        double age = Math.max(0, now - costNanos) / DECAY_NANOS;
-        return 1 / (1 + age * (1 + age * (0.5 + age * 0.1667)));
+        responses.failed(ejection.failed(calls.sum(), now), now);
     }
 
     // The following methods return measured values.
@@ -363,7 +261,7 @@ public final class Node {
      * calls.
      */
     public double cost(long now) {
-        return 1 + (cost - 1) * kept(now);
+        return responses.cost(now);
     }
 
     /**
@@ -376,10 +274,7 @@ public final class Node {
 
     /** Returns the time since the last sign of life as a multiple of the usual time; 0 without calls in flight. */
     private double waited(long now) {
-        long usual = usualNanos;
-        return usual == 0 || inFlight.get() == 0
-                ? 0
-                : Math.min(MAX_SLOW, (now - signNanos + NOISE_NANOS) / (usual + NOISE_NANOS));
+        return inFlight.get() == 0 ? 0 : responses.costOf(now - signNanos);
     }
 
     /**
@@ -388,15 +283,14 @@ public final class Node {
      * would be compared.
      */
     double judgedCost(long now) {
-        double last = cost(now);
-        double ended = last > VERY_SLOW || isSlow(now) ? last : 1;
+        double ended = responses.judgedCost(now);
         double waited = waited(now);
         return waited > LONG_WAIT && waited > ended ? waited : ended;
     }
 
     /** Returns whether the node's answers are slow on average, or whether its last calls failed. */
     boolean isSlow(long now) {
-        return mean > GOOD_MEAN && 1 + (mean - 1) * kept(now) > GOOD_MEAN;
+        return responses.areSlow(now);
     }
 
     /** Returns whether the node has answered since it became usable. */
@@ -443,7 +337,7 @@ public final class Node {
         if (inFlight.get() == 0) {
             return false;
         }
-        long silence = Math.max(MIN_SILENCE_NANOS, SILENT_TIMES * usualNanos);
+        long silence = Math.max(MIN_SILENCE_NANOS, SILENT_TIMES * responses.usualNanos());
         if (now - signNanos < silence || current.isHeardAfter(now - silence) || now - nextPingNanos < 0) {
             return false;
         }
@@ -481,9 +375,7 @@ public final class Node {
             known = false;
             silent = false;
             signNanos = now;
-            cost = 1;
-            mean = 1;
-            costNanos = now;
+            responses.clear(now);
             ejection.clear(calls.sum(), now);
         }
         if (!usable) {

@@ -1,0 +1,181 @@
+package tern.rpc.cluster;
+
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The response times of one provider, as multiples of the usual response times of its methods. Failures and refusals
+ * count as slow answers. All values decay to 1 while there are no calls. Thread-safe, but updates may be lost.
+ */
+final class ResponseCost {
+
+    /** The time constant of the exponential decay of response times (docs/cluster.md). */
+    private static final double DECAY_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    /**
+     * The time added to both the measured and the usual response time before they are compared, so that short pauses of
+     * fast methods have little effect.
+     */
+    private static final double NOISE_NANOS = TimeUnit.MICROSECONDS.toNanos(250);
+
+    /** The upper bound for the response time of a single call, as a multiple of the usual time. */
+    private static final double MAX_SLOW = 20;
+
+    /**
+     * The cost of the first failed call, as a multiple of the usual time. Each further consecutive failure doubles the
+     * cost. A client with few calls therefore tries a failing node again after about 20 s if no probe is possible.
+     */
+    private static final double FAILED = 100;
+
+    private static final double MAX_FAILED = 800;
+    private static final int MAX_DOUBLINGS = 5;
+
+    /**
+     * The cost of a call that was refused because of overload, as a multiple of the usual time. Repeated refusals do
+     * not increase this cost.
+     */
+    private static final double REFUSED = 5;
+
+    /** The maximum response time of a good answer, as a multiple of the usual time. */
+    private static final double GOOD = 2;
+
+    /**
+     * A response time above this bound is lowered to it before it is added to the mean response time. The bound is a
+     * multiple of the usual time. The mean of a healthy node therefore stays below {@link #GOOD_MEAN} after one slow
+     * answer.
+     */
+    private static final double MAX_IN_MEAN = 8;
+
+    /** The maximum mean response time of a healthy node, as a multiple of the usual time. */
+    private static final double GOOD_MEAN = 2.5;
+
+    /** The response time that affects load balancing even if the mean is good, as a multiple of the usual time. */
+    private static final double VERY_SLOW = 4;
+
+    /** The weight of one response time in the mean response time. */
+    private static final double IN_MEAN = 0.0625;
+
+    /** The number of consecutive good answers after which a slow or failing node has recovered. */
+    private static final int GOOD_IN_A_ROW = 2;
+
+    private volatile double cost = 1; // The response time at costNanos, as a multiple of the usual response time.
+    private volatile long costNanos;
+    // The mean of the recent response times at costNanos, as a multiple of the usual response time. Unlike answers,
+    // failures and refusals are counted in full.
+    private volatile double mean = 1;
+    // The provider's smoothed response time in nanoseconds; 0 before the first answer.
+    private volatile long usualNanos;
+    private volatile int goodInARow;
+
+    ResponseCost(long now) {
+        this.costNanos = now;
+    }
+
+    /**
+     * Records the response time of an answer.
+     *
+     * @param usual the usual response time of the method; 0 if unknown
+     * @param ejected whether the provider is ejected
+     * @return whether the provider has recovered from slow answers, failures or an ejection
+     */
+    boolean answered(long tookNanos, long usual, boolean ejected, long now) {
+        usualNanos = usualNanos == 0 ? tookNanos : usualNanos + (tookNanos - usualNanos) / 8;
+        double multiple = multiple(tookNanos, usual);
+        int good = multiple > GOOD ? 0 : Math.min(GOOD_IN_A_ROW, goodInARow + 1);
+        goodInARow = good;
+        boolean recovered = good == GOOD_IN_A_ROW && (cost > GOOD || ejected);
+        if (recovered) {
+            cost = multiple;
+            mean = multiple;
+            costNanos = now;
+        }
+        countAnswer(Math.min(MAX_SLOW, multiple), now);
+        return recovered;
+    }
+
+    private static double multiple(long tookNanos, long usual) {
+        return usual <= 0 ? 1 : (tookNanos + NOISE_NANOS) / (usual + NOISE_NANOS);
+    }
+
+    /**
+     * Records that a call was abandoned after this time, if the time is already slow. Otherwise the abandoned call does
+     * not show how fast the provider is.
+     */
+    void outlasted(long tookNanos, long usual, long now) {
+        double sample = Math.min(MAX_SLOW, multiple(tookNanos, usual));
+        if (sample > GOOD && sample > cost(now)) {
+            goodInARow = 0;
+            countAnswer(sample, now);
+        }
+    }
+
+    /** @param inARow the number of consecutive failures, including this one */
+    void failed(int inARow, long now) {
+        goodInARow = 0;
+        countFailure(Math.min(MAX_FAILED, FAILED * (1L << Math.min(inARow - 1, MAX_DOUBLINGS))), now);
+    }
+
+    void refused(long now) {
+        countFailure(REFUSED, now);
+    }
+
+    /** Forgets all response times except the usual one, because the provider has been reconnected. */
+    void clear(long now) {
+        cost = 1;
+        mean = 1;
+        costNanos = now;
+    }
+
+    private void countAnswer(double sample, long now) {
+        double before = 1 + (mean - 1) * kept(now);
+        mean = before + (Math.min(sample, MAX_IN_MEAN) - before) * IN_MEAN;
+        count(sample, now);
+    }
+
+    private void countFailure(double sample, long now) {
+        mean = Math.max(sample, 1 + (mean - 1) * kept(now));
+        count(sample, now);
+    }
+
+    private void count(double sample, long now) {
+        double kept = kept(now);
+        double before = 1 + (cost - 1) * kept;
+        cost = sample > before ? sample : before + (sample - before) * Math.max(1 - kept, 0.01);
+        costNanos = now;
+    }
+
+    /**
+     * Returns the decay factor for the time since the last change, which applies to the part of the cost above 1. The
+     * formula approximates e^(-t/τ) without calling the math library.
+     */
+    private double kept(long now) {
+        double age = Math.max(0, now - costNanos) / DECAY_NANOS;
+        return 1 / (1 + age * (1 + age * (0.5 + age * 0.1667)));
+    }
+
+    /** Returns the last response time, including failures. */
+    double cost(long now) {
+        return 1 + (cost - 1) * kept(now);
+    }
+
+    /** Returns {@link #cost}, or 1 if the provider is healthy and its last answer was not very slow. */
+    double judgedCost(long now) {
+        double last = cost(now);
+        return last > VERY_SLOW || areSlow(now) ? last : 1;
+    }
+
+    /** Returns whether the answers are slow on average, or whether the last calls failed. */
+    boolean areSlow(long now) {
+        return mean > GOOD_MEAN && 1 + (mean - 1) * kept(now) > GOOD_MEAN;
+    }
+
+    /** Returns the provider's smoothed response time in nanoseconds; 0 before the first answer. */
+    long usualNanos() {
+        return usualNanos;
+    }
+
+    /** Returns the cost of a call that has waited for this time; 0 if no response time is known. */
+    double costOf(long waitedNanos) {
+        long usual = usualNanos;
+        return usual == 0 ? 0 : Math.min(MAX_SLOW, (waitedNanos + NOISE_NANOS) / (usual + NOISE_NANOS));
+    }
+}
