@@ -46,14 +46,6 @@ public final class RpcServer implements AutoCloseable {
     /** Draining ends when no call is in flight and no call has arrived for this time. */
     private static final Duration QUIET = Duration.ofSeconds(2);
 
-    /**
-     * For every {@value} workers, one additional worker with a short queue is reserved for critical services
-     * (docs/limits.md).
-     */
-    private static final int KEPT_FOR_CRITICAL = 20;
-
-    private static final int QUEUED_PER_KEPT = 16;
-
     private static final Duration LOOK_EVERY = Duration.ofMillis(20);
 
     /**
@@ -79,11 +71,7 @@ public final class RpcServer implements AutoCloseable {
     private final ServerTransport transport;
     private final List<ServerTransport> transports =
             new CopyOnWriteArrayList<>(); // the constructor's transport and all transports added with serve()
-    private final WorkerPool workers;
-    private final @Nullable WorkerPool spare;
-    private final WorkerPool reserve;
-    private final WorkerPool callbacks;
-    private final @Nullable WorkerPool spareCallbacks;
+    private final ServerPools pools;
     private final FairWorkers fairWorkers;
     private final Limiter limiter;
     private final Dispatcher dispatcher;
@@ -95,18 +83,9 @@ public final class RpcServer implements AutoCloseable {
         this.transport = builder.transport;
         this.exports = List.copyOf(builder.exports);
         this.clock = builder.clock;
-        this.workers = new WorkerPool(builder.threads, builder.queueCapacity, builder.keepAlive, builder.threadFactory);
-        int beside = FairWorkers.spareThreads(builder.threads);
-        this.spareCallbacks =
-                beside == 0 ? null : new WorkerPool(beside, beside, builder.keepAlive, builder.threadFactory);
-        this.spare = beside == 0 ? null : new WorkerPool(beside, beside, builder.keepAlive, builder.threadFactory);
+        this.pools = new ServerPools(builder.threads, builder.queueCapacity, builder.keepAlive, builder.threadFactory);
         this.limiter = new Limiter(builder.limit(), builder.threads, clock);
-        this.fairWorkers = new FairWorkers(workers, spare, limiter, clock);
-        // Streams have separate threads, because a method that waits for its requests blocks its worker.
-        this.callbacks =
-                new WorkerPool(builder.threads, builder.queueCapacity, builder.keepAlive, builder.threadFactory);
-        int kept = Math.max(1, builder.threads / KEPT_FOR_CRITICAL);
-        this.reserve = new WorkerPool(kept, kept * QUEUED_PER_KEPT, builder.keepAlive, builder.threadFactory);
+        this.fairWorkers = new FairWorkers(pools.workers(), pools.spare(), limiter, clock);
         HandlerRegistry registry = new HandlerRegistry(
                 exports,
                 builder.filters,
@@ -122,13 +101,9 @@ public final class RpcServer implements AutoCloseable {
                 gate,
                 limiter,
                 fairWorkers,
-                reserve,
-                new StreamThreads(callbacks, spareCallbacks),
-                new StreamWaits(
-                        builder.maxStreamWait,
-                        (spare == null || spareCallbacks == null)
-                                ? List.of(workers, reserve, callbacks)
-                                : List.of(workers, spare, reserve, callbacks, spareCallbacks)),
+                pools.reserve(),
+                new StreamThreads(pools.callbacks(), pools.spareCallbacks()),
+                new StreamWaits(builder.maxStreamWait, pools.all()),
                 builder.maxQueueWait,
                 builder.meters,
                 ledgers,
@@ -144,8 +119,8 @@ public final class RpcServer implements AutoCloseable {
 
     private void registerMeters(RpcMeters meters) {
         meters.gauge(RpcMeter.SERVER_WORKERS_ACTIVE, fairWorkers, FairWorkers::active);
-        meters.gauge(RpcMeter.SERVER_WORKERS_QUEUED, workers, WorkerPool::queued);
-        meters.gauge(RpcMeter.SERVER_WORKERS_LIMIT, workers, WorkerPool::maxThreads);
+        meters.gauge(RpcMeter.SERVER_WORKERS_QUEUED, pools.workers(), WorkerPool::queued);
+        meters.gauge(RpcMeter.SERVER_WORKERS_LIMIT, pools.workers(), WorkerPool::maxThreads);
         meters.counter(RpcMeter.SERVER_DENIED, dispatcher.gate(), CallGate::refused);
         meters.gauge(RpcMeter.SERVER_CONCURRENCY, limiter, Limiter::inside);
         meters.gauge(RpcMeter.SERVER_CONCURRENCY_LIMIT, limiter, Limiter::limit);
@@ -213,7 +188,7 @@ public final class RpcServer implements AutoCloseable {
     }
 
     public WorkerPool workers() {
-        return workers;
+        return pools.workers();
     }
 
     /** Returns the running calls with their current phases, or an empty list if calls have no ledgers. */
@@ -298,15 +273,7 @@ public final class RpcServer implements AutoCloseable {
             state = State.CLOSED;
         }
         transports.forEach(ServerTransport::close);
-        workers.close();
-        if (spare != null) {
-            spare.close();
-        }
-        reserve.close();
-        callbacks.close();
-        if (spareCallbacks != null) {
-            spareCallbacks.close();
-        }
+        pools.close();
     }
 
     /** Collects a server's settings. Not thread-safe. */

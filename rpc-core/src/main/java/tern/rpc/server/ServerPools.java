@@ -1,0 +1,74 @@
+package tern.rpc.server;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ThreadFactory;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.concurrent.WorkerPool;
+
+/** The thread pools of a server. Threads are created when they are needed. Thread-safe. */
+final class ServerPools implements AutoCloseable {
+
+    /**
+     * For every {@value} workers, one additional worker with a short queue is reserved for critical services
+     * (docs/limits.md).
+     */
+    private static final int KEPT_FOR_CRITICAL = 20;
+
+    private static final int QUEUED_PER_KEPT = 16;
+
+    private final WorkerPool workers;
+    private final @Nullable WorkerPool spare;
+    private final WorkerPool reserve;
+    private final WorkerPool callbacks;
+    private final @Nullable WorkerPool spareCallbacks;
+
+    ServerPools(int threads, int queueCapacity, Duration keepAlive, ThreadFactory factory) {
+        this.workers = new WorkerPool(threads, queueCapacity, keepAlive, factory);
+        int beside = FairWorkers.spareThreads(threads);
+        this.spare = beside == 0 ? null : new WorkerPool(beside, beside, keepAlive, factory);
+        int kept = Math.max(1, threads / KEPT_FOR_CRITICAL);
+        this.reserve = new WorkerPool(kept, kept * QUEUED_PER_KEPT, keepAlive, factory);
+        // Streams have separate threads, because a method that waits for its requests blocks its worker.
+        this.callbacks = new WorkerPool(threads, queueCapacity, keepAlive, factory);
+        this.spareCallbacks = beside == 0 ? null : new WorkerPool(beside, beside, keepAlive, factory);
+    }
+
+    /** Returns the threads that run methods. */
+    WorkerPool workers() {
+        return workers;
+    }
+
+    /** Returns the threads for tenants that hold few threads while all workers are busy; null if there are none. */
+    @Nullable
+    WorkerPool spare() {
+        return spare;
+    }
+
+    /** Returns the threads for critical services. */
+    WorkerPool reserve() {
+        return reserve;
+    }
+
+    /** Returns the threads for the callbacks of streams. */
+    WorkerPool callbacks() {
+        return callbacks;
+    }
+
+    /** Returns the threads for the callbacks of streams of tenants that hold few threads; null if there are none. */
+    @Nullable
+    WorkerPool spareCallbacks() {
+        return spareCallbacks;
+    }
+
+    List<WorkerPool> all() {
+        return spare == null || spareCallbacks == null
+                ? List.of(workers, reserve, callbacks)
+                : List.of(workers, spare, reserve, callbacks, spareCallbacks);
+    }
+
+    @Override
+    public void close() {
+        all().forEach(WorkerPool::close);
+    }
+}
