@@ -5,7 +5,6 @@ import java.lang.invoke.VarHandle;
 import java.security.Principal;
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,7 +21,6 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.RunningCall;
 import tern.rpc.ServerContext;
-import tern.rpc.StatusCode;
 import tern.rpc.Thrown;
 import tern.rpc.limit.Limiter;
 import tern.rpc.limit.Refusal;
@@ -30,11 +28,11 @@ import tern.rpc.metrics.CallMeters;
 import tern.rpc.serialization.LargeMessages;
 import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.ServerCall;
-import tern.rpc.transport.TimeOuts;
 
 /**
  * One call on the server, from its admission to its end. The event loop creates it, one worker runs it, and any thread
- * may end it. Its state determines which thread ends it.
+ * may end it. Its state determines which thread ends it. The steps of a call and the changes of its state stay in one
+ * class, because their order decides who answers the call and who releases its permits.
  */
 final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admission {
 
@@ -119,14 +117,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
             return;
         }
         Thrown.log(failure, shown -> LOG.error("{} could not be started", found.method(), shown));
-        end(
-                null,
-                new RpcException(
-                        StatusCode.INTERNAL,
-                        found.method() + " could not be started: "
-                                + failure.getClass().getName(),
-                        served ? Executed.MAYBE : Executed.NO,
-                        failure));
+        end(null, ServedFailures.notStarted(found.method(), served ? Executed.MAYBE : Executed.NO, failure));
     }
 
     /** Sets whether a spare thread runs the call. Called before a worker gets the call. */
@@ -174,12 +165,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
             return; // the client disconnected while the request was being decoded
         }
         if (invocation.deadline().isExpired(dispatcher.clock().nanoTime())) {
-            end(
-                    null,
-                    RpcException.refusal(
-                            StatusCode.DEADLINE_EXCEEDED,
-                            invocation + ": the deadline passed while the call waited for a worker; it was not run",
-                            Executed.NO));
+            end(null, ServedFailures.lateInQueue(invocation));
             return;
         }
         call.watch(invocation.deadline().isLimited() ? invocation.deadline().nanoTime() : Long.MAX_VALUE, this);
@@ -257,8 +243,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
             return;
         }
         if (!admitted) {
-            throw new RpcException(
-                    StatusCode.INTERNAL, invocation + " arrived without having been admitted", Executed.NO, null);
+            throw ServedFailures.notAdmitted(invocation);
         }
         dispatcher.gate().conceal(invocation);
     }
@@ -382,8 +367,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         count(found, outgoing, failure);
         ServedStream streamed = stream;
         if (streamed != null) {
-            streamed.over(RpcException.refusal(
-                    StatusCode.CANCELLED, found.method() + ": the call has ended already", Executed.YES));
+            streamed.over(ServedFailures.endedAlready(found.method()));
         }
     }
 
@@ -397,14 +381,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         try {
             return answer(found, response, failure);
         } catch (Throwable e) { // the answer or the exception cannot be encoded, or memory is exhausted
-            RpcException told = e instanceof RpcException known
-                    ? known
-                    : new RpcException(
-                            StatusCode.INTERNAL,
-                            found.method() + " could not be answered: "
-                                    + e.getClass().getName(),
-                            Executed.YES,
-                            e);
+            RpcException told = ServedFailures.unanswerable(found.method(), e);
             failAnyhow(told);
             return told;
         }
@@ -448,14 +425,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     private void failUndecoded(Throwable failure) {
         if (STATE.compareAndSet(this, RUNNING, ENDED)) {
-            failAnyhow(
-                    failure instanceof RpcException known
-                            ? known
-                            : new RpcException(
-                                    StatusCode.INTERNAL,
-                                    "the request could not be read: " + Thrown.text(failure),
-                                    Executed.NO,
-                                    failure));
+            failAnyhow(ServedFailures.unreadable(failure));
         }
     }
 
@@ -466,12 +436,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
             leaveUnserved();
             dispatcher.refuse(call, reason);
         } else if (isPastDeadline() && endRunning()) {
-            RpcException late = RpcException.refusal(
-                    StatusCode.DEADLINE_EXCEEDED,
-                    TimeOuts.stillRunning(
-                            name(),
-                            TimeUnit.NANOSECONDS.toMillis(dispatcher.clock().nanoTime() - call.receivedNanos())),
-                    Executed.MAYBE);
+            RpcException late =
+                    ServedFailures.stillRunning(name(), dispatcher.clock().nanoTime() - call.receivedNanos());
             failAnyhow(late);
             cancel(late);
         } else {
@@ -509,7 +475,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         if (STATE.compareAndSet(this, QUEUED, ENDED)) {
             leaveUnserved();
         } else if (endRunning()) {
-            cancel(RpcException.refusal(StatusCode.CANCELLED, name() + ": the caller is gone", Executed.MAYBE));
+            cancel(ServedFailures.callerIsGone(name()));
         }
     }
 

@@ -1,0 +1,75 @@
+package tern.rpc.server;
+
+import java.util.concurrent.TimeUnit;
+import tern.rpc.Invocation;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.Thrown;
+import tern.rpc.transport.TimeOuts;
+
+/** Creates the exceptions for calls that the server ends itself. */
+final class ServedFailures {
+
+    private ServedFailures() {}
+
+    /** Returns the failure of a call whose request cannot be decoded. */
+    static RpcException unreadable(Throwable cause) {
+        return cause instanceof RpcException known
+                ? known
+                : new RpcException(
+                        StatusCode.INTERNAL,
+                        "the request could not be read: " + Thrown.text(cause),
+                        Executed.NO,
+                        cause);
+    }
+
+    /** Returns the failure of a call that its transport has not admitted. */
+    static RpcException notAdmitted(Invocation call) {
+        return new RpcException(StatusCode.INTERNAL, call + " arrived without having been admitted", Executed.NO, null);
+    }
+
+    static RpcException lateInQueue(Invocation call) {
+        return RpcException.refusal(
+                StatusCode.DEADLINE_EXCEEDED,
+                call + ": the deadline passed while the call waited for a worker; it was not run",
+                Executed.NO);
+    }
+
+    static RpcException notStarted(MethodDescriptor method, Executed executed, Throwable cause) {
+        return new RpcException(
+                StatusCode.INTERNAL,
+                method + " could not be started: " + cause.getClass().getName(),
+                executed,
+                cause);
+    }
+
+    /** Returns the failure of a call whose answer cannot be sent. */
+    static RpcException unanswerable(MethodDescriptor method, Throwable cause) {
+        return cause instanceof RpcException known
+                ? known
+                : new RpcException(
+                        StatusCode.INTERNAL,
+                        method + " could not be answered: " + cause.getClass().getName(),
+                        Executed.YES,
+                        cause);
+    }
+
+    /** Returns the failure of a call whose deadline has passed while its method was running. */
+    static RpcException stillRunning(String name, long nanos) {
+        return RpcException.refusal(
+                StatusCode.DEADLINE_EXCEEDED,
+                TimeOuts.stillRunning(name, TimeUnit.NANOSECONDS.toMillis(nanos)),
+                Executed.MAYBE);
+    }
+
+    static RpcException callerIsGone(String name) {
+        return RpcException.refusal(StatusCode.CANCELLED, name + ": the caller is gone", Executed.MAYBE);
+    }
+
+    /** Returns the failure of messages that a method sends on a stream whose call has ended. */
+    static RpcException endedAlready(MethodDescriptor method) {
+        return RpcException.refusal(StatusCode.CANCELLED, method + ": the call has ended already", Executed.YES);
+    }
+}
