@@ -326,7 +326,7 @@ public final class Diagnostician {
                 .toList();
         usual.learn(good, late);
         late.stream().filter(usual::isOfLateMethod).forEach(good::add);
-        Operations.learn(usual, good);
+        UsualOperations.learn(usual, good);
         usual.learn("calls", counts.calls() * 1e9 / Math.max(1, now - before.atNanos()));
         current.pools().forEach((name, pool) -> {
             PoolSnapshot then = before.pools().get(name);

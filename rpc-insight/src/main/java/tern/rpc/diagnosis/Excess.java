@@ -114,7 +114,7 @@ final class Excess {
      */
     private static @Nullable Part failingPeer(EndedCall call) {
         return call.ledger().named().stream()
-                .filter(entry -> entry.kind() == Phase.HTTP && Operations.isFailing(entry.name()))
+                .filter(entry -> entry.kind() == Phase.HTTP && OperationNames.isFailing(entry.name()))
                 .max(Comparator.comparingLong(NamedTimes.Entry::nanos))
                 .map(entry -> new Part(Part.Kind.HTTP, entry.name()))
                 .orElse(null);

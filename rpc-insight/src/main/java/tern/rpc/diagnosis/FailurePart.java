@@ -214,7 +214,7 @@ final class FailurePart {
         Phase phase = phase(call, chain);
         Part longest = phase == null ? null : longest(call, phase);
         if (longest != null && (phase == Phase.HTTP || phase == Phase.RPC)) {
-            return Operations.withoutStatus(longest.name());
+            return OperationNames.withoutStatus(longest.name());
         }
         String address = address(chain);
         String kind = phase == null

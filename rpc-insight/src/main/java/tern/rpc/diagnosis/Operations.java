@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
@@ -42,25 +41,17 @@ final class Operations {
     /** If a call runs at least this many operations, the cause is their number and not their duration. */
     static final int MANY = 8;
 
-    /** The kinds of operations whose usual number per call is learned. */
-    private static final List<Phase> COUNTED = List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC, Phase.LOGGING);
-
     /**
      * Operations of one name are considered the attempts of a polling loop if there are at least this many per call.
      */
     private static final int MIN_ATTEMPTS = 5;
 
-    /** The text between the method and the provider in the name of a remote call. */
-    private static final String AT = " at ";
-
-    private static final Pattern FAILING = Pattern.compile(" \\((429|5\\d\\d|failed)\\)$");
-
     private final Excess excess;
-    private final Usual usual;
+    private final UsualOperations usual;
 
     Operations(Excess excess, Usual usual) {
         this.excess = excess;
-        this.usual = usual;
+        this.usual = new UsualOperations(usual);
     }
 
     /** Returns the phase of operations of this kind; null for other kinds. */
@@ -81,9 +72,9 @@ final class Operations {
      */
     static Predicate<Part> only(Part cause) {
         boolean joined = cause.name().isEmpty() && phase(cause.kind()) != null;
-        boolean isMethod = cause.kind() == Kind.RPC && !cause.name().contains(AT);
+        boolean isMethod = cause.kind() == Kind.RPC && OperationNames.method(cause.name()) == null;
         return joined || isMethod
-                ? part -> part.kind() == cause.kind() && (joined || isNamed(part.name(), cause.name()))
+                ? part -> part.kind() == cause.kind() && (joined || OperationNames.isNamed(part.name(), cause.name()))
                 : cause::equals;
     }
 
@@ -109,7 +100,7 @@ final class Operations {
             double ofCall = name.isEmpty() ? call.ledger().count(phase) : 0;
             double spent = name.isEmpty() ? call.ledger().nanos(phase, call.endedNanos()) : 0;
             for (NamedTimes.Entry entry : call.ledger().named()) {
-                if (entry.kind() == phase && isNamed(entry.name(), name)) {
+                if (entry.kind() == phase && OperationNames.isNamed(entry.name(), name)) {
                     ofCall += entry.count();
                     spent += entry.nanos();
                 }
@@ -123,7 +114,7 @@ final class Operations {
 
     /** Returns the usual time of one operation of this kind; -1 if unknown. */
     double usualEach(Phase phase) {
-        return usual.figure("each " + phase);
+        return usual.each(phase);
     }
 
     /**
@@ -131,7 +122,7 @@ final class Operations {
      * operations of this kind, or -1 if both are unknown.
      */
     double usualEach(Phase phase, String name) {
-        double named = usual.figure(each(phase, name));
+        double named = usual.each(phase, name);
         return named >= 0 ? named : usualEach(phase);
     }
 
@@ -172,52 +163,7 @@ final class Operations {
      * operation is new.
      */
     double usualNamed(Phase phase, String name) {
-        return usual.figure(each(phase, name));
-    }
-
-    /** Learns the usual duration and number of operations from calls that met the target. */
-    static void learn(Usual usual, List<EndedCall> good) {
-        for (Phase phase : List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC)) {
-            long count = 0;
-            long nanos = 0;
-            for (EndedCall call : good) {
-                CallLedger ledger = call.ledger();
-                count += ledger.count(phase);
-                nanos += ledger.nanos(phase, call.endedNanos());
-            }
-            if (count > 0) {
-                usual.learn("each " + phase, (double) nanos / count);
-            }
-        }
-        Map<String, long[]> sums = new HashMap<>();
-        Map<String, Integer> calls = new HashMap<>();
-        for (EndedCall call : good) {
-            calls.merge(call.method(), 1, Integer::sum);
-            for (Phase phase : COUNTED) {
-                sums.computeIfAbsent(count(phase, call.method()), name -> new long[2])[0] +=
-                        call.ledger().count(phase);
-            }
-            for (NamedTimes.Entry entry : call.ledger().named()) {
-                long[] sum = sums.computeIfAbsent(each(entry.kind(), entry.name()), name -> new long[2]);
-                sum[0] += entry.nanos();
-                sum[1] += entry.count();
-            }
-        }
-        calls.forEach((method, count) -> {
-            for (Phase phase : COUNTED) {
-                long[] sum = sums.remove(count(phase, method));
-                usual.learn(count(phase, method), sum == null ? 0 : (double) sum[0] / count);
-            }
-        });
-        sums.forEach((name, sum) -> usual.learn(name, (double) sum[0] / Math.max(1, sum[1])));
-    }
-
-    private static String count(Phase phase, String method) {
-        return "count " + phase + " " + method;
-    }
-
-    private static String each(Phase phase, String name) {
-        return "each " + phase + " " + name;
+        return usual.each(phase, name);
     }
 
     /**
@@ -225,17 +171,7 @@ final class Operations {
      * unknown.
      */
     double usualCount(Phase phase) {
-        double sum = 0;
-        int calls = 0;
-        for (Map.Entry<String, Integer> method : excess.badByMethod().entrySet()) {
-            double usually = usual.figure(count(phase, method.getKey()));
-            if (usually < 0) {
-                return -1;
-            }
-            sum += usually * method.getValue();
-            calls += method.getValue();
-        }
-        return calls == 0 ? -1 : sum / calls;
+        return usual.count(phase, excess.badByMethod());
     }
 
     /** Returns how many operations of this kind a call currently runs, for the methods that miss the latency target. */
@@ -273,14 +209,7 @@ final class Operations {
      * slow.
      */
     private static boolean isOneAddress(Set<String> names) {
-        return names.stream().map(Operations::address).distinct().count() == 1;
-    }
-
-    /** Returns the peer's address that is part of the name of an HTTP exchange or remote call. */
-    private static String address(String name) {
-        String address = name.substring(name.lastIndexOf(' ', name.indexOf(':')) + 1);
-        int end = address.indexOf('/');
-        return withoutStatus(end < 0 ? address : address.substring(0, end));
+        return names.stream().map(OperationNames::address).distinct().count() == 1;
     }
 
     /** Returns whether another peer quickly answers calls that meet the target. This rules out a slow network. */
@@ -302,11 +231,6 @@ final class Operations {
                         && entry.getValue()[1] < leastNanos * entry.getValue()[0]);
     }
 
-    /** Returns whether an operation has this name, or is a call of the remote method with this name. */
-    private static boolean isNamed(String operation, String name) {
-        return operation.equals(name) || (!name.isEmpty() && operation.startsWith(name + AT));
-    }
-
     /**
      * Returns the remote method of an operation if the number of its calls is the cause: calls make many calls of this
      * method, perhaps to several providers, and each of these remote calls is short and about as fast as usual.
@@ -314,11 +238,10 @@ final class Operations {
      */
     @Nullable
     String manyCallsOf(Part part) {
-        int end = part.kind() == Kind.RPC ? part.name().indexOf(AT) : -1;
-        if (end < 0) {
+        String method = part.kind() == Kind.RPC ? OperationNames.method(part.name()) : null;
+        if (method == null) {
             return null;
         }
-        String method = part.name().substring(0, end);
         Sum sum = of(Phase.RPC, method);
         double usually = usualEach(Phase.RPC);
         boolean isQuick = sum.eachNanos() < excess.targetNanos() / 4.0
@@ -342,7 +265,8 @@ final class Operations {
             if (counted.times().of(sleep) > 0) {
                 calls++;
                 for (NamedTimes.Entry entry : counted.call().ledger().named()) {
-                    if (COUNTED.contains(entry.kind()) && !entry.name().equals(NamedTimes.OTHERS)) {
+                    if (UsualOperations.COUNTED.contains(entry.kind())
+                            && !entry.name().equals(NamedTimes.OTHERS)) {
                         counts.merge(Map.entry(entry.kind(), entry.name()), entry.count(), Integer::sum);
                     }
                 }
@@ -385,7 +309,7 @@ final class Operations {
             if (counted.times().of(part) > 0) {
                 calls++;
                 for (NamedTimes.Entry entry : counted.call().ledger().named()) {
-                    if (entry.kind() == Phase.HTTP && isFailing(entry.name())) {
+                    if (entry.kind() == Phase.HTTP && OperationNames.isFailing(entry.name())) {
                         failing.merge(entry.name(), 1, Integer::sum);
                     }
                 }
@@ -397,16 +321,6 @@ final class Operations {
                 .max(Map.Entry.comparingByValue())
                 .map(Map.Entry::getKey)
                 .orElse(null);
-    }
-
-    /** Returns whether the name of an HTTP exchange ends with a status of 429 or 5xx. */
-    static boolean isFailing(String name) {
-        return FAILING.matcher(name).find();
-    }
-
-    /** Removes a trailing status of 429 or 5xx from the name of an HTTP exchange. */
-    static String withoutStatus(String name) {
-        return FAILING.matcher(name).replaceFirst("");
     }
 
     /**
@@ -504,7 +418,8 @@ final class Operations {
         Set<CallLedger> calls = Collections.newSetFromMap(new IdentityHashMap<>());
         for (Excess.Counted counted : excess.accounts) {
             CallLedger ledger = counted.call().ledger();
-            if (ledger.named().stream().anyMatch(entry -> entry.kind() == phase && isNamed(entry.name(), name))) {
+            if (ledger.named().stream()
+                    .anyMatch(entry -> entry.kind() == phase && OperationNames.isNamed(entry.name(), name))) {
                 calls.add(ledger);
             }
         }

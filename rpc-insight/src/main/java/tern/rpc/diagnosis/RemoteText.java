@@ -59,7 +59,7 @@ final class RemoteText {
                                     + "; the peer itself answers in " + Times.millis(sum.eachNanos()) + " ms"),
                     facts);
         }
-        if (Operations.isFailing(host)) {
+        if (OperationNames.isFailing(host)) {
             return new Told(
                     "PEER FAILS",
                     host,

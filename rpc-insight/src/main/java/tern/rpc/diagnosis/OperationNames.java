@@ -1,0 +1,43 @@
+package tern.rpc.diagnosis;
+
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the names of HTTP exchanges and remote calls, which contain a peer and perhaps a status. */
+final class OperationNames {
+
+    /** The text between the method and the provider in the name of a remote call. */
+    private static final String AT = " at ";
+
+    private static final Pattern FAILING = Pattern.compile(" \\((429|5\\d\\d|failed)\\)$");
+
+    private OperationNames() {}
+
+    /** Returns whether an operation has this name, or is a call of the remote method with this name. */
+    static boolean isNamed(String operation, String name) {
+        return operation.equals(name) || (!name.isEmpty() && operation.startsWith(name + AT));
+    }
+
+    /** Returns the method of a remote call whose name contains the provider; null for other names. */
+    static @Nullable String method(String name) {
+        int end = name.indexOf(AT);
+        return end < 0 ? null : name.substring(0, end);
+    }
+
+    /** Returns the peer's address that is part of the name of an HTTP exchange or remote call. */
+    static String address(String name) {
+        String address = name.substring(name.lastIndexOf(' ', name.indexOf(':')) + 1);
+        int end = address.indexOf('/');
+        return withoutStatus(end < 0 ? address : address.substring(0, end));
+    }
+
+    /** Returns whether the name of an HTTP exchange ends with a status of 429 or 5xx. */
+    static boolean isFailing(String name) {
+        return FAILING.matcher(name).find();
+    }
+
+    /** Removes a trailing status of 429 or 5xx from the name of an HTTP exchange. */
+    static String withoutStatus(String name) {
+        return FAILING.matcher(name).replaceFirst("");
+    }
+}

@@ -1,0 +1,95 @@
+package tern.rpc.diagnosis;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import tern.rpc.CallLedger;
+import tern.rpc.NamedTimes;
+import tern.rpc.Phase;
+
+/** The usual duration and number of operations, learned from calls that met the target. */
+final class UsualOperations {
+
+    /** The kinds of operations whose usual number per call is learned. */
+    static final List<Phase> COUNTED = List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC, Phase.LOGGING);
+
+    private final Usual usual;
+
+    UsualOperations(Usual usual) {
+        this.usual = usual;
+    }
+
+    /** Learns the figures from calls that met the target. */
+    static void learn(Usual usual, List<EndedCall> good) {
+        for (Phase phase : List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC)) {
+            long count = 0;
+            long nanos = 0;
+            for (EndedCall call : good) {
+                CallLedger ledger = call.ledger();
+                count += ledger.count(phase);
+                nanos += ledger.nanos(phase, call.endedNanos());
+            }
+            if (count > 0) {
+                usual.learn("each " + phase, (double) nanos / count);
+            }
+        }
+        Map<String, long[]> sums = new HashMap<>();
+        Map<String, Integer> calls = new HashMap<>();
+        for (EndedCall call : good) {
+            calls.merge(call.method(), 1, Integer::sum);
+            for (Phase phase : COUNTED) {
+                sums.computeIfAbsent(countKey(phase, call.method()), name -> new long[2])[0] +=
+                        call.ledger().count(phase);
+            }
+            for (NamedTimes.Entry entry : call.ledger().named()) {
+                long[] sum = sums.computeIfAbsent(eachKey(entry.kind(), entry.name()), name -> new long[2]);
+                sum[0] += entry.nanos();
+                sum[1] += entry.count();
+            }
+        }
+        calls.forEach((method, count) -> {
+            for (Phase phase : COUNTED) {
+                long[] sum = sums.remove(countKey(phase, method));
+                usual.learn(countKey(phase, method), sum == null ? 0 : (double) sum[0] / count);
+            }
+        });
+        sums.forEach((name, sum) -> usual.learn(name, (double) sum[0] / Math.max(1, sum[1])));
+    }
+
+    /** Returns the usual time of one operation of this kind; -1 if unknown. */
+    double each(Phase phase) {
+        return usual.figure("each " + phase);
+    }
+
+    /** Returns the usual time of the operation with this name; -1 if unknown. */
+    double each(Phase phase, String name) {
+        return usual.figure(eachKey(phase, name));
+    }
+
+    /**
+     * Returns how many operations of this kind a call usually runs; -1 if unknown.
+     *
+     * @param methods the called methods, with their numbers of calls
+     */
+    double count(Phase phase, Map<String, Integer> methods) {
+        double sum = 0;
+        int calls = 0;
+        for (Map.Entry<String, Integer> method : methods.entrySet()) {
+            double usually = usual.figure(countKey(phase, method.getKey()));
+            if (usually < 0) {
+                return -1;
+            }
+            sum += usually * method.getValue();
+            calls += method.getValue();
+        }
+        return calls == 0 ? -1 : sum / calls;
+    }
+
+    private static String countKey(Phase phase, String method) {
+        return "count " + phase + " " + method;
+    }
+
+    private static String eachKey(Phase phase, String name) {
+        return "each " + phase + " " + name;
+    }
+}
