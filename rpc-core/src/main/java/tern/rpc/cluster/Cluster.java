@@ -71,6 +71,7 @@ public final class Cluster implements AutoCloseable {
      * @param protocol the reference's protocol; endpoints with another protocol are ignored
      * @param timer runs short tasks
      * @param client a number that identifies the client
+     * @param lastChoice the last choice from a long list; shared by all clusters of the client
      */
     Cluster(
             String service,
@@ -81,13 +82,14 @@ public final class Cluster implements AutoCloseable {
             ClusterSettings settings,
             NanoClock clock,
             ScheduledExecutorService timer,
-            long client) {
+            long client,
+            LastChoice lastChoice) {
         this.service = service;
         this.source = source;
         this.sources = sources;
         this.nodes = nodes;
         this.settings = settings;
-        this.choice = new ProviderChoice(service, protocol, settings, client);
+        this.choice = new ProviderChoice(service, protocol, settings, client, lastChoice);
         this.clock = clock;
         this.timer = timer;
         this.routes = new Routes(List.of(), settings);

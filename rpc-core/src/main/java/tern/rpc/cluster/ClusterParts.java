@@ -21,6 +21,7 @@ public final class ClusterParts {
     private final SharedSources sources;
     private final Pace pace;
     private final NodeCounts counts = new NodeCounts();
+    private final LastChoice lastChoice = new LastChoice();
     private final long client;
 
     /**
@@ -57,6 +58,6 @@ public final class ClusterParts {
      */
     public Cluster cluster(
             String service, String protocol, EndpointSource source, Nodes nodes, ClusterSettings settings) {
-        return new Cluster(service, protocol, source, sources, nodes, settings, clock, timer, client);
+        return new Cluster(service, protocol, source, sources, nodes, settings, clock, timer, client, lastChoice);
     }
 }

@@ -22,23 +22,31 @@ final class ProviderChoice {
     private final String protocol;
     private final ClusterSettings settings;
     private final Subset subset;
+    private final LastChoice last;
     private boolean zoneTold;
 
     /**
      * @param service the name of the service in messages
      * @param protocol the reference's protocol; endpoints with another protocol are ignored
      * @param client a number that identifies the client
+     * @param last the last choice of all references of the client
      */
-    ProviderChoice(String service, String protocol, ClusterSettings settings, long client) {
+    ProviderChoice(String service, String protocol, ClusterSettings settings, long client, LastChoice last) {
         this.service = service;
         this.protocol = protocol;
         this.settings = settings;
         this.subset = new Subset(client, settings.subset());
+        this.last = last;
     }
 
     /** Returns the listed providers that this client connects to: one subset for each tag. */
     List<Instance> connected(List<Instance> all, Rules rules) {
-        List<Instance> listed = ruled(all, rules);
+        return rules == Rules.NONE && all.size() > settings.subset()
+                ? last.of(all, protocol, settings.zone(), settings.subset(), () -> subsets(all, rules))
+                : subsets(ruled(all, rules), rules);
+    }
+
+    private List<Instance> subsets(List<Instance> listed, Rules rules) {
         if (rules == Rules.NONE
                 && listed.stream()
                         .allMatch(instance -> isSpoken(instance)

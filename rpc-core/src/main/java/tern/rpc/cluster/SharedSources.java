@@ -37,6 +37,12 @@ final class SharedSources {
     private static final Logger LOG = LoggerFactory.getLogger(SharedSources.class);
 
     /**
+     * The number of positions of the last list in which an instance is searched. The search finds unchanged instances
+     * if only a few others before them have been added, removed or replaced.
+     */
+    private static final int LOOK_AHEAD = 8;
+
+    /**
      * The delay before a list is passed again to references that could not apply it, for example because memory was
      * exhausted.
      */
@@ -113,12 +119,14 @@ final class SharedSources {
         private final EndpointSource source;
         private final List<Consumer<EndpointSnapshot>> listeners = new CopyOnWriteArrayList<>();
         private final ChangeLog log = new ChangeLog(LOG, clock, timer);
-        // This object's lock guards this field and the next seven.
+        // This object's lock guards this field and the next eight.
         private final Coalescing coalescing = new Coalescing();
         private final List<String> services = new ArrayList<>(); // The services of all references that use the source.
         private long stateSinceNanos = clock.nanoTime();
         private EndpointSnapshot told = EndpointSnapshot.unknown(Instant.now(), "");
         private EndpointSnapshot latest = told;
+        // The last list in which each address may be a provider. Its instances need not be checked again.
+        private List<Instance> checked = List.of();
         private boolean waiting;
         private boolean namedAsTooLong;
         private final Set<String> refused = new HashSet<>(); // The addresses for which a warning has been logged.
@@ -224,13 +232,18 @@ final class SharedSources {
         /** Removes addresses that cannot be providers, such as 0.0.0.0 and multicast addresses. */
         private EndpointSnapshot withoutUnusable(EndpointSnapshot snapshot) {
             String last = "";
+            int position = 0;
             for (Instance instance : snapshot.instances()) {
-                if (!instance.endpoint().mayBeProvider()) {
+                int found = checkedAt(position, instance);
+                if (found >= 0) {
+                    position = found + 1;
+                } else if (!instance.endpoint().mayBeProvider()) {
                     last = instance.endpoint().toString();
                     warnOnce(last);
                 }
             }
             if (last.isEmpty()) {
+                checked = snapshot.instances();
                 return snapshot;
             }
             List<Instance> usable = snapshot.instances().stream()
@@ -243,6 +256,17 @@ final class SharedSources {
                     snapshot.since(),
                     isEmpty ? last + " cannot be a provider" : snapshot.why(),
                     snapshot.rules());
+        }
+
+        /** Returns the position of the instance in the last checked list, or -1 if it is not near the given position. */
+        private int checkedAt(int position, Instance instance) {
+            int end = Math.min(checked.size(), position + LOOK_AHEAD);
+            for (int i = position; i < end; i++) {
+                if (checked.get(i).equals(instance)) {
+                    return i;
+                }
+            }
+            return -1;
         }
 
         private void warnOnce(String address) {

@@ -10,6 +10,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import tern.rpc.endpoint.Endpoint;
@@ -76,6 +77,34 @@ class SharedSourcesTest {
 
         assertThat(first).containsExactly(0, 1);
         assertThat(later).isEmpty();
+        timer.shutdownNow();
+    }
+
+    @Test
+    void addressThatCannotBeAProviderIsLeftOutAtEachPositionOfAKnownList() {
+        long[] now = {0};
+        SharedSources sources = new SharedSources(() -> now[0], timer);
+        List<EndpointSnapshot> heard = new ArrayList<>();
+        sources.subscribe(source, "Orders", heard::add);
+        List<Instance> known = IntStream.range(1, 40)
+                .mapToObj(i -> Instance.of(new Endpoint("10.0.0." + i, 20880)))
+                .toList();
+
+        for (int position = 0; position < known.size(); position++) {
+            source.listener.accept(EndpointSnapshot.heard(known, Instant.EPOCH));
+            List<Instance> changed = new ArrayList<>(known);
+            changed.set(position, Instance.of(new Endpoint("0.0.0.0", 20000 + position)));
+            changed.add(position, Instance.of(new Endpoint("10.0.1." + position, 20880)));
+            changed.remove((position + 20) % changed.size());
+            source.listener.accept(EndpointSnapshot.heard(changed, Instant.EPOCH));
+            now[0] += TimeUnit.MINUTES.toNanos(1); // A later change is passed on at once.
+            later.forEach(Runnable::run);
+            later.clear();
+
+            assertThat(heard.get(heard.size() - 1).instances())
+                    .hasSizeBetween(37, 39)
+                    .allMatch(instance -> instance.endpoint().mayBeProvider());
+        }
         timer.shutdownNow();
     }
 }

@@ -203,7 +203,8 @@ final class ManyApplications {
                 found.add((connected - listed) / NANOS_PER_MILLI);
             }
         });
-        double[] millis = found.stream().mapToDouble(Double::doubleValue).sorted().toArray();
+        double[] millis =
+                found.stream().mapToDouble(Double::doubleValue).sorted().toArray();
         return millis.length == 0
                 ? ""
                 : String.format(
