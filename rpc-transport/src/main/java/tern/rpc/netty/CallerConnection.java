@@ -166,8 +166,7 @@ final class CallerConnection implements PendingCall.Carrier {
         channel = made;
         try {
             if (isClosed()) {
-                // this thread closes the channel, because the thread that closed the connection has perhaps not seen
-                // the new channel
+                // the thread that closed the connection may not have seen the new channel, so the channel is closed here
                 made.close();
             }
             made.setOption(StandardSocketOptions.TCP_NODELAY, true);
@@ -296,7 +295,7 @@ final class CallerConnection implements PendingCall.Carrier {
         return false;
     }
 
-    // ---- Methods of any thread
+    // ---- Methods that any thread may call
 
     /** Closes the connection, because its call ended without an answer. */
     @Override

@@ -182,8 +182,7 @@ final class CallerConnections implements CallerConnection.Owner {
         }
         sweeping.set(false);
         if (all.stream().anyMatch(CallerConnection::isBusy)) {
-            // the next sweep is scheduled, because a call that began in the meantime may rely on it to fail at its
-            // deadline
+            // a call that began during this sweep may not have scheduled the next sweep, which ends it at its deadline
             sweepLater();
         }
     }

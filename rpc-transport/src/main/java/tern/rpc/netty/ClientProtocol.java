@@ -82,13 +82,15 @@ public interface ClientProtocol {
     @Nullable
     WriteCommand ping(Connection connection);
 
-    /** Returns whether a server with this protocol sends bytes on a new connection before it receives a request. */
+    /**
+     * Returns whether a server that speaks this protocol sends bytes on a new connection before it receives a request.
+     */
     default boolean isServerFirst() {
         return false;
     }
 
     /**
-     * Returns whether the first received bytes can come from a server with this protocol.
+     * Returns whether a server that speaks this protocol could have sent the first received bytes.
      *
      * @param first the first bytes of a connection; the caller keeps ownership
      */

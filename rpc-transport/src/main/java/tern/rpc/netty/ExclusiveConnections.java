@@ -149,8 +149,8 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
             }
             return;
         }
-        // The order of these checks matters: when a connection becomes ready, available is set before the connection is
-        // removed from connecting.
+        // The order of these checks matters: when a connection becomes ready, "available" is set before the connection
+        // is removed from "connecting".
         if (connecting.isEmpty() && !available) {
             attemptNow();
             call.fail(notSent(

@@ -24,7 +24,7 @@ public final class HeadersLeftOut {
     private final Set<String> told = ConcurrentHashMap.newKeySet();
 
     /**
-     * @param wire the protocols that cannot send the headers, for the warning
+     * @param wire the protocols that cannot send the headers, as named in the warning
      */
     public HeadersLeftOut(String wire) {
         this.wire = wire;

@@ -36,14 +36,14 @@ final class IdleSweep {
         this.connections = connections;
     }
 
-    /** Called when a connection of the given event loop was opened. Must run on this event loop. */
+    /** Called when a connection has been opened on the given event loop. Must run on this event loop. */
     void opened(EventLoop loop) {
         if (looking.add(loop)) {
             lookLater(loop, patienceNanos);
         }
     }
 
-    /** @param leftNanos the earliest time until a connection can reach the idle timeout */
+    /** @param leftNanos the shortest time after which a connection can reach the idle timeout */
     private void lookLater(EventLoop loop, long leftNanos) {
         long pause = Math.max(patienceNanos / MAX_LOOKS, Math.min(patienceNanos / MIN_LOOKS, leftNanos));
         loop.schedule(() -> look(loop), Math.max(1, pause), TimeUnit.NANOSECONDS);

@@ -32,7 +32,7 @@ public final class InboundAccount {
 
     // the budget that counts these bytes; until settled is true, replaced only while holding the lock on this object
     private volatile InboundBudget budget;
-    private volatile boolean settled; // true if the budget will not be replaced
+    private volatile boolean settled; // true if the budget is final: it will not be replaced
     private final EventLoop loop;
     private final Duration longest;
     private final Reading reading;
@@ -46,7 +46,7 @@ public final class InboundAccount {
     private @Nullable Future<?> finishing;
 
     /**
-     * @param settled whether the budget will not be replaced
+     * @param settled whether the budget is final
      * @param longest the time within which a message must be complete while this connection is allowed to exceed the
      *     budget
      */
@@ -88,8 +88,8 @@ public final class InboundAccount {
     }
 
     /**
-     * Moves all held bytes to the given budget, which is final. Called at most once, and never if the account was
-     * created with {@code settled} true.
+     * Moves all held bytes to the given budget. This budget is final. Called at most once, and never if the account
+     * was created with {@code settled} true.
      */
     void moveTo(InboundBudget other) {
         stopFinishing();

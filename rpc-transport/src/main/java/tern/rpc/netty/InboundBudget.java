@@ -115,8 +115,8 @@ final class InboundBudget {
     }
 
     /**
-     * Called when the message of the account is complete or has failed. Another waiting account may then exceed the
-     * budget.
+     * Called when the message of the account is complete or has failed. A waiting account then gets permission to
+     * exceed the budget.
      */
     void finished(InboundAccount account) {
         if (finishing.compareAndSet(account, null)) {

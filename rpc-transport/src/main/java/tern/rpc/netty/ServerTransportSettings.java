@@ -20,7 +20,7 @@ import tern.rpc.transport.Tls;
  * @param maxRequestBytes the maximum size of a request, in bytes
  * @param maxResponseBytes the maximum size of an answer, in bytes
  * @param maxInboundBytes the memory, across all connections, for requests of at least 4 KiB that are incomplete or
- *     waiting for a worker. While it is used up, the server does not read from connections that occupy part of it
+ *     waiting for a worker. While it is exhausted, the server does not read from connections that occupy part of it
  * @param maxStreamUnsentBytes the maximum number of answer bytes that one stream may buffer for a slow reader, in
  *     addition to one message of any size; the server ends a stream that exceeds it
  * @param maxUnsentBytes the number of answer bytes that clients may leave unread on all connections together. Above

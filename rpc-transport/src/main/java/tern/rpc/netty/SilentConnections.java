@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Chooses the connections to close when a new connection exceeds a limit. A connection is silent if no call is running
- * on it and no call has been answered for a minute. A connection that has never made a call is silent after ten
+ * on it and no call has been answered for a minute. A connection that has never made a call counts as silent after ten
  * seconds, or after one second if its address has many more connections than the address of the new connection.
  * Connections are chosen first from the address with the most connections, and never from an address with fewer
  * connections than the address of the new connection. Within an address, connections that never made a call are closed
@@ -27,12 +27,12 @@ final class SilentConnections {
     /** A connection that has made calls is silent if no call has been answered for this long (docs/limits.md). */
     static final long SILENT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    /** A connection that has never made a call is silent after this time, which includes handshakes. */
+    /** A connection that has never made a call counts as silent after this time, which includes handshakes. */
     static final long UNUSED_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /**
-     * A connection that has never made a call is silent after this time if its address has many more connections than
-     * the address of the new connection: more than twice as many plus eight.
+     * If an address has many more connections than the address of the new connection, its connections that have never
+     * made a call count as silent after this time. "Many more" means more than twice as many plus eight.
      */
     static final long UNUSED_OF_MANY_NANOS = TimeUnit.SECONDS.toNanos(1);
 

@@ -89,8 +89,8 @@ final class Tenancy {
     private Share ofConnection() {
         Share made = ofConnection;
         if (made == null) {
-            // The network's share is the parent of the connection's share and counts the same calls. This is needed
-            // because connections from other networks may appear before these calls have ended.
+            // The network's share is the parent of the connection's share, so that it counts the same calls. The
+            // network becomes the tenant when a connection from another network appears, perhaps during these calls.
             made = new Share(connection, ofNetwork);
             ofConnection = made;
         }

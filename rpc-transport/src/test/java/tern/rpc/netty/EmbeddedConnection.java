@@ -62,7 +62,7 @@ public final class EmbeddedConnection implements AutoCloseable {
         return unread.size();
     }
 
-    /** Sends bytes to the client, which then is flushed. */
+    /** Delivers bytes to the client as one complete read, after which the client flushes what it has written. */
     public void send(byte[] bytes) {
         if (channel.isOpen()) {
             channel.writeInbound(Unpooled.wrappedBuffer(bytes));

@@ -42,7 +42,7 @@ class EnduringLoopTest {
         }
     }
 
-    /** Returns a factory for handlers that throw an error each of the first times that they wait for sockets. */
+    /** Returns a factory for handlers whose first {@link #ERRORS} waits for sockets throw an error. */
     private static IoHandlerFactory failing(AtomicInteger errors) {
         IoHandlerFactory real = NioIoHandler.newFactory();
         return executor -> {

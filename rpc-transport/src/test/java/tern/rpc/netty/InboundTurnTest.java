@@ -57,8 +57,8 @@ class InboundTurnTest {
     }
 
     /**
-     * Tests an account that is denied permission to complete its message. The other account finishes before the denied
-     * account is queued. The queued account must then get permission to continue.
+     * Tests a race: an account is denied permission to complete its message, and the account that has the permission
+     * finishes before the denied account is queued. The denied account must still get permission.
      */
     @Test
     void turnThatBecomesFreeJustBeforeSomebodyWaitsIsTaken() {

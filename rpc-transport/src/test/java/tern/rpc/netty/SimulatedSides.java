@@ -59,8 +59,8 @@ final class SimulatedSides<T> implements AutoCloseable {
     private InboundBudget budget = InboundBudget.forAll(1);
 
     /**
-     * @param losesFirstSignal whether to reproduce a former defect of the server, in which a receiver of requests got
-     *     no ready signal when it was set
+     * @param losesFirstSignal whether to reproduce a former defect of the server: a newly set receiver of requests got
+     *     no ready signal
      */
     SimulatedSides(
             Class<T> type,

@@ -37,7 +37,7 @@ final class DubboClientHandler extends DubboFrameDecoder {
 
     private @Nullable ChannelHandlerContext context;
     private int unsentAnswers;
-    private boolean answering; // true if an answer to a heartbeat has been written and not flushed
+    private boolean answering; // true if an answer to a heartbeat has been written but not yet flushed
     private boolean broken;
     private int surplus; // the number of frames in the current time window that answered no call
     private long windowNanos;

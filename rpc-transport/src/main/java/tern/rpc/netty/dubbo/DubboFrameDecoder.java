@@ -30,7 +30,7 @@ abstract class DubboFrameDecoder extends ByteToMessageDecoder {
      */
     abstract boolean tooLarge(int flags, long id, int length);
 
-    /** Called when the last byte of a body was skipped. */
+    /** Called when the last byte of a body has been skipped. */
     void skipEnded() {}
 
     /** Returns the number of received bytes of the frame that is being skipped; 0 if none is being skipped. */

@@ -106,7 +106,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
         beganNanos = System.nanoTime();
         connection.messageComplete();
         if (broken || !DubboHeader.isRequest(flags)) {
-            body.release(); // the frame is the answer to a heartbeat, or an unknown answer
+            body.release(); // an answer is dropped, because the server sends no requests that need one
         } else if (DubboHeader.isEvent(flags)) {
             event(flags, id, body);
         } else {
@@ -151,8 +151,8 @@ final class DubboServerHandler extends DubboFrameDecoder {
     }
 
     /**
-     * Refuses a request above the limit, and skips its body as it arrives, so that the other calls on the connection
-     * continue. A longer body closes the connection.
+     * Refuses a request above the size limit. Its body is skipped as it arrives, so that the other calls on the
+     * connection continue. If the body is longer than {@link #mostSkipped}, the connection is closed instead.
      */
     @Override
     boolean tooLarge(int flags, long id, int length) {

@@ -205,8 +205,8 @@ public final class Http1AnswerReader {
     private static Field field(AsciiString line) {
         int colon = line.indexOf(':', 0);
         AsciiString name = colon < 0 ? AsciiString.EMPTY_STRING : line.subSequence(0, colon);
-        // A line that begins with a space is rejected too, because obsolete HTTP treats it as a continuation of the
-        // previous line.
+        // A line that begins with a space is rejected too, because obsolete line folding (RFC 9112, 5.2) treats it as a
+        // continuation of the previous line.
         if (!Http1Characters.isToken(name)) {
             throw Http1Violation.badRequest("a header field does not begin with a name and a colon");
         }

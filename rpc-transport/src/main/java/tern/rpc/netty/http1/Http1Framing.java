@@ -39,7 +39,7 @@ final class Http1Framing {
         this.http10 = http10;
     }
 
-    /** @return whether the field concerns the connection */
+    /** @return false if the field is an ordinary header, which this class does not handle */
     boolean take(AsciiString name, AsciiString value) {
         switch (name.toString()) {
             case "host" -> host = once(host, name, value);

@@ -20,7 +20,7 @@ import tern.rpc.serialization.SerializationException;
  */
 record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
 
-    /** The number of {@link StatusCode#UNKNOWN}. */
+    /** The numeric code of {@link StatusCode#UNKNOWN}. */
     private static final String UNKNOWN = "2";
 
     /**

@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
 final class Http2Limits {
 
     /**
-     * If a client resets more than this number of streams in a time window, it must not have reset more than half of
-     * its streams.
+     * If a client resets more than this number of streams in a time window, at most half of the streams that ended in
+     * this window may have been reset. Otherwise the connection is closed.
      */
     static final int MANY_RESETS = 200;
 

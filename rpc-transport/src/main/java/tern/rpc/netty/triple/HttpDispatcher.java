@@ -100,8 +100,8 @@ final class HttpDispatcher implements HttpRequests {
     }
 
     /**
-     * Creates the call of a request. Errors in the request are not reported until all authorizers have allowed the
-     * call, because they might reveal which services are exported.
+     * Creates the call of a request. An error in the request is not reported until all authorizers have allowed the
+     * call, because the error might reveal which services are exported.
      */
     private HttpCall call(HttpForm meant, HttpExchange exchange) {
         ServerConnection connection = exchange.connection();

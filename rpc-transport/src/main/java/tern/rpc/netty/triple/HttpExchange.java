@@ -181,8 +181,8 @@ abstract class HttpExchange {
     }
 
     /**
-     * Returns whether the answer uses gRPC. Browsers do not read gRPC answers, so these answers do not need the
-     * additional header.
+     * Returns whether the answer uses gRPC. Browsers do not read gRPC answers, so these answers need no {@code
+     * x-content-type-options} header.
      */
     private static boolean isGrpc(Http2Headers head) {
         return head.get(GrpcHeaders.CONTENT_TYPE) == GrpcHeaders.GRPC;

@@ -76,9 +76,9 @@ final class JoinedWrites extends ChannelDuplexHandler {
     }
 
     /**
-     * Increases the number passed to {@code taken} when the socket has accepted the joined buffer.
+     * Adds to the number that {@code taken} receives when the socket has accepted or dropped the joined buffer.
      *
-     * @param bytes the number of bytes written to {@link #room} that the caller counts
+     * @param bytes the number to add, which may differ from the number of bytes written to {@link #room}
      */
     void counted(int bytes) {
         countedBytes += bytes;

@@ -152,7 +152,7 @@ final class JsonToValue {
         }
     }
 
-    /** Returns whether the double equals the given string if it is written with the same number of digits. */
+    /** Returns whether the double, rounded to the number of digits in the text, equals the number in the text. */
     private static boolean isExact(double number, String text) {
         if (Double.isInfinite(number)) {
             return false;

@@ -18,7 +18,8 @@ final class MethodLookup {
 
     /**
      * Returns all methods with this name. If the service has no such method, returns the built-in methods with this
-     * name, or the methods with this name but a lower-case first letter.
+     * name. If there are none, the first letter of the name is changed to lower case, and the methods with that name
+     * are returned.
      *
      * @return at least one method
      * @throws RpcException UNIMPLEMENTED if no method is found; a disabled built-in method is treated as missing

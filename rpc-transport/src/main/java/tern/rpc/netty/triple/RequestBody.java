@@ -85,7 +85,7 @@ final class RequestBody {
     private long arrived;
     private int countedIncomplete;
     private int countedUnwanted;
-    // true if the request was already open at the previous check; since then, its small parts are counted too
+    // true if a periodic check has found the request open; since then, its parts below 4 KiB are counted too
     private boolean lingers;
 
     RequestBody(HttpExchange exchange, BodyReader reader, Call call) {

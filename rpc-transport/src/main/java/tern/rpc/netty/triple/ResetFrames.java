@@ -31,7 +31,7 @@ final class ResetFrames {
 
     /**
      * @param countsEnded whether RST_STREAM and WINDOW_UPDATE on streams that have ended are counted too. Netty ignores
-     *     these frames without an event. Clients send them regularly, and servers do not
+     *     these frames without an event. Clients send many of them in normal operation, but servers do not
      */
     ResetFrames(Http2Connection connection, boolean countsEnded, Counter counter) {
         this.connection = connection;
@@ -39,7 +39,10 @@ final class ResetFrames {
         this.counter = counter;
     }
 
-    /** Returns a listener that passes the frames of all other streams to the given listener. */
+    /**
+     * Returns a listener that drops DATA and HEADERS frames on streams that this side has reset. It passes all other
+     * frames to the given listener.
+     */
     Http2FrameListener passingTo(Http2FrameListener listener) {
         Http2FrameListener known = wrapper;
         if (known == null || wrapped != listener) {

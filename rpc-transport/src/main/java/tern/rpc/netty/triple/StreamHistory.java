@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 final class StreamHistory {
 
     /**
-     * The end states of at least this number of streams are stored. The ids of successive streams differ by two, so the
+     * The minimum number of streams whose end states are stored. The ids of successive streams differ by two, so the
      * stored ids span twice this number.
      */
     static final int STREAMS = 4_096;

@@ -51,7 +51,10 @@ public final class TripleCodecs {
     private final @Nullable JsonFormat json;
     private final int exceptionFrames;
 
-    /** The warnings logged so far. The protocols that share these codecs prepare the same services. */
+    /**
+     * The warnings logged so far. The protocols that share these codecs prepare the same services, so each warning
+     * would otherwise be logged once per protocol.
+     */
     private final Set<String> told = ConcurrentHashMap.newKeySet();
 
     /**

@@ -30,12 +30,12 @@ final class TypedFrameReader extends DefaultHttp2FrameReader {
         super(headers, maxContinuations);
     }
 
-    /** Drops the frames of streams that this side has reset, see {@link ResetFrames}. */
+    /** Drops the frames of streams that this side has reset (see {@link ResetFrames}). */
     void dropFramesOf(ResetFrames streams) {
         reset = streams;
     }
 
-    /** Ignores the frames of refused streams from now on, see {@link LateFrames}. */
+    /** Ignores the frames of refused streams from now on (see {@link LateFrames}). */
     void ignoreFramesOf(LateFrames.Refused refused) {
         late = new LateFrames(refused);
     }

@@ -11,7 +11,7 @@ import tern.rpc.netty.EmbeddedConnection;
 import tern.rpc.netty.peer.RawFrame;
 import tern.rpc.serialization.hessian.HessianSerializer;
 
-/** Tests the limits of a client for servers that send frames without end. */
+/** Tests the limits that protect a client against servers that send endless frames. */
 class HostileServersTest {
 
     private final EmbeddedConnection connection =

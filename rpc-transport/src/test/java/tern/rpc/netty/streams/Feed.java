@@ -66,8 +66,9 @@ final class Feed {
     }
 
     /**
-     * Checks and counts a received answer of which only the amount is known.
+     * Checks and counts a received answer.
      *
+     * @param amount the answer's amount, which encodes the id of the stream and the index of the answer
      * @return whether the client is to cancel the stream after this answer
      */
     boolean take(long amount) {

@@ -31,8 +31,8 @@ import tern.rpc.netty.triple.TripleClientProtocol;
 import tern.rpc.netty.triple.TripleCodecs;
 
 /**
- * Tern's client, which calls a proxy of the service interface. The id of a stream selects the Java signature of the
- * method.
+ * Tern's client, which calls a proxy of the service interface. For each kind of stream, the interface has methods with
+ * several Java signatures. The id in the stream's {@link FeedPlan} selects one of them.
  */
 final class TernCaller implements FeedCaller {
 

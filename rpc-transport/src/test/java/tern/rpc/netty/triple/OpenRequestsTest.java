@@ -38,7 +38,7 @@ class OpenRequestsTest {
     private static final int INBOUND = 4 << 20;
     private static final int STREAMS = 200;
 
-    /** The size of a message that is slightly too small to be counted immediately. */
+    /** A message size slightly below 4 KiB, the size from which messages count towards the budgets immediately. */
     private static final int SMALL = 4_000;
 
     private static final byte[] MESSAGE =
