@@ -84,10 +84,10 @@ final class FormShape extends Shape {
         }
 
         /**
-         * Sets a function that returns the cost of hashing or comparing a value, in visits to small values. Without
-         * this function, the cost is the sum of the parts' costs.
+         * Sets a function that returns the additional cost of hashing or comparing a value. The unit is the cost of
+         * visiting one small value. Without this function, the cost is the sum of the parts' costs.
          */
-        @SuppressWarnings("unchecked") // The function is called only with values created by the assembly.
+        @SuppressWarnings("unchecked") // The function receives only values that the Assembly has created.
         <T> Builder weighing(ToLongFunction<T> visits) {
             this.weight = (ToLongFunction<Object>) visits;
             return this;

@@ -25,23 +25,26 @@ class HashBudget {
      */
     private static final int COMPARISONS = 20;
 
-    /** A message of at least this size may take all steps. A smaller message may take a proportional part of them. */
+    /** A message of at least this size may use all steps of the budget. A smaller one may use a proportional part. */
     private static final int FULL_BYTES = 128 << 10;
 
-    /** Added to the size of every message, so that small messages may contain keys with shared parts. */
+    /**
+     * Added to the size of every message when its allowed steps are computed. A small message may therefore contain
+     * keys that refer to the same value several times.
+     */
     private static final int SPARE_BYTES = 1 << 10;
 
     /**
      * The steps charged for each visit of a value while a key is hashed. A message of 1 MiB may then spend about 0.1
-     * seconds on hashing. Keys without shared parts visit each byte of the message at most once.
+     * seconds on hashing. If a key refers to no value twice, hashing the key visits each of its values once.
      */
     private static final int HASH_STEPS = 4;
 
     /**
-     * The additional steps charged for comparing a list or map with an earlier key of equal hash, for each value, if
-     * the container has more than {@link HessianLimits#equalKeys} of these keys. A hash table that searches such keys
-     * follows many references, so a comparison takes much longer than hashing. Objects of the application's classes
-     * take no additional steps, because the hash of entities is often a constant.
+     * The additional steps charged per value of a list or map that is compared with an earlier key of the same hash
+     * code. The first {@link HessianLimits#equalKeys} of these earlier keys cost no additional steps. A hash table that
+     * searches such keys follows many references, so a comparison takes much longer than hashing. Objects of the
+     * application's classes take no additional steps, because the hash code of entities is often a constant.
      */
     private static final int EQUAL_STEPS = 512;
 
@@ -53,7 +56,7 @@ class HashBudget {
     private long allowed;
     private int bytes;
 
-    // The number of non-scalar keys of the message for each place, which depends on the container and the key's hash.
+    // Counters of the message's non-scalar keys. The container and the hash code of a key select its counter.
     // Null until the message has a non-scalar key.
     private int @Nullable [] places;
     private boolean isCounted;
@@ -167,7 +170,7 @@ class HashBudget {
      * parent, the cost is {@code part}, because comparing two keys does not visit that container. Otherwise the cost is
      * {@code part} × the number of keys including this key. Each set of containers is represented by a bit mask.
      *
-     * @param part the part of the key's weight that comes from incomplete containers
+     * @param part the part of the key's weight that comes from references to incomplete containers
      * @param referred the incomplete containers to which this key refers
      * @param before the return value for the previous key; 0 for the first key
      * @param keys the number of earlier keys

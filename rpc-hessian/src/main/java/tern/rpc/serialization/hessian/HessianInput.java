@@ -67,7 +67,7 @@ final class HessianInput {
     /**
      * Sets the read position, either to an earlier position, so that a value can be read again, or back to a later one.
      *
-     * @param promisedThere the number of announced and unread values at that position
+     * @param promisedThere the number of values that are announced but not yet read at that position
      */
     void moveTo(int earlier, int promisedThere) {
         this.position = earlier;
@@ -97,7 +97,7 @@ final class HessianInput {
         promised += values;
     }
 
-    /** Subtracts one value from the number of announced and unread values. */
+    /** Subtracts one from the number of values that have been announced but not yet read. */
     void fulfil() {
         promised--;
     }
@@ -406,14 +406,14 @@ final class HessianInput {
         return decode(length);
     }
 
-    /** Decodes a string in which each UTF-16 unit takes one to three bytes; surrogates are encoded separately. */
+    /** Decodes a string in which each UTF-16 code unit takes one to three bytes; surrogates are encoded separately. */
     private String decode(int length) {
         if (units.length < length) {
             units = Arrays.copyOf(units, Integer.highestOneBit(length * 2 - 1));
         }
         char[] decoded = units;
         int i = 0;
-        // The remaining bytes contain at least this many units, because a unit is at most three bytes long.
+        // The remaining bytes contain at least this many UTF-16 code units, because each takes at most three bytes.
         int safe = Math.min(length, (end - position) / 3);
         byte[] from = bytes;
         int at = position;

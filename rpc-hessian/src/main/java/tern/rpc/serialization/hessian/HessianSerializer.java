@@ -123,9 +123,9 @@ public final class HessianSerializer implements Serializer {
         }
 
         /**
-         * Makes the serializer also read serializable application classes that are not allowed. It logs once for each
-         * class which property would allow it. Use this mode only for a trial period, because only an enforced list of
-         * allowed classes keeps unexpected classes out.
+         * Makes the serializer also read serializable application classes that are not allowed. For each such class,
+         * it logs once which property would allow the class. Use this mode only for a trial period, because only an
+         * enforced list of allowed classes keeps unexpected classes out.
          */
         public Builder audit() {
             this.audit = true;

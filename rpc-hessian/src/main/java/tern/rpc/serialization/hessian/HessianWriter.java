@@ -82,8 +82,8 @@ final class HessianWriter implements ObjectWriter {
     }
 
     /**
-     * Returns the exception for a value that could not be written. A refusal because of too many large messages stays
-     * as it is, because the value could be written at another time. If the failure's message has several lines, as
+     * Returns the exception for a value that could not be written. A refusal because of too many large messages is
+     * returned unchanged, because writing the value may succeed later. If the failure's message has several lines, as
      * hessian-lite's messages do, the lines are joined with commas.
      */
     private RuntimeException failed(@Nullable Object value, Throwable failure) {

@@ -46,7 +46,7 @@ final class JdkForms {
     private static final int MAX_NUMBER = 4_096;
 
     /**
-     * The maximum length of a {@code BigInteger} in 32-bit groups; it corresponds to about 10,000 decimal digits.
+     * The maximum length of a {@code BigInteger} in 32-bit words; it corresponds to about 10,000 decimal digits.
      * Reading it takes linear time.
      */
     private static final int MAX_MAGNITUDE = 1_039;

@@ -23,7 +23,7 @@ final class JdkTypes {
             String.class,
             Date.class);
 
-    /** The packages of handles, such as files, buffers, connections and reflection. */
+    /** Packages of types that usually represent something in this process, such as a file, a connection or a lock. */
     private static final List<String> LOCAL_PACKAGES = List.of(
             "java.io.",
             "java.lang.invoke.",
@@ -62,8 +62,8 @@ final class JdkTypes {
     }
 
     /**
-     * Returns whether no value of an interface or abstract class of the JDK can be sent: no class of the JDK that
-     * travels implements it, and applications do not implement it for their data.
+     * Returns whether the values of an interface or abstract class of the JDK can never be sent. No JDK class that can
+     * be sent implements such a type, and applications do not implement it for their data.
      */
     static boolean isAlwaysLocal(Class<?> type) {
         return (LOCAL_PACKAGES.stream().anyMatch(type.getName()::startsWith) || LOCAL.contains(type.getName()))

@@ -50,7 +50,7 @@ final class OpenContainers {
 
     private long often;
 
-    /** The part of the current container's weight that comes from open containers. */
+    /** The part of the current container's weight that comes from references to open containers. */
     private long part;
 
     /** The open containers to which any value refers, as a bit mask of their depths. */
@@ -188,7 +188,7 @@ final class OpenContainers {
         return own;
     }
 
-    /** The part of the current container's weight that comes from open containers. */
+    /** Returns the part of the current container's weight that comes from references to open containers. */
     long part() {
         return part;
     }

@@ -29,7 +29,7 @@ final class References {
     private long[] weights = new long[INITIAL];
     private int size;
 
-    /** The number that the next value gets. It equals {@code size}, except while a skipped value is read later. */
+    /** The number that the next value gets. It equals {@code size}, except while an earlier skipped value is read. */
     private int next;
 
     void clear() {
@@ -107,8 +107,8 @@ final class References {
     }
 
     /**
-     * Returns whether a reference may point to the value. The value must exist, perhaps without all of its parts, and
-     * must not have been skipped.
+     * Returns whether a reference may point to the value. The value must exist and must not have been skipped, but may
+     * still be incomplete.
      */
     boolean isAvailable(int number) {
         return values[number] != UNFINISHED && values[number] != SKIPPED;

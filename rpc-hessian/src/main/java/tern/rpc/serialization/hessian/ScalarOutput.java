@@ -209,8 +209,8 @@ final class ScalarOutput {
     }
 
     /**
-     * Writes UTF-16 units. Records a flush wherever hessian-lite would flush its buffer. hessian-lite checks the free
-     * space before each character.
+     * Writes UTF-16 code units. Records a flush wherever hessian-lite would flush its buffer. hessian-lite checks the
+     * free space before each character.
      */
     private void writeUnits(String text, int from, int to) {
         int start = out.position();

@@ -70,7 +70,11 @@ final class Slot {
         return known;
     }
 
-    /** Returns the position of a component of an array whose type is named in the message. */
+    /**
+     * Returns the position of a component of an array.
+     *
+     * @param array the array type that the message names, which may differ from the declared type
+     */
     Slot elementOf(Class<?> array) {
         return array == type.raw() ? element() : inner(TypeRef.of(array.getComponentType()), ", element");
     }

@@ -10,8 +10,8 @@ import java.nio.charset.StandardCharsets;
 import tern.rpc.serialization.OutputBuffer;
 
 /**
- * Writes a string as one to three bytes per UTF-16 unit. ASCII characters are written with the JDK's Latin-1 encoder,
- * which encodes many characters at once and, unlike {@code String.getBytes}, makes no copy. Not thread-safe.
+ * Writes a string as one to three bytes per UTF-16 code unit. ASCII characters are written with the JDK's Latin-1
+ * encoder, which encodes many characters at once and, unlike {@code String.getBytes}, makes no copy. Not thread-safe.
  */
 final class TextEncoder {
 
@@ -67,8 +67,8 @@ final class TextEncoder {
     /**
      * Writes the ASCII characters at the start of {@link #units}.
      *
-     * @param count the number of units
-     * @return the number of units written
+     * @param count the number of code units
+     * @return the number of code units written
      */
     private int appendAscii(int count, OutputBuffer out) {
         int at = out.claim(count);
@@ -125,8 +125,8 @@ final class TextEncoder {
     }
 
     /**
-     * Writes units byte by byte. Used near the buffer's size limit and near the end of the buffer's array, which this
-     * method enlarges as needed.
+     * Writes UTF-16 code units byte by byte. Used near the buffer's size limit and near the end of the buffer's array,
+     * which this method enlarges as needed.
      */
     private void appendByteByByte(int from, int to, OutputBuffer out) {
         for (int i = from; i < to; i++) {

@@ -147,7 +147,10 @@ final class ValueReader {
         return weighed(in.textOf(in.next(), Integer.MAX_VALUE));
     }
 
-    /** Adds the cost of comparing a long string with an equal string to the weight. Returns the string. */
+    /**
+     * Increases the current container's weight by the cost of comparing a long string with an equal one. Returns the
+     * string.
+     */
     private String weighed(String text) {
         weight += text.length() / CHARACTERS_PER_VISIT;
         return text;
@@ -196,7 +199,7 @@ final class ValueReader {
         skipper.skip(limits.depth() - depth);
     }
 
-    /** Skips the next value, which may be nested more deeply than the limit for values that are created. */
+    /** Skips the next value, which may be nested more deeply than {@link HessianLimits#depth} allows elsewhere. */
     void skipDeep() {
         skipper.skip(ValueSkipper.DEEPEST);
     }

@@ -136,8 +136,9 @@ final class WireForms implements WireForm.Lookup {
             return BeanForm.ofComponents(type);
         }
         if (!Serializable.class.isAssignableFrom(type)) {
+            // The result of Map.entry and the entries of a HashMap, for example, are not serializable. They are
+            // written as a SimpleImmutableEntry.
             boolean isEntryOfJdk = Map.Entry.class.isAssignableFrom(type) && !ClassOrigin.isOfApplication(type);
-            // For example, the result of Map.entry and the entries of a HashMap.
             return isEntryOfJdk ? JdkPartsForm.of(SimpleImmutableEntry.class) : null;
         }
         WireForm builder = BuilderForm.of(type);

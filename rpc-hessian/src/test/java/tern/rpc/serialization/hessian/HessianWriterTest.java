@@ -70,7 +70,7 @@ class HessianWriterTest {
         }
     }
 
-    /** The writer reserves extra space for strings of wide characters if the size limit allows it. */
+    /** For non-ASCII text, the writer reserves more space than it needs, if the size limit allows this. */
     @Test
     void wideTextMayFillTheMessageToItsLimit() {
         for (String text : List.of("\u6f22\u5b57".repeat(700), "\u00e9\u6f22x".repeat(40), "\u00e9".repeat(2_000))) {
@@ -101,7 +101,7 @@ class HessianWriterTest {
         order.customer = new byte[1 << 20];
         begin(Integer.MAX_VALUE);
         buffer.takeTurns();
-        Thread.currentThread().interrupt(); // so that the thread does not get its turn
+        Thread.currentThread().interrupt(); // so that this thread gets no permit to write a large message
 
         assertThatThrownBy(() -> writer.writeObject(order))
                 .isInstanceOfSatisfying(

@@ -259,7 +259,7 @@ class LimitsTest {
         return Coding.bytes(bytes + " 71 \"java.util." + set + "\" 51 " + Integer.toHexString(0x91 + levels));
     }
 
-    /** Reads the first value of a message that continues with other values up to the given size. */
+    /** Reads the given value from a message that is padded with empty strings to the given size. */
     private void readPadded(byte[] first, int size) {
         coding.start(Arrays.copyOf(first, size)).readObject(ValueType.of(Object.class));
     }

@@ -132,7 +132,7 @@ class LostStateTest {
         void take(List<Declared> declared);
     }
 
-    /** Reverses the order of the string forms. */
+    /** Orders objects by their {@code toString()} values, in reverse order. */
     static final class Backwards implements Comparator<Object> {
         @Override
         public int compare(Object one, Object other) {

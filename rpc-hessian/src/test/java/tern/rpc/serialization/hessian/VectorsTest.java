@@ -97,8 +97,8 @@ class VectorsTest {
     }
 
     /**
-     * Returns the recorded bytes with the class name of this test's {@code Point}. For classes whose fields depend on
-     * the JDK, returns only the bytes up to the class name.
+     * Returns the recorded bytes, in which the recorded class name is replaced by that of this test's {@code Point}.
+     * For classes whose fields depend on the JDK, returns only the bytes up to the class name.
      */
     private static String recorded(String hex) {
         String known = hex.replaceAll("\\.\\.\\..*", "");
