@@ -166,7 +166,7 @@ final class CallerConnection implements PendingCall.Carrier {
         channel = made;
         try {
             if (isClosed()) {
-                // the thread that closed the connection may not have seen the new channel, so the channel is closed here
+                // the thread that closed the connection may not have seen the new channel, so this thread closes it
                 made.close();
             }
             made.setOption(StandardSocketOptions.TCP_NODELAY, true);
