@@ -74,7 +74,7 @@ public final class CallHead {
 
     /**
      * Returns the method name, without parameter types. For a generic call, this is the method that an argument names;
-     * for an echo, {@code $echo}. The method is looked up later and possibly does not exist.
+     * for an echo, {@code $echo}. The method is looked up later, so it may not exist.
      */
     public String method() {
         return method;

@@ -18,8 +18,8 @@ public final class CallLedger {
     private static final long NAMED_FROM_NANOS = 100_000;
 
     /**
-     * The number of operations of one kind after which shorter operations of this kind are also recorded with their
-     * names.
+     * Operations shorter than {@link #NAMED_FROM_NANOS} are recorded by name only if the call has had at least this
+     * many operations of the same kind.
      */
     private static final int NAMED_FROM_COUNT = 8;
 
@@ -355,8 +355,9 @@ public final class CallLedger {
      * Adds the times and counts of this part to the ledger of the whole call. The part's thread calls this when the
      * part or the call ends; repeated calls are allowed. Does nothing in the ledger of a whole call.
      *
-     * <p>While the call's thread runs an operation, the call does not wait for its parts. Therefore a part adds no more
-     * time than the call's thread was idle, and it adds nothing after the call has been answered.
+     * <p>While the call's thread runs an operation, the call does not wait for its parts. Therefore, the time that a
+     * part adds is limited to the time for which the call's thread was idle. A part adds nothing after the call has
+     * been answered.
      */
     public void join() {
         if (parent == null) {

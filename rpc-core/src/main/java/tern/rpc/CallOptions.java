@@ -115,7 +115,7 @@ public final class CallOptions {
         return new CallOptions(headers, limit, compressed, responseHeaders, responseTrailers, key, waitForReady);
     }
 
-    /** Makes calls that find no provider wait for one until their deadline, instead of failing immediately. */
+    /** Lets a call that finds no provider wait for one until its deadline, instead of failing immediately. */
     public CallOptions waitForReady() {
         return waitForReady(true);
     }

@@ -20,7 +20,10 @@ public final class Durations {
 
     private Durations() {}
 
-    /** @throws IllegalArgumentException if the duration is zero, negative or too long; the message begins with what */
+    /**
+     * @throws IllegalArgumentException if the duration is zero, negative or too long; the message begins with {@code
+     *     what}
+     */
     public static Duration moreThanZero(String what, Duration value) {
         if (value.isNegative() || value.isZero()) {
             throw new IllegalArgumentException(what + " is " + value + "; expected more than 0");
@@ -28,7 +31,9 @@ public final class Durations {
         return limited(what, value);
     }
 
-    /** @throws IllegalArgumentException if the duration is negative or too long; the message begins with what */
+    /**
+     * @throws IllegalArgumentException if the duration is negative or too long; the message begins with {@code what}
+     */
     public static Duration notNegative(String what, Duration value) {
         if (value.isNegative()) {
             throw new IllegalArgumentException(what + " is " + value + "; expected 0 or more");

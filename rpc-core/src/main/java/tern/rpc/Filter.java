@@ -40,7 +40,7 @@ public interface Filter {
         return stage;
     }
 
-    /** Returns the class names of the filters, for messages. */
+    /** Returns the class names of the filters, for logs and error messages. */
     static String names(List<? extends Filter> filters) {
         return filters.stream()
                 .map(filter -> filter.getClass().getName())

@@ -96,7 +96,7 @@ public final class Invocation {
     /**
      * Returns a copy with other arguments.
      *
-     * @throws IllegalArgumentException if their number is not the number of the Java method's parameters
+     * @throws IllegalArgumentException if their number differs from the number of the Java method's parameters
      */
     public Invocation withArguments(Object... arguments) {
         Method java = method.javaMethod();

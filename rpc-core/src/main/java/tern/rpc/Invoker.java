@@ -7,8 +7,8 @@ import java.util.concurrent.CompletionStage;
 public interface Invoker {
 
     /**
-     * Executes the call without blocking until the answer arrives. If the call fails, the stage completes with an
-     * {@link RpcException} or with the exception that the method threw.
+     * Executes the call and does not wait for the answer. If the call fails, the stage completes with an {@link
+     * RpcException} or with the exception that the method threw.
      */
     CompletionStage<Response> invoke(Invocation call);
 }

@@ -42,7 +42,7 @@ final class Marks {
     }
 
     /**
-     * Checks that no method has the annotation without effect.
+     * Checks that {@link RpcMethod} is used only on methods for which it has an effect.
      *
      * @throws IllegalArgumentException if a static or private method of the interface has the annotation
      */

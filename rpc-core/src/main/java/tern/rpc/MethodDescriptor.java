@@ -63,7 +63,7 @@ public final class MethodDescriptor {
         return signature.requests();
     }
 
-    /** Returns the form of the answers in the Java signature. */
+    /** Returns how the Java signature represents the answers, such as a value, a future or a stream. */
     public JavaShape responses() {
         return signature.responses();
     }
@@ -94,8 +94,8 @@ public final class MethodDescriptor {
     }
 
     /**
-     * Returns the reason why a format that relies on declared types reads a parameter or the result as a wrong class:
-     * its type contains a type variable. Returns null if all types are known.
+     * Describes a parameter or result whose type contains a type variable. A format that relies on declared types would
+     * read this value as a wrong class. Returns null if all types are known.
      */
     public @Nullable String unknownType() {
         for (int i = 0; i < parameters().size(); i++) {

@@ -21,7 +21,10 @@ public final class PeerText {
         return name == null ? "null" : escaped(name, MAX_NAME);
     }
 
-    /** Makes a longer text safe. Keeps at most 8,192 characters. */
+    /**
+     * Makes a longer text, such as an error message, safe for logs and exception messages. Keeps at most 8,192
+     * characters.
+     */
     public static String text(String text) {
         return escaped(text, MAX_TEXT);
     }

@@ -3,7 +3,7 @@ package tern.rpc;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reports that a call failed, unless the method threw an exception that it declares. Services may throw it to answer
+ * The failure of a call, other than an exception that the method declares. Services may throw this exception to answer
  * with a status code of their choice. Callers get it for every failure of the framework, the network or the peer.
  *
  * <p>{@link #wasExecuted()} returns whether the method may have run. This value and the method's idempotence
@@ -130,10 +130,11 @@ public class RpcException extends RuntimeException {
     }
 
     /**
-     * Returns the exception to report for a call whose last attempt failed with this exception. This is the exception
-     * itself unless an earlier attempt was more likely to have run.
+     * Returns the exception to report for a call whose last attempt failed with this exception. If an earlier attempt
+     * is more likely to have run than the last one, the returned exception says so. Otherwise, this exception is
+     * returned.
      *
-     * @param earlier whether an earlier attempt of the call ran
+     * @param earlier whether the method ran in an earlier attempt of the call
      */
     public RpcException after(Executed earlier) {
         Executed strongest = executed.or(earlier);

@@ -25,12 +25,12 @@ public final class ServerContext {
     private final @Nullable Principal principal;
     private final Metadata responseHeaders;
     private final Metadata responseMetadata;
-    // The context of the whole call. It is a different object only in a wrapped task.
+    // The context of the whole call: another object if this is the context of a wrapped task, otherwise this object.
     private final ServerContext whole;
-    // This field is used only in the context of the whole call, and that context's lock guards it.
+    // Only the context of the whole call uses this field. Its lock guards the field.
     private @Nullable List<Runnable> listeners;
-    private volatile boolean cancelled; // This field is used only in the context of the whole call.
-    private volatile boolean begun; // This field is used only in the context of the whole call.
+    private volatile boolean cancelled; // Only the context of the whole call uses this field.
+    private volatile boolean begun; // Only the context of the whole call uses this field.
 
     /** Creates a context without a ledger. */
     public ServerContext(Invocation call, Exchange exchange) {
@@ -149,7 +149,7 @@ public final class ServerContext {
     private void run(Runnable task, Supplier<CallLedger> parts) {
         ServerContext before = current();
         if (before != null && before.whole == whole) {
-            task.run(); // The thread already works for this call and writes its ledger.
+            task.run(); // The thread already works on this call and writes to its ledger.
             return;
         }
         CallLedger part = parts.get();

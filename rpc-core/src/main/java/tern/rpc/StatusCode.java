@@ -24,8 +24,8 @@ public enum StatusCode {
     UNAUTHENTICATED;
 
     /**
-     * Returns whether the code reports a mistake of the caller, such as an invalid argument or a missing permission. A
-     * mistake of the caller is not a failure of the server.
+     * Returns whether the code reports a mistake by the caller, such as an invalid argument or a missing permission. A
+     * mistake by the caller is not a failure of the server.
      */
     public boolean blamesCaller() {
         return switch (this) {

@@ -101,7 +101,7 @@ final class TypeVariables {
                 : type instanceof WildcardType wildcard ? wildcard.getUpperBounds() : new Type[0];
     }
 
-    /** Returns a type variable in the type that stands for an unknown type; null if there is none. */
+    /** Returns an unresolved type variable that occurs in the type; null if there is none. */
     static @Nullable TypeVariable<?> unknown(Type type) {
         if (type instanceof TypeVariable<?> variable) {
             return variable;

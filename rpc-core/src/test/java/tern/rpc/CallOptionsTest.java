@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class CallOptionsTest {
 
     @Test
-    @SuppressWarnings("NullAway") // the test passes null, which callers without null checks can do
+    @SuppressWarnings("NullAway") // the test passes null, as callers that are compiled without null checks can
     void headerWithoutNameOrValueIsRefusedAtOnce() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> CallOptions.none().header("tenant", (String) null))
@@ -71,7 +71,7 @@ class CallOptionsTest {
     }
 
     @Test
-    @SuppressWarnings("NullAway") // the test passes null, which callers without null checks can do
+    @SuppressWarnings("NullAway") // the test passes null, as callers that are compiled without null checks can
     void missingTimeoutIsNamed() {
         assertThatNullPointerException()
                 .isThrownBy(() -> CallOptions.none().timeout(null))

@@ -36,7 +36,7 @@ final class EndpointInvoker implements AutoCloseable {
     private final ProviderWait wait;
 
     /**
-     * @param executor runs the completions of probes
+     * @param executor runs the callbacks of probes
      * @param timer runs the checks for providers on behalf of waiting calls
      */
     EndpointInvoker(
@@ -89,7 +89,8 @@ final class EndpointInvoker implements AutoCloseable {
         retries.called();
         Target used = null;
         RpcException before = null;
-        Executed executed = Executed.NO; // The highest value, in the order NO, MAYBE, YES, of all failed attempts.
+        // Whether the method ran in any failed attempt. YES takes precedence over MAYBE, and MAYBE over NO.
+        Executed executed = Executed.NO;
         for (int attempt = 1; ; attempt++) {
             Target target;
             try {

@@ -16,7 +16,7 @@ record PushBack(long nanos) {
 
     private static final PushBack STOP = new PushBack(-1);
 
-    /** Returns the request that the server sent with a failure, or null if it sent none. */
+    /** Reads the server's request from a failure. Returns null if the failure contains none. */
     static @Nullable PushBack of(RpcException failure) {
         String text = failure.metadata().get(RetryPushBack.HEADER);
         if (text == null) {

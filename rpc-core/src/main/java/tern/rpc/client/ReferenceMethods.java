@@ -143,8 +143,8 @@ final class ReferenceMethods {
     }
 
     /**
-     * Returns the hedging for a method's calls, or null if the calls are not hedged. Throws an exception if hedging is
-     * enabled for this method in particular, but the method is one-way, streaming or not idempotent.
+     * Returns the {@link Hedging} for a method's calls, or null if the calls are not hedged. Throws an exception if the
+     * method's own settings enable hedging, but the method is one-way, streaming or not idempotent.
      */
     private @Nullable Hedging hedging(
             MethodDescriptor descriptor, MethodSettings own, MethodSettings settings, ServiceAttempts attempts) {

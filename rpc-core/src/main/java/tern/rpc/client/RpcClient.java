@@ -410,8 +410,8 @@ public final class RpcClient implements AutoCloseable {
 
         /**
          * Sets the timeout of calls that have no more specific timeout. It includes all attempts. The client sends the
-         * remaining time to the server. At the timeout, the call fails with DEADLINE_EXCEEDED, even though the server
-         * may have run it. Streams have no default timeout (see {@link tern.rpc.RpcMethod#timeout()}).
+         * remaining time to the server. When the timeout expires, the call fails with DEADLINE_EXCEEDED. The server may
+         * have run it nevertheless. Streams have no default timeout (see {@link tern.rpc.RpcMethod#timeout()}).
          *
          * @param timeout a positive duration; the default is 3 seconds
          */

@@ -31,8 +31,8 @@ import tern.rpc.stream.Shapes;
 import tern.rpc.transport.Message;
 
 /**
- * One streaming call of the application, from its start to its end. One serial executor runs the callbacks for answers,
- * for the end of the stream, and all other callbacks. Requests are sent on the application's threads.
+ * One streaming call of the application, from its start to its end. One serial executor runs all callbacks, including
+ * those for answers and for the end of the stream. Requests are sent on the application's threads.
  */
 final class StreamCall implements StreamAttempts.Listener {
 

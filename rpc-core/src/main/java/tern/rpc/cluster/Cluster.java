@@ -67,7 +67,7 @@ public final class Cluster implements AutoCloseable {
     private volatile boolean closed;
 
     /**
-     * @param service the name of the service in messages
+     * @param service the name of the service in logs and error messages
      * @param protocol the reference's protocol; endpoints with another protocol are ignored
      * @param timer runs short tasks
      * @param client a number that identifies the client
@@ -410,8 +410,8 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Returns the reason why no good provider exists, for appending to a call's failure. Returns an empty string if the
-     * failure has another reason.
+     * Returns the reason why all providers are avoided, for appending to a call's failure. Returns an empty string if
+     * the failure has another reason.
      */
     public String whyAvoided(long now) {
         return ClusterTexts.avoided(routes.all(), now);

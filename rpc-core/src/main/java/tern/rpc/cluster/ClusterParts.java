@@ -53,7 +53,7 @@ public final class ClusterParts {
     /**
      * Creates the cluster of a reference.
      *
-     * @param service the name of the service in messages
+     * @param service the name of the service in logs and error messages
      * @param protocol the reference's protocol; endpoints with another protocol are ignored
      */
     public Cluster cluster(

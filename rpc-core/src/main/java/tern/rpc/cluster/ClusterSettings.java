@@ -24,7 +24,7 @@ public record ClusterSettings(Balancer.Factory policy, String zone, String tag, 
         }
     }
 
-    /** Returns the name of the load balancing policy, for messages. */
+    /** Returns the name of the load balancing policy, for logs and error messages. */
     String policyName() {
         return policy instanceof NamedPolicy named
                 ? "'" + named.name() + "'"

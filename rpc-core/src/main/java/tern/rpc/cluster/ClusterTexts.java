@@ -75,8 +75,8 @@ final class ClusterTexts {
     }
 
     /**
-     * Returns the reason why no provider is good, for appending to a call's failure. Returns an empty string if
-     * at least one provider is good.
+     * Returns the reason why all providers are avoided, for appending to a call's failure: all are about to stop, or
+     * all are ejected. Otherwise, returns an empty string.
      */
     static String avoided(List<Target> targets, long now) {
         if (targets.isEmpty()) {

@@ -3,9 +3,9 @@ package tern.rpc.cluster;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Delays frequent changes, so that a source that changes constantly causes little work. The first change passes
- * immediately. The next change passes after a gap of 100 ms. While changes continue, the gap doubles up to one second.
- * If no change arrives for one more second, the gap is 100 ms again. Not thread-safe.
+ * Delays frequent changes, so that a source that changes constantly causes little work. The first change is passed on
+ * immediately. The next change is passed on after a gap of 100 ms. While changes continue, the gap doubles up to one
+ * second. If no change arrives for one more second, the gap is 100 ms again. Not thread-safe.
  */
 final class Coalescing {
 
@@ -16,7 +16,7 @@ final class Coalescing {
     private long passedNanos;
     private long gapNanos = MIN_GAP_NANOS;
 
-    /** Returns how many nanoseconds a change that has just arrived must wait; 0 if it may pass immediately. */
+    /** Returns how many nanoseconds a change that has just arrived must wait; 0 if it may be passed on immediately. */
     long delay(long now) {
         if (!passedAny || now - passedNanos >= gapNanos + MAX_GAP_NANOS) {
             gapNanos = MIN_GAP_NANOS;
@@ -25,7 +25,7 @@ final class Coalescing {
         return Math.max(0, passedNanos + gapNanos - now);
     }
 
-    /** Records that a change has passed. */
+    /** Records that a change has been passed on. */
     void passed(long now) {
         boolean quick = passedAny && now - passedNanos < gapNanos + MAX_GAP_NANOS;
         gapNanos = quick ? Math.min(MAX_GAP_NANOS, 2 * gapNanos) : MIN_GAP_NANOS;

@@ -35,11 +35,12 @@ public final class Ejection {
     private long rateSinceNanos; // This object's lock guards this field and the next two.
     private long callsBefore;
     private int failuresInPeriod;
-    private long firstInARowNanos; // The time of the first consecutive failure. This object's lock guards this field.
+    // The time of the first failure in the current series of failures. This object's lock guards this field.
+    private long firstInARowNanos;
     private long firstInPeriodNanos;
 
     /**
-     * @param name the name of the provider in messages
+     * @param name the name of the provider in logs and error messages
      * @param log gets a line for each change
      */
     Ejection(Supplier<String> name, ChangeLog log, NodeCounts counts, long now) {
@@ -149,7 +150,7 @@ public final class Ejection {
                         + ", the first one " + ChangeTexts.time(now - firstNanos) + " ago");
     }
 
-    /** Ends the ejection early, because the provider gives good answers again. */
+    /** Ends the ejection early, because the provider has recovered. */
     synchronized void end(long now) {
         if (ejected) {
             ejected = false;

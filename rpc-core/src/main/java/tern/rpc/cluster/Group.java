@@ -9,8 +9,8 @@ import tern.rpc.endpoint.Outcome;
 
 /**
  * The providers that calls with one tag may use. The providers in the client's zone are preferred. Providers in other
- * zones are used if too few providers in the client's zone are good, or if the chosen provider is overloaded. Immutable
- * except for its balancers.
+ * zones are used if too few providers in the client's zone are healthy, or if the chosen provider is overloaded.
+ * Immutable except for its balancers.
  */
 final class Group {
 

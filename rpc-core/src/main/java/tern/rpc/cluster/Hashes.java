@@ -20,8 +20,8 @@ public final class Hashes {
     private static final long STEP = 0x100000001B3L;
 
     /**
-     * Whether the hash code of a class depends on the content of its instances. The warning is logged once for each
-     * class.
+     * Whether the hash code of a class depends on the content of its instances. If it does not, computing this value
+     * logs a warning, once for each class.
      */
     private static final ClassValue<Boolean> HASHES_CONTENT = new ClassValue<>() {
         @Override

@@ -56,8 +56,8 @@ record LastGood(
     }
 
     /**
-     * Returns a list in which only those unlisted providers that still answer stay in use. After
-     * {@link #PARTIAL_NANOS}, no unlisted provider stays in use, unless the source reports an empty list.
+     * Returns a copy without those unlisted providers that no longer answer. After {@link #PARTIAL_NANOS}, the copy
+     * contains no unlisted provider, unless the source reports an empty list.
      */
     LastGood later(Predicate<Endpoint> answers, long now) {
         if (held.isEmpty()) {

@@ -72,7 +72,7 @@ public final class Node {
 
     /**
      * @param opener opens the connection without blocking
-     * @param name the name of the provider in messages
+     * @param name the name of the provider in logs and error messages
      * @param log receives a line for each state change
      */
     Node(

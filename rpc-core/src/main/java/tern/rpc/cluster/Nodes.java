@@ -19,7 +19,7 @@ import tern.rpc.transport.ClientConnection;
 
 /**
  * The nodes of one transport that use the same keys and trusted certificates. References that share connections share
- * one node for each endpoint. New connections are opened at a limited rate. When the last reference returns a node,
+ * one node for each endpoint. New connections are opened at a limited rate. When no reference uses a node any longer,
  * its connection is kept for 30 s and then closed as soon as its calls have ended. Thread-safe.
  */
 public final class Nodes {
@@ -27,7 +27,7 @@ public final class Nodes {
     /** The time for which an unused connection is kept in case its endpoint is listed again. */
     private static final int KEPT_SECONDS = 30;
 
-    /** The maximum time that calls on an unused connection may take to end before the connection is closed. */
+    /** The maximum time for which the last calls on an unused connection may continue before it is closed. */
     private static final int MAX_END_SECONDS = 30;
 
     private static final long OPEN_EVERY_MILLIS = 20;
@@ -37,7 +37,7 @@ public final class Nodes {
     private static final class Shared {
         final Node node;
         final List<String> services = new ArrayList<>(); // The services of the references that use the node.
-        int releases; // The number of times that the node became unused because its last reference returned it.
+        int releases; // The number of times that the last reference released the node, which then became unused.
 
         Shared(Node node) {
             this.node = node;
@@ -70,7 +70,7 @@ public final class Nodes {
     /**
      * Returns the node of an endpoint, which will be connected soon.
      *
-     * @param service the reference's service, for messages
+     * @param service the reference's service, for logs and error messages
      */
     Node share(Endpoint endpoint, String service) {
         Node node;
@@ -103,7 +103,7 @@ public final class Nodes {
         }
     }
 
-    /** Returns the endpoint's address and the services that use it, for messages. */
+    /** Returns the endpoint's address and the services that use it, for logs and error messages. */
     private synchronized String name(Endpoint endpoint) {
         Shared shared = byEndpoint.get(endpoint);
         return shared == null || shared.services.isEmpty()

@@ -79,8 +79,8 @@ final class PowerOfTwoChoices implements Balancer {
     }
 
     /**
-     * Returns the calls in flight of a provider relative to its share of the pair's calls. Without calls in flight, the
-     * weight makes no difference, because the draw has already taken it into account.
+     * Returns how many calls a provider has in flight, relative to its share of the calls of both providers. Without
+     * calls in flight, the weight makes no difference, because the draw has already taken it into account.
      */
     private static double load(Target target, Target partner) {
         int own = target.inFlight();

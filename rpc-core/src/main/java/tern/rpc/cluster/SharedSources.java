@@ -70,7 +70,7 @@ final class SharedSources {
      * Passes the current snapshot, and then every new snapshot, to the listener. The listener may run on any thread,
      * but never on two threads at once.
      *
-     * @param service the reference's service, for messages
+     * @param service the reference's service, for logs and error messages
      */
     Subscription subscribe(EndpointSource source, String service, Consumer<EndpointSnapshot> listener) {
         Shared shared;

@@ -134,7 +134,7 @@ final class Survey {
 
     private void suspectOne(List<Target> targets, double median, long now) {
         Target worst = null;
-        Target due = null; // The worst provider that may be probed again.
+        Target due = null; // The suspect with the highest cost among those whose next probe is due.
         long calls = 0;
         for (Target target : targets) {
             Node node = target.node();

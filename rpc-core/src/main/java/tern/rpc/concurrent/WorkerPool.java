@@ -221,7 +221,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
                 return false;
             }
             LockSupport.parkNanos(this, Math.max(1, left));
-            // This call clears a late interrupt for an earlier task, which would make the loop spin.
+            // Clears an interrupt that was meant for an earlier task but arrived late. Otherwise, the loop would spin.
             Thread.interrupted();
         }
         return true;

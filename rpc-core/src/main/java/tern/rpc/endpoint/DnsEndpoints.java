@@ -58,7 +58,8 @@ public final class DnsEndpoints implements EndpointSource {
     private final AtomicBoolean refreshing = new AtomicBoolean();
     // The known addresses of each name. This object's lock guards this field.
     private final List<List<Instance>> known = new ArrayList<>();
-    // Each element is true if the last lookup of the name failed. This object's lock guards this field.
+    // Each element is true if the last lookup of the name with the same index failed. This object's lock guards this
+    // field.
     private final boolean[] unresolved;
 
     // The addresses for which a warning has been logged. This object's lock guards this field.

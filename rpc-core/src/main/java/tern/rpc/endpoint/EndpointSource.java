@@ -50,7 +50,7 @@ public interface EndpointSource extends AutoCloseable {
         return "";
     }
 
-    /** Returns the name of the source in messages, such as {@code 10.0.0.7:20880, 10.0.0.8:20880}. */
+    /** Returns the name of the source for logs and error messages, such as {@code 10.0.0.7:20880, 10.0.0.8:20880}. */
     @Override
     String toString();
 

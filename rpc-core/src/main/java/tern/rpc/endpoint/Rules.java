@@ -68,7 +68,7 @@ public interface Rules {
         return "";
     }
 
-    /** Returns the place where the rules can be changed, for messages. */
+    /** Returns the place where the rules can be changed, for use in logs and error messages. */
     @Override
     String toString();
 }

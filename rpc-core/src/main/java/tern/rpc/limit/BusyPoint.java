@@ -9,12 +9,12 @@ import tern.rpc.limit.Limit.Window;
  * tenants' calls would otherwise wait too. A window is one measurement period of the {@link Limiter}.
  *
  * <p>By Little's law, x * u calls are in progress if x calls end per second and each takes the time u without waiting.
- * A quarter more than x * u keeps the server busy while calls change threads. The throughput x is measured. The usual
- * time u was learned before the tenant began flooding the server, and may no longer be right. If u is too short, too
- * few calls are admitted, the throughput x drops, and the product x * u drops further. If u is too long, calls wait for
- * each other, and no shorter time is ever measured. Every eighth window therefore tries another number of admitted
- * calls, alternately twice and half the current number. If calls have become slower, the next window tries twice as
- * many at once:
+ * A quarter more than x * u keeps the server busy while calls are handed over between threads. The throughput x is
+ * measured. The usual time u was learned before the tenant began flooding the server, and may no longer be right. If u
+ * is too short, too few calls are admitted, the throughput x drops, and the product x * u drops further. If u is too
+ * long, calls wait for each other, and no shorter time is ever measured. Every eighth window therefore tries another
+ * number of admitted calls, alternately twice and half the current number. If calls have become slower, the next window
+ * tries twice as many at once:
  * <ul>
  * <li>If twice as many calls raise the throughput by at least 40 %, too few calls were admitted. Their mean time
  * becomes the usual time, and the number is doubled again.
@@ -59,7 +59,7 @@ final class BusyPoint {
     private @Nullable Window before; // The measurements before the current step, or null if there is no step.
     private Step last = Step.FEWER; // The last change to the call count that was tried.
     private int held; // The number of consecutive windows without a step.
-    private double heldNanos; // The mean call duration in the first of these windows without a step, or 0 if unknown.
+    private double heldNanos; // The mean call duration in the first window after the last step, or 0 if unknown.
 
     /** @param least the smallest number of calls to admit */
     BusyPoint(int least) {

@@ -16,8 +16,9 @@ import tern.rpc.NanoClock;
  *
  * <p>The number of calls that a tenant sends does not show how much of the server it occupies: a tenant with many fast
  * calls sends the most calls, but a few slow calls of another tenant may occupy all permits for a long time. A tenant
- * that is crowded out therefore never waits and never floods. A tenant is crowded out if another tenant holds more
- * than an equal part of the permits, and this tenant holds less than an equal part or less than half as many.
+ * that is crowded out therefore never waits and never floods. A tenant is crowded out if another tenant holds more than
+ * an equal share of the permits, and this tenant holds less than an equal share or less than half as many permits as
+ * the other tenant.
  *
  * <p>If no tenant floods, the tenant that holds the most permits must wait. Some permits are reserved for tenants with
  * fewer calls, for as long as these tenants send calls. The calls of these tenants are admitted even beyond the limit
@@ -30,7 +31,7 @@ import tern.rpc.NanoClock;
  */
 final class FairShares {
 
-    /** How long permits stay reserved after another tenant's last call. */
+    /** How long permits stay reserved for tenants with fewer calls after the last call of such a tenant. */
     private static final long OTHERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
@@ -105,8 +106,8 @@ final class FairShares {
     }
 
     /**
-     * Counts a call that found few free permits. In the majority vote, the call is a vote for its tenant. If the tenant
-     * is crowded out, the call is only a vote against the other tenants.
+     * Counts a call that found few free permits. In the majority vote that finds the flooding tenant, the call is a
+     * vote for its tenant. If its tenant is crowded out, the call is only a vote against the current candidate.
      */
     void vote(@Nullable Share share) {
         calls.incrementAndGet();
@@ -203,8 +204,8 @@ final class FairShares {
     /**
      * Returns whether a tenant is crowded out.
      *
-     * @param held the number of calls, or threads, of the tenant
-     * @param most the number of the tenant that holds the most
+     * @param held the number of calls or threads that the tenant holds
+     * @param most the number that the largest tenant holds
      * @param places the number that all tenants together may hold without waiting
      */
     static boolean isCrowdedOut(int held, int most, int tenants, int places) {

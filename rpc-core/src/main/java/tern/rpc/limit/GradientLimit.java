@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * below 0.5 means that calls became slow for another reason, such as a slow dependency or a new kind of call. The limit
  * then returns to its previous value. After three such results, the measured t becomes the usual time.
  * <li>After a step down that was right, and at its minimum, the limit stays, because more calls would only wait. To
- * measure the gradient, the limit is doubled for one window in every twentieth window, and whenever t has risen or
- * fallen by half. The doubled limit is kept if the gradient is below 0.25.
+ * measure the gradient, the limit is doubled for one window after twenty windows, or as soon as t has risen or fallen
+ * by a factor of 1.5. The doubled limit is kept if the gradient is below 0.25.
  * <li>Calls hang: earlier results are no longer valid, and the limit starts again at its maximum.
  * </ul>
  *
@@ -79,7 +79,8 @@ public final class GradientLimit implements Limit {
     private static final double MAX_STEP_DOWN = 0.5;
 
     /**
-     * The minimum factor by which a step down multiplies the limit if the previous step down was right.
+     * The minimum factor by which a step down multiplies the limit if the previous step down showed that calls wait for
+     * each other.
      */
     private static final double MAX_KNOWN_STEP_DOWN = 0.2;
 
@@ -127,7 +128,7 @@ public final class GradientLimit implements Limit {
     private double usualNanos; // 0 if unknown
     private @Nullable Trial trial;
     private boolean dependent; // This is true if the last step down showed that calls wait for each other.
-    private int independent; // The number of consecutive trials that showed independent calls.
+    private int independent; // The number of consecutive trials that showed that calls do not wait for each other.
     private int held; // The number of windows for which the limit has been held constant.
     private double heldNanos; // The mean call duration in the first window with the constant limit, or 0 if unknown.
 

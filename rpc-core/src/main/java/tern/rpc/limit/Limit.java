@@ -22,7 +22,9 @@ public interface Limit {
      */
     int enough();
 
-    /** Returns a description of the limit for refusals, as in {@code adaptive, 4 to 600}. */
+    /**
+     * Returns a description of the limit for the error messages of refused calls, such as {@code adaptive, 4 to 600}.
+     */
     String describe();
 
     /**

@@ -23,7 +23,8 @@ import tern.rpc.NanoClock;
  * other tenants are admitted beyond the limit, up to twice the limit. A flooding tenant gets the number of permits that
  * keeps the server busy ({@link Limit#enough}), minus the permits that other tenants hold.
  *
- * <p>Calls that continue without a thread keep their permits, but other calls need not wait for them.
+ * <p>A call that continues without a thread keeps its permit, but it does not count towards the number of calls that
+ * can be served at once.
  *
  * <p>Thread-safe.
  */
@@ -54,8 +55,8 @@ public final class Limiter {
     private static final int KEPT = 16;
 
     /**
-     * The minimum number of reserved permits, which is itself limited to half of all permits. A smaller number of
-     * permits would often be in use by chance.
+     * The minimum number of reserved permits, but no more than half of all permits. If fewer permits were reserved, all
+     * of them would often be in use by chance.
      */
     private static final int MIN_KEPT = 12;
 
@@ -69,7 +70,8 @@ public final class Limiter {
     private volatile int crowdedFrom;
     // Above this number of admitted calls, the admission of a new call depends on its tenant's share.
     private volatile int askedFrom;
-    private volatile int beyond; // Calls of tenants with few calls are admitted up to this total number of calls.
+    // Up to this total number of calls, tenants with few calls are admitted beyond the limit.
+    private volatile int beyond;
     private volatile int sparseBelow;
     private volatile boolean overloaded; // This is true if calls queued in the last window.
 
@@ -77,7 +79,7 @@ public final class Limiter {
     // miscounted. This flag is true while a thread changes the limit or ends a phase.
     private final AtomicBoolean turning = new AtomicBoolean();
 
-    // The number of calls from earlier windows that have not left.
+    // The number of calls from earlier windows that still hold a permit.
     private final AtomicInteger before = new AtomicInteger();
     private final AtomicInteger ended = new AtomicInteger();
     private final AtomicInteger endedOfBefore = new AtomicInteger();
@@ -120,7 +122,7 @@ public final class Limiter {
         sparseBelow = Math.min(places, askedFrom) / 4;
     }
 
-    /** Returns the number of calls that have entered and not left. */
+    /** Returns the number of calls that hold a permit. */
     public int inside() {
         return inside.get();
     }
@@ -136,8 +138,9 @@ public final class Limiter {
     }
 
     /**
-     * Returns whether the tenant is crowded out of the threads: another tenant has more than an equal part of them, and
-     * this tenant has less than an equal part or less than half as many.
+     * Returns whether the tenant is crowded out of the threads. This is the case if another tenant has more than an
+     * equal share of the threads, and this tenant has less than an equal share or less than half as many threads as the
+     * other tenant.
      *
      * @param working the number of threads that the tenant holds or waits for
      * @param threads the number of threads
@@ -147,7 +150,7 @@ public final class Limiter {
         return largest != null && FairShares.isCrowdedOut(working, largest.working(), shares.tenants(share), threads);
     }
 
-    /** Returns a description of the limit for messages, as in {@code adaptive, 4 to 600}. */
+    /** Returns a description of the limit for error messages, such as {@code adaptive, 4 to 600}. */
     public String describe() {
         return limit.describe();
     }
@@ -197,7 +200,7 @@ public final class Limiter {
             return Refusal.SHARE;
         }
         // Calls from earlier windows are not counted here, because they may exceed a reduced limit. If they were
-        // counted, new calls would have to wait until the earlier calls have left.
+        // counted, new calls would be refused until those calls have ended.
         boolean full = met >= current && !(met - Math.max(0, before.get()) < beyond && shares.isBehind(share, met));
         return full ? Refusal.LIMIT : null;
     }

@@ -44,7 +44,9 @@ public final class Share {
         return PeerText.name(tenant.toString());
     }
 
-    /** Returns whether the tenant is part of another tenant. For example, a connection is part of its address. */
+    /**
+     * Returns whether the tenant is part of a larger tenant. For example, a connection is part of its client's address.
+     */
     public boolean isPart() {
         return whole != null;
     }

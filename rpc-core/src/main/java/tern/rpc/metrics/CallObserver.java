@@ -14,7 +14,7 @@ public interface CallObserver {
      * @param tookNanos the time since the call was received
      * @param now the current time on the ledger's clock
      * @param failure the failure; null for a result, for an exception that the method declares, and for an answer that
-     *     reports a mistake of the caller
+     *     reports a mistake by the caller
      */
     void ended(String method, CallLedger ledger, long tookNanos, long now, @Nullable Throwable failure);
 }

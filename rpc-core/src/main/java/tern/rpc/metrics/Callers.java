@@ -76,7 +76,8 @@ public final class Callers {
                 failed.increment();
             }
             if (now - lastNanos > TICK_NANOS) {
-                lastNanos = now; // this field is written at most once per second, because all processors share it
+                // this field is written at most once per second, because frequent writes by several processors are slow
+                lastNanos = now;
             }
         }
     }

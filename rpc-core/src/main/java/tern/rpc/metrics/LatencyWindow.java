@@ -123,7 +123,7 @@ public final class LatencyWindow {
      * @param second the first second, on the clock that times the calls
      * @param seconds the number of seconds
      * @param failed the number of failed calls; an exception that the method declares and an answer that reports a
-     *     mistake of the caller are not failures
+     *     mistake by the caller are not failures
      * @param late the number of calls that took longer than the latency target
      * @param p50Millis the median in milliseconds; like the other times, 0 if there were no calls
      */
@@ -141,7 +141,7 @@ public final class LatencyWindow {
      * Records a call.
      *
      * @param failed whether the call failed; an exception that the method declares and an answer that reports a mistake
-     *     of the caller are not failures
+     *     by the caller are not failures
      * @return the current second on the clock that times the calls
      */
     public long record(long nanos, boolean failed) {
@@ -222,8 +222,8 @@ public final class LatencyWindow {
     }
 
     /**
-     * Returns the points of the last 15 minutes since the start, oldest first. A point of the last minute covers one
-     * full second; an earlier point covers 10 s.
+     * Returns the points of the last 15 minutes, or since the start if that is shorter, oldest first. A point of the
+     * last minute covers one full second; an earlier point covers 10 s.
      */
     public List<Point> series() {
         return series(bornSecond);
@@ -256,7 +256,7 @@ public final class LatencyWindow {
         return points;
     }
 
-    /** Returns the first second of the 10 s that contain the given second. */
+    /** Returns the first second of the 10-second block that contains the given second. */
     private static long tenOf(long second) {
         return Math.floorDiv(second, COARSE_SECONDS) * COARSE_SECONDS;
     }

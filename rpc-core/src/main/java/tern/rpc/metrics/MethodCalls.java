@@ -18,9 +18,7 @@ import tern.rpc.StatusCode;
  */
 public final class MethodCalls {
 
-    /**
-     * The binary logarithm of the number of buckets per doubling: 2^3 = 8. A percentile is at most an eighth too high.
-     */
+    /** The binary logarithm of the number of buckets per doubling: 2^3 = 8. A percentile is at most 12.5 % too high. */
     private static final int PRECISION_BITS = 3;
 
     /** The buckets cover times up to about an hour. */
@@ -158,7 +156,7 @@ public final class MethodCalls {
         }
 
         /**
-         * Returns the 99th percentile of the durations of calls, which is at most an eighth too high, or zero if there
+         * Returns the 99th percentile of the durations of calls, which is at most 12.5 % too high, or zero if there
          * were no calls.
          */
         public Duration p99() {

@@ -23,7 +23,7 @@ final class Outcome {
         return failure instanceof RpcException rpc ? rpc.code().ordinal() : EXCEPTION;
     }
 
-    /** Returns whether the answer reports a mistake of the caller. */
+    /** Returns whether the answer reports a mistake by the caller. */
     static boolean blamesCaller(@Nullable Throwable failure) {
         return failure instanceof RpcException rpc && rpc.code().blamesCaller();
     }

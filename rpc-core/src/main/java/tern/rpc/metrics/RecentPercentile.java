@@ -42,9 +42,7 @@ public final class RecentPercentile {
         current.incrementAndGet(Buckets.of(TimeUnit.NANOSECONDS.toMicros(tookNanos), PRECISION_BITS, BUCKETS));
     }
 
-    /**
-     * Returns the percentile, which is at most an eighth too high, or a negative number if there are too few values.
-     */
+    /** Returns the percentile, which is at most 12.5 % too high, or a negative number if there are too few values. */
     public long percentileNanos() {
         long now = clock.nanoTime();
         if (now - freshUntil >= 0) {

@@ -44,7 +44,8 @@ public final class SlowCallRing {
      * @param id the id of this record, unique in this process
      * @param at the time at which the call ended
      * @param method the method name, as in {@code OrderService.place}
-     * @param code the name of the status code; {@code OK} for a result, {@code EXCEPTION} for another exception
+     * @param code the name of the status code; {@code OK} for a result, {@code EXCEPTION} for an exception without a
+     *     status code
      * @param phases the phases in which the call spent time, in the order of {@link Phase}
      * @param operations the operations of the call that were recorded with a name
      * @param trace the call's trace id, or empty if the request has none

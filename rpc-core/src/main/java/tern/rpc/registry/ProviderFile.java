@@ -247,7 +247,7 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
         return 0;
     }
 
-    /** Returns the kind of a JSON value, for messages. */
+    /** Returns the kind of a JSON value, for error messages. */
     static String kind(@Nullable Object value) {
         if (value == null) {
             return "null";
@@ -257,7 +257,7 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
                 : value instanceof List<?> ? "a list" : value instanceof String ? "a string" : shown(value);
     }
 
-    /** Returns a value in quotes for messages: shortened, and without control characters. */
+    /** Returns a value in quotes for error messages: shortened, and without control characters. */
     private static String shown(Object value) {
         String text = String.valueOf(value).replaceAll("\\p{Cntrl}", "?");
         return "\"" + (text.length() > MAX_SHOWN ? text.substring(0, MAX_SHOWN) + "…" : text) + "\"";

@@ -69,7 +69,8 @@ public final class EqualHashes {
     }
 
     /**
-     * Counts a key before it is added to a container, unless all keys have one class and a hash table can order them.
+     * Counts a key before it is added to a container. Keys are not counted while all of them have the same class and a
+     * hash table can order its instances ({@link #isOrdered}).
      *
      * @param state the result of the previous call for this container, or null for the first call
      * @param keys the keys in the container so far
@@ -100,16 +101,16 @@ public final class EqualHashes {
     }
 
     /**
-     * Returns whether a hash table can order instances of a class. {@code HashMap} and {@code ConcurrentHashMap} use
-     * the same rule.
+     * Returns whether a hash table can order instances of a class by {@code compareTo} if their hashes are equal.
+     * {@code HashMap} and {@code ConcurrentHashMap} use the same rule.
      */
     public static boolean isOrdered(Class<?> type) {
         return type == String.class || ORDERED.get(type);
     }
 
     /**
-     * Returns whether the key is harmless: null can occur only once, and the sender cannot choose the hash of an enum
-     * constant.
+     * Returns whether the key is null or an enum constant. Such keys are harmless: null can occur only once, and the
+     * sender cannot choose the hash of an enum constant.
      */
     private static boolean isHarmless(@Nullable Object key) {
         return key == null || key instanceof Enum;

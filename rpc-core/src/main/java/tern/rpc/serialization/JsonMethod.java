@@ -44,8 +44,9 @@ public interface JsonMethod {
 
     /**
      * Decodes the arguments from query parameters or form fields, by name. Several values with the same name become a
-     * list. A bean or a map is passed as JSON text under the name of its parameter. Without this text, its properties
-     * are all query parameters that do not have an argument's name. Missing arguments are null.
+     * list. A bean or a map is passed as JSON text under the name of its parameter. If this text is missing, every
+     * query parameter that does not have an argument's name becomes a property of the bean or map. Missing arguments
+     * are null.
      *
      * @param parameters the decoded parameters, each with its values in order
      */

@@ -6,7 +6,8 @@ package tern.rpc.serialization;
  *
  * @param nonScalarKeys the maximum number of keys of one map, or elements of one set, that are not strings, numbers or
  *     similar scalars; 1 or more
- * @param equalKeys the maximum number of keys with equal hashes that a hash table cannot order; 1 or more
+ * @param equalKeys the maximum number of keys with equal hashes that a hash table cannot order by {@code compareTo}; 1
+ *     or more
  * @param keySteps the maximum number of steps for hashing and comparing keys; 1 or more
  */
 public record KeyLimits(int nonScalarKeys, int equalKeys, long keySteps) {

@@ -25,7 +25,10 @@ public final class LargeMessages {
             THREADS_PER_PROCESSOR * Runtime.getRuntime().availableProcessors();
     private static final Semaphore TURNS = new Semaphore(PLACES);
 
-    /** One thread may wait to write a message for each {@value} bytes of the heap. A message has up to 8 MiB by default. */
+    /**
+     * For every {@value} bytes of the heap, one thread may wait to write a message. A message has up to 8 MiB by
+     * default.
+     */
     private static final long HEAP_OF_A_WRITER = 16 << 20;
 
     private static final int MIN_WRITERS = 8;
@@ -141,7 +144,7 @@ public final class LargeMessages {
         OBJECTS.release(permits);
     }
 
-    /** Returns the memory that is left for the objects of requests in KiB, for tests. */
+    /** Returns the memory in KiB that is left for the objects of requests, for tests. */
     static int objectKib() {
         return OBJECTS.availablePermits();
     }
@@ -170,7 +173,7 @@ public final class LargeMessages {
         }
     }
 
-    /** Returns the number of threads that wait to write or unpack a message, for tests. */
+    /** Returns the number of threads that wait to write or decompress a message, for tests. */
     static int waitingWriters() {
         return TURNS.getQueueLength();
     }

@@ -36,7 +36,7 @@ public final class OutputBuffer {
     }
 
     /**
-     * Empties the buffer for a message, and claims the bytes of a prefix before the message.
+     * Empties the buffer for a message, and reserves the bytes of a prefix before the message.
      *
      * @param messageBytes the maximum size of the message
      * @param prefix the number of bytes before the message, which do not count towards the limit
@@ -108,8 +108,8 @@ public final class OutputBuffer {
     }
 
     /**
-     * Returns the part of an error message that names the property that sets the limit, or an empty string if no
-     * property sets it.
+     * Returns the part of an error message that names the property for the limit. Returns an empty string if no
+     * property sets the limit.
      */
     public String setBy() {
         return MessageKind.setBy(kind);

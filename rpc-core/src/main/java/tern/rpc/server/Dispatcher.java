@@ -103,7 +103,7 @@ final class Dispatcher implements CallHandler {
         Refusal busy;
         try {
             busy = critical ? (reserve.offer(served) ? null : Refusal.QUEUE) : workers.offer(served, share);
-        } catch (Throwable e) { // this may be an OutOfMemoryError, for example
+        } catch (Throwable e) { // errors, such as an OutOfMemoryError, are also caught
             served.withdraw();
             throw e;
         }

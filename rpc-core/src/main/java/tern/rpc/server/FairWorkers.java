@@ -20,15 +20,15 @@ import tern.rpc.limit.Share;
  * over tenants that hold several threads. This rule is the dynamic threshold of shared-memory switches (A. Choudhury,
  * E. Hahne: Dynamic Queue Length Thresholds for Shared-Memory Packet Switches, 1998).
  *
- * <p>A tenant that another tenant crowds out of the threads may send more calls at once than it may have spare threads.
- * These calls wait until one of its own calls leaves a spare thread. They do not wait in the queue of the regular
- * threads, which the calls of the other tenant fill.
+ * <p>A tenant is crowded out if another tenant holds more than an equal share of the threads, and this tenant holds
+ * less than an equal share or less than half as many threads as the other tenant. If such a tenant sends more calls
+ * than it can get spare threads for, the remaining calls wait until one of its other calls frees a spare thread. They
+ * do not wait in the queue of the regular threads, because the other tenant's calls fill that queue.
  *
  * <p>If calls have also waited for a thread until their deadline, waiting does not help. The calls of a tenant are then
  * refused while it holds more than twice the number of free threads, and other tenants get the threads that it returns.
- * A tenant is never refused for this reason if another tenant holds more than an equal part of the threads, and it
- * holds less than an equal part or less than half as many.
- * This state ends when, for one second, no call has waited until its deadline or no call has needed a spare thread.
+ * A tenant that is crowded out is never refused for this reason. The refusals end when, for one second, no call has
+ * waited until its deadline or no call has needed a spare thread.
  *
  * <p>Thread-safe. A race may cause a single call to be wrongly accepted or refused. While threads are idle, the check
  * costs two reads per call.
@@ -55,8 +55,8 @@ final class FairWorkers {
     private static final int FEW = 4;
 
     /**
-     * The maximum number of threads that a tenant may hold, as a multiple of the free threads. This limit applies while
-     * calls wait for a thread until their deadlines.
+     * The maximum number of threads that a tenant may hold, as a multiple of the free threads. This limit applies only
+     * while {@link #pressed} is true.
      */
     private static final int PRESSED_PART = 2;
 
@@ -65,16 +65,17 @@ final class FairWorkers {
     private final WorkerPool workers;
     private final @Nullable WorkerPool spare;
     private final Limiter limiter;
-    // Calls of tenants that are crowded out. Each waits until a call of its own tenant leaves a spare thread.
+    // Calls of tenants that are crowded out. Each call waits until another call of its tenant frees a spare thread.
     private final Queue<Waiting> waiting = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waitingCalls = new AtomicInteger();
     private final NanoClock clock;
-    // True while calls wait for threads until their deadlines. Tenants with many threads must then return some.
+    // True while calls reach their deadlines before they get a thread. Tenants that hold many threads then get no
+    // further ones.
     private volatile boolean pressed;
     private volatile long neededUntil;
     private volatile long vainUntil;
 
-    /** A call that waits until a call of its tenant leaves a spare thread. */
+    /** A call that waits until another call of its tenant frees a spare thread. */
     private record Waiting(ServedCall call, Share share, long sinceNanos) {}
 
     /**
@@ -151,7 +152,7 @@ final class FairWorkers {
             call.run();
         } finally {
             for (Waiting next = nextOf(share); next != null; next = nextOf(share)) {
-                next.call.run(); // This has no effect if the call has waited too long.
+                next.call.run(); // Does nothing if the call has already failed, because it waited too long.
             }
         }
     }

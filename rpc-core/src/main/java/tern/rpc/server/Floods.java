@@ -17,8 +17,9 @@ import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
 
 /**
- * Finds the tenants with the most admitted calls, for refusals, logs and meters. It sees only refused calls and
- * remembers up to eight tenants. Thread-safe, but a race may cause a tenant to be forgotten until its next call.
+ * Remembers up to eight tenants with the most admitted calls, for error messages, logs and meters. A tenant is
+ * considered only when one of its calls is refused. Thread-safe, but a race may cause a tenant to be forgotten until
+ * another of its calls is refused.
  */
 final class Floods {
 

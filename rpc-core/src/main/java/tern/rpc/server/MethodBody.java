@@ -23,7 +23,7 @@ public interface MethodBody {
     @Nullable
     Object run(Object[] arguments) throws Throwable;
 
-    /** Returns a body that calls a Java method of the object that the supplier returns. */
+    /** Returns a body that calls a Java method on the supplied object. */
     static MethodBody of(Method method, Supplier<?> target) {
         method.setAccessible(true);
         return arguments -> {

@@ -112,7 +112,8 @@ final class MethodHandler {
     private String thrower(Throwable cause) {
         for (StackTraceElement frame : filters.isEmpty() ? new StackTraceElement[0] : Thrown.trace(cause)) {
             if (frame.getClassName().equals(MethodInvoker.class.getName())) {
-                break; // The method has thrown the exception, and the filters are further down the stack.
+                // The method threw the exception. The remaining frames are those of its callers, such as the filters.
+                break;
             }
             for (ServerFilter filter : filters) {
                 if (isOf(filter.getClass().getName(), frame)) {

@@ -23,7 +23,7 @@ final class MethodInvoker implements Invoker {
 
     /**
      * @param builtIn whether the method is one of Tern's built-in methods. The failure of a built-in method already
-     *     states whether the method that it called ran
+     *     states whether the service's method ran
      */
     MethodInvoker(MethodBody body, MethodDescriptor method, boolean builtIn) {
         this.body = body;

@@ -76,8 +76,9 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     }
 
     /**
-     * Runs the filters and the method on the calling thread, unless a callback is already running on another thread.
-     * The calling thread may then also run all pending callbacks.
+     * Runs the filters and the method on the calling thread. If another thread is running a callback of this stream,
+     * the filters and the method run after that callback, on another thread. After the method, the calling thread may
+     * also run pending callbacks.
      *
      * @param ended called at the end of the call; its response has a value if the method has a single answer
      */

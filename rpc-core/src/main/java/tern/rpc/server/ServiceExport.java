@@ -37,7 +37,7 @@ public record ServiceExport(
         this(service, key, bodies, weight, false);
     }
 
-    /** Creates an export without a group and a version. */
+    /** Creates an export without a group or version. */
     public static <T> ServiceExport of(Class<T> type, T target) {
         return of(type, target, "", "");
     }

@@ -8,8 +8,8 @@ import tern.rpc.concurrent.WorkerPool;
 final class StreamWaits {
 
     /**
-     * The number of bytes that the caller must read before the stream may use the full waiting time again. A stream is
-     * ready while it has fewer unsent bytes than this.
+     * When the caller has read this number of bytes, the stream's waiting time starts again at zero. A stream is ready
+     * while it has fewer unsent bytes than this number.
      */
     static final long RENEWAL_BYTES = 32 << 10;
 
@@ -17,7 +17,8 @@ final class StreamWaits {
     private final List<WorkerPool> pools;
 
     /**
-     * @param longest the maximum total wait of one stream until its caller has read another {@link #RENEWAL_BYTES}
+     * @param longest the maximum total time that a stream may wait. The time starts again at zero whenever the caller
+     *     has read another {@link #RENEWAL_BYTES} bytes
      * @param pools the thread pools to which the limit applies
      */
     StreamWaits(Duration longest, List<WorkerPool> pools) {

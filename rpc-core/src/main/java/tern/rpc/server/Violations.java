@@ -49,9 +49,9 @@ final class Violations {
     private enum Place {
         /** The arguments of the called method, which has not run. */
         ARGUMENTS,
-        /** The result of a method, which has run. */
+        /** The result of a method that has run. */
         RESULT,
-        /** A value or another method's arguments that the called method has validated. */
+        /** A value, or the arguments of another method, that were validated while the called method ran. */
         INSIDE
     }
 

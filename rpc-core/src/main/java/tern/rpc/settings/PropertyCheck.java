@@ -36,7 +36,7 @@ public final class PropertyCheck {
         return limited(property, value);
     }
 
-    /** Rejects a duration that would overflow when it is counted in nanoseconds. */
+    /** Rejects a duration that would overflow when it is converted to nanoseconds. */
     private static Duration limited(String property, Duration value) {
         if (value.compareTo(Durations.MAX_DURATION) > 0) {
             throw new InvalidPropertyException(property, text(value), Durations.MAX_TEXT);

@@ -47,7 +47,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
 
     private static final Logger LOG = LoggerFactory.getLogger(InboundPublisher.class);
 
-    /** The initial number of messages requested in advance. A slow subscriber keeps this number. */
+    /** The initial number of messages requested in advance. The number does not grow while the subscriber is slow. */
     private static final int MIN_AHEAD = 16;
 
     /** The maximum number of messages requested in advance, for a subscriber that is faster than the peer. */

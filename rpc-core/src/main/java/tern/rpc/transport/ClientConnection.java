@@ -59,7 +59,7 @@ public interface ClientConnection extends AutoCloseable {
     }
 
     /**
-     * Returns whether bytes from the server have arrived after the given time.
+     * Returns whether bytes have arrived from the server since the given time.
      *
      * @param nanos a time on the clock of {@link System#nanoTime()}
      * @return false if this is unknown

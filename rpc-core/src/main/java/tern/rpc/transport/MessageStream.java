@@ -53,8 +53,8 @@ public interface MessageStream {
         void message(Message message);
 
         /**
-         * Called when the peer has ended its messages. Not called on the client, where the completion of the call
-         * reports the end.
+         * Called when the peer has sent its last message. Not called on the client, which learns this from the
+         * completion of the call.
          */
         void ended();
 

@@ -61,9 +61,7 @@ public final class TimeOuts {
         return call + " at " + endpoint + ": " + told;
     }
 
-    /**
-     * Returns the server's failure. For DEADLINE_EXCEEDED, the text contains the caller's own limit.
-     */
+    /** Returns the server's failure. For DEADLINE_EXCEEDED, the message contains the timeout that the caller set. */
     public static RpcException answered(Invocation call, Endpoint endpoint, RpcException failure) {
         if (failure.code() != StatusCode.DEADLINE_EXCEEDED) {
             return failure;

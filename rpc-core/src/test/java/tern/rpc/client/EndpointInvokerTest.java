@@ -44,7 +44,7 @@ class EndpointInvokerTest {
         CompletableFuture<String> later();
     }
 
-    /** A connection whose state, and reaction to calls, is set by the test. */
+    /** A connection whose state and reaction to calls are set by the test. */
     private static final class Connection extends IdleConnection {
         private BiConsumer<Connection, PendingCall> taking = (taken, call) -> call.answer(Answer.NOTHING);
         private int attempts;

@@ -131,7 +131,8 @@ class BalancersTest {
     }
 
     /**
-     * Makes calls that take exponentially distributed times with a mean of 10 ms, and returns the shares.
+     * Makes calls whose durations are exponentially distributed with a mean of 10 ms. Returns each provider's share of
+     * the calls.
      *
      * @param atOnce the number of calls in flight
      * @param slowest how many times slower provider 0 becomes after a sixth of the calls, which are not counted

@@ -58,7 +58,7 @@ class ClusterModelTest {
         int failed;
         int bad; // The number of calls to the faulty provider during the fault, excluding the first second.
         int badSecond; // The number of calls to all providers during the fault, excluding the first second.
-        int atLast; // The number of calls in the last second, which begins 5 s after the end of the fault.
+        int atLast; // The number of calls in the last second of the run, which begins 5 s after the end of the fault.
         int atLastOfBad;
         // The response times of calls that start at least three seconds after the fault begins.
         final List<Long> late = new ArrayList<>();

@@ -43,7 +43,7 @@ class CallersMistakesTest {
         });
     }
 
-    /** Counts a call of a method that threw an exception, which was sent with this code. */
+    /** Records a call whose method threw an exception. The exception was sent with this status code. */
     private void served(StatusCode code) {
         RpcException sent = RpcException.refusal(code, "no order", Executed.NO);
         meters.server(KEY, METHOD, "dubbo").ended(sent, 1_000);

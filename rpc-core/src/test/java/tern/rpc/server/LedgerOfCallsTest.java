@@ -228,7 +228,7 @@ class LedgerOfCallsTest {
         }
     }
 
-    /** Waits until the condition is true. A call is counted only shortly after its answer has been sent. */
+    /** Waits until the condition is true. A call is counted a short time after its answer has been sent. */
     private static void awaitTrue(BooleanSupplier condition) {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
         while (!condition.getAsBoolean()) {

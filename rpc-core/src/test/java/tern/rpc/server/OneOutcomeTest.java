@@ -499,7 +499,7 @@ class OneOutcomeTest {
 
         @Override
         public void ended() {
-            // The completion of the call reports the end.
+            // The client learns of the end of the messages from the completion of the call.
         }
 
         @Override

@@ -369,7 +369,8 @@ class SlowTenantsTest {
         for (int i = 0; i < 5; i++) {
             hold(small);
         }
-        for (int i = 0; i < 6; i++) { // With these calls, fewer threads are free than half of the next call's tenant.
+        // With the last of these calls, the small tenant has more than twice as many calls as there are free threads.
+        for (int i = 0; i < 6; i++) {
             callers.submit(() -> small.hold("waits"));
             int all = THREADS + 6 + i;
             await("it waits", () -> inside() == all);
