@@ -32,7 +32,7 @@ class OrderRepository implements Step {
         }
     }
 
-    @SuppressWarnings("resource") // The missing call of close() is the fault.
+    @SuppressWarnings("resource") // The fault is the missing call to close().
     private void export() {
         try {
             Connection connection = source.getConnection();

@@ -9,7 +9,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** The result of a diagnosis: its state and the causes that it found. */
 record Answer(String state, List<Found> causes) {
 
-    /** The fields of a cause that do not describe the cause itself. */
+    /** The fields of a cause that describe its consequences or other causes that were ruled out. */
     private static final Set<String> OTHERS = Set.of("symptoms", "acquitted", "brings", "not");
 
     private static final JsonMapper JSON = new JsonMapper();
@@ -41,7 +41,7 @@ record Answer(String state, List<Found> causes) {
     }
 
     /**
-     * Returns a suffix for the text of an advised change. The suffix contains the property to set, because the text
+     * Returns a suffix for the text of a recommended change. The suffix contains the property to set, because the text
      * itself may omit it.
      */
     private static String setting(JsonNode change) {

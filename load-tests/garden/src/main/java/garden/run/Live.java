@@ -24,7 +24,7 @@ final class Live {
 
     /**
      * Shows the fault and prints PASS or FAIL. FAIL means that the diagnosis came too late, that its first cause or the
-     * advised change was wrong, or that the miss did not end.
+     * recommended change was wrong, or that the miss did not end.
      */
     boolean show(Fault fault) throws Exception {
         say("The shop answers 40 calls a second in time. Planted now: " + fault.text() + ".");

@@ -8,7 +8,7 @@ import java.util.List;
  * The command-line arguments.
  *
  * @param only the names of the faults to run; all faults if empty
- * @param half the half of the faults to run, by name; both halves if empty
+ * @param half the name of the half to run, {@code open} or {@code blind}; both halves if empty
  * @param showBlind whether to show the answers for the blind half
  * @param fresh whether to rerun faults that already have a verdict
  * @param live whether to show one fault from beginning to end

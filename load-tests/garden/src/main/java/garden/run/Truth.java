@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
  *
  * @param kind matches the kind of the cause
  * @param place matches the place of the cause
- * @param change matches the advised change
+ * @param change matches the recommended change
  * @param forbidden matches a change that must not be advised, such as a property that cannot help; matches nothing if
  *     no advice is harmful
  */

@@ -1,6 +1,6 @@
 package garden.shop;
 
-/** The service that the load calls. */
+/** The service that the load generator calls. */
 public interface OrderService {
 
     String place(int id);

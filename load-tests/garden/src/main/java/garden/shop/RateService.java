@@ -1,6 +1,6 @@
 package garden.shop;
 
-/** A service for rates, which another application provides. */
+/** A service that returns rates. Another application provides it. */
 public interface RateService {
 
     double rate(int id);

@@ -9,7 +9,7 @@ interface Engine {
 
     String user();
 
-    /** Returns the JDBC address of the server at the given port, such as the port of a link. */
+    /** Returns the JDBC URL of the server at the given port, which may be the port of a {@link Link}. */
     String url(int port);
 
     /**

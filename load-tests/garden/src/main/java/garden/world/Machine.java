@@ -46,7 +46,8 @@ public final class Machine {
     }
 
     /**
-     * Returns whether this process may set a quota, which requires control groups of version 1 and root permissions.
+     * Returns whether this process may set a quota, which requires version 1 of control groups (cgroups) and root
+     * privileges.
      */
     private static boolean allowsQuota() {
         return Files.isWritable(GROUPS.resolve("cgroup.procs"));

@@ -31,7 +31,7 @@ final class ConformanceHeaders {
         }
     }
 
-    /** Returns one header for each name. The values keep their original order. */
+    /** Merges all values of a name into one header. The values keep their original order. */
     static List<Header> of(Metadata metadata) {
         Map<String, Header.Builder> headers = new LinkedHashMap<>();
         metadata.forEach((name, value) -> {

@@ -78,7 +78,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
     @Override
     public void onSubscribe(Flow.Subscription subscription) {
         upstream = subscription;
-        // The subscriber may have requested answers before this event. This call handles its demand.
+        // The subscriber may already have requested answers, so they are sent now.
         tell();
     }
 

@@ -149,7 +149,7 @@ enum Attack {
                 }
             })),
 
-    /** Makes calls to a method that sleeps, and resets each call after 5 ms. */
+    /** Makes calls to a method that sleeps, and resets the stream of each call after 5 ms. */
     RESET_SLEEPERS(
             "calls of 10 s that are reset after 5 ms, by one connection",
             true,

@@ -116,7 +116,7 @@ public final class TargetServer {
         });
     }
 
-    /** Sends messages only while the transport is ready, as the manual of grpc-java recommends. */
+    /** Sends messages only while the transport is ready, as the grpc-java documentation recommends. */
     private static void feed(ServerCallStreamObserver<StringValue> messages) {
         messages.setOnReadyHandler(() -> {
             while (messages.isReady() && !messages.isCancelled()) {

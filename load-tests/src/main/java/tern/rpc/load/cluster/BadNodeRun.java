@@ -26,7 +26,10 @@ final class BadNodeRun implements AutoCloseable {
     private static final int WARM_UP_SECONDS = 6;
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
-    /** The time in seconds between the end of the fault and the one-second measurement of the recovered node. */
+    /**
+     * The time in seconds from the end of the fault to the start of the second in which the recovered node's share is
+     * measured.
+     */
     private static final int CURED_SECONDS = 4;
 
     private final ScheduledExecutorService timer = Executors.newScheduledThreadPool(2);

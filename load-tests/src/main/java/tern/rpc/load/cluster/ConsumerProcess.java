@@ -25,7 +25,7 @@ final class ConsumerProcess implements AutoCloseable {
     /** The heap after a collection, and the processor time since the process started. */
     record Figures(long heapBytes, long processorNanos) {}
 
-    /** The calls since the previous question. */
+    /** The calls since the previous query. */
     record Calls(long all, long failed, double p99Millis) {}
 
     private final Program program;

@@ -28,7 +28,8 @@ final class ManyInstances implements AutoCloseable {
     /** The path of the node whose children are the instances. */
     static final String FOLDER = "/services/" + APPLICATION;
 
-    private static final int LAST_PARTS = 250; // Each of them is a valid last part of an IPv4 address.
+    // The last parts of the IPv4 addresses are the numbers from 1 to this number.
+    private static final int LAST_PARTS = 250;
     private static final int AT_ONCE = 200;
     private static final int SESSION_MILLIS = 30_000;
     private static final long PATIENCE_SECONDS = 120;
@@ -38,11 +39,11 @@ final class ManyInstances implements AutoCloseable {
 
     /**
      * @param address host and port of the ZooKeeper server
-     * @param port the port of the server to which all instances lead
+     * @param port the port of the server that all registered addresses reach
      */
     ManyInstances(String address, int port) throws IOException {
         this.keeper = new ZooKeeper(address, SESSION_MILLIS, event -> {
-            // The calls below wait for their answers, so no event matters.
+            // Events are ignored, because the calls below wait for their answers.
         });
         this.port = port;
     }

@@ -25,7 +25,7 @@ final class PlainWatch implements AutoCloseable {
 
     private PlainWatch(String address) throws IOException {
         this.keeper = new ZooKeeper(address, SESSION_MILLIS, event -> {
-            // Only the watch of the list matters.
+            // Session events are ignored. The watch on the list has its own callback.
         });
     }
 

@@ -93,7 +93,7 @@ final class RegistryFigures {
     }
 
     /**
-     * A list in the form in which the registry client keeps it.
+     * A list of providers, in the form in which the registry client keeps it in memory.
      *
      * @param kept all objects that the client keeps
      */

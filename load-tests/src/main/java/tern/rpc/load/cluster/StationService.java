@@ -4,7 +4,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /**
- * The service of one node, served by its station.
+ * The service of one node. The {@link Station} that simulates the node serves the calls.
  *
  * @param failure creates the framework's exception for an unavailable node
  */

@@ -110,7 +110,7 @@ public final class HttpClientComparison {
                         .build());
     }
 
-    /** Returns a variant of the protocol in which event loops read the sockets instead of the waiting callers. */
+    /** Returns a variant of the protocol in which event loops, not the waiting callers, read the sockets. */
     private static ClientProtocol withoutCallers(Http1ClientProtocol protocol) {
         InvocationHandler handler = (proxy, method, given) -> {
             if (method.getName().equals("callerExchanges")) {

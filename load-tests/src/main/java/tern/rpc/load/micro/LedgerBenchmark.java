@@ -120,7 +120,7 @@ public class LedgerBenchmark {
     }
 
     /**
-     * Reads the clock as often as a hundred counted operations. Each operation reads the clock twice, which accounts
+     * Reads the clock as often as a hundred counted operations do. Each operation reads the clock twice, which accounts
      * for most of its cost.
      */
     @Benchmark

@@ -16,8 +16,8 @@ import tern.rpc.load.replay.Facts;
 
 /**
  * Runs all benchmarks of single components in a few minutes, and prints times and allocated bytes as a table for {@code
- * docs/decisions/0029-optimizations-kept-and-dropped.md}. The table contains medians, because other processes influence
- * them less than means.
+ * docs/decisions/0029-optimizations-kept-and-dropped.md}. The table contains medians instead of means, because other
+ * processes have less influence on medians.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.MicroBenchmarks [part of a name]</pre>
  */

@@ -26,7 +26,7 @@ public final class IdleConnections {
     private static final int MAX_CONNECTIONS = 15_000;
     private static final int MAX_CLASSES = 1_000;
 
-    /** The time in which a server can finish its remaining work after a call or a handshake. */
+    /** The pause that lets a server finish its remaining work after a call or a handshake. */
     private static final long SETTLE_MILLIS = 2_000;
 
     private static final String HELP = """

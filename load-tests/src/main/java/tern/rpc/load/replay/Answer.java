@@ -14,7 +14,7 @@ record Answer(List<Cause> causes, String text) {
 
     static final Answer NONE = new Answer(List.of(), "");
 
-    /** A cause: its kind, its name, its share of a late call's time, and the advised change. */
+    /** A cause: its kind, its name, its share of a late call's time, and the recommended change. */
     record Cause(String kind, String name, double ms, double ofMs, String change) {
 
         String title() {

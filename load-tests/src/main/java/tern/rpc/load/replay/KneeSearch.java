@@ -15,7 +15,7 @@ final class KneeSearch {
     /** The factor between the highest rate that met the target and a rate that is clearly too high. */
     static final double BEYOND = 1.3;
 
-    /** The possible results of a load that ran at the rate of {@link #next()}. */
+    /** The possible results of a load run at the rate of {@link #next()}. */
     enum Outcome {
         HELD,
         /** The latencies slightly exceeded the target, but perhaps not because of the rate. */
@@ -61,7 +61,7 @@ final class KneeSearch {
         return Double.isInfinite(missed) ? Math.min(highest, held * STRIDE) : Math.sqrt(held * missed);
     }
 
-    /** Records the result of the load that ran at the rate of {@link #next()}. */
+    /** Records the result of the load run at the rate of {@link #next()}. */
     void tell(Outcome outcome) {
         left--;
         if (outcome == Outcome.HELD) {

@@ -22,8 +22,7 @@ final class MachineLoad {
     record Sums(long all, long idle) {
 
         /**
-         * Returns the share of processor time that was busy since an earlier reading, from 0 to 1. The result is
-         * negative if the share is unknown.
+         * Returns the CPU utilization since an earlier reading, from 0 to 1. The result is negative if it is unknown.
          */
         double busySince(Sums earlier) {
             long passed = all - earlier.all;

@@ -109,7 +109,7 @@ final class Samples implements AutoCloseable {
                 .build();
     }
 
-    /** The result of a load, and the diagnosis that the provider gave in the middle of it. */
+    /** The result of a load run, and the diagnosis that the provider gave during the run. */
     record Asked(Step step, Answer answer) {}
 
     Asked driveAndAsk(double rate) throws IOException, InterruptedException {
