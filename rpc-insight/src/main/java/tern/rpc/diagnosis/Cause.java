@@ -38,7 +38,7 @@ public record Cause(
         acquitted = List.copyOf(acquitted);
     }
 
-    /** The place where the advised change must be made. */
+    /** The place where the recommended change must be made. */
     public enum Where {
         CODE,
         STATEMENT,
@@ -50,9 +50,9 @@ public record Cause(
     }
 
     /**
-     * The advised change.
+     * The recommended change.
      *
-     * @param property the property to set; null if the advised change is not a property
+     * @param property the property to set; null if the recommended change is not a property
      * @param from the current value of the property
      * @param to the value to set; the library accepts this value
      * @param expectedP99Ms the expected 99th percentile of call times after the change, in milliseconds; -1 if unknown

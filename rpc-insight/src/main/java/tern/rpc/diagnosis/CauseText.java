@@ -9,7 +9,7 @@ import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.pool.PoolKind;
 
-/** Describes one part of the calls' extra time as a cause, with evidence and an advised change. */
+/** Describes one part of the calls' extra time as a cause, with evidence and a recommended change. */
 final class CauseText {
 
     /** A wait for a connection is noticeable if it takes at least this share of the latency target. */
@@ -43,7 +43,7 @@ final class CauseText {
         this.codeText = new CodeText(evidence, excess, poolText, operations);
     }
 
-    /** The kind and name of a cause, with the advised change. */
+    /** The kind and name of a cause, with the recommended change. */
     record Told(String kind, String name, Change change, List<String> facts) {}
 
     /** Describes this part as a cause. */

@@ -159,7 +159,8 @@ public final class Diagnostician {
 
     /**
      * Returns a line about the last change of a property that a diagnosis had advised. The line compares the expected
-     * effect with the measured one. Returns an empty string if no advised change was made. Any thread may call this.
+     * effect with the measured one. Returns an empty string if no recommended change was made. Any thread may call
+     * this.
      */
     public String checkedChange() {
         return check.line();

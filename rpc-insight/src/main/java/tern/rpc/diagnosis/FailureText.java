@@ -3,12 +3,12 @@ package tern.rpc.diagnosis;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** The advised changes for calls that fail. */
+/** The recommended changes for calls that fail. */
 final class FailureText {
 
     /**
      * @param text a part of the failure's name
-     * @param change the text of the advised change; the failure's name is appended to it
+     * @param change the text of the recommended change; the failure's name is appended to it
      */
     private record Known(Pattern text, String change) {
 

@@ -17,7 +17,7 @@ final class Hints {
 
     /**
      * @param called a prefix of the called method's name, beginning with the simple class name
-     * @param change the advised change
+     * @param change the recommended change
      */
     private record Hint(String called, String change) {}
 

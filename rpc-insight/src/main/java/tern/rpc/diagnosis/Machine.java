@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.evidence.MachineSecond;
 
 /**
- * The state of processors and memory during a miss. The value -1 means unknown.
+ * The state of processors and memory while calls miss the latency target. The value -1 means unknown.
  *
  * @param processors the number of processors that the process may use; a fraction is possible under a quota
  * @param own the number of processors that the process kept busy

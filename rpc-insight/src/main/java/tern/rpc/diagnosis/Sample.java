@@ -10,7 +10,7 @@ import tern.rpc.Phase;
  * @param phase the phase of the call's ledger
  * @param part the activity of the call's thread
  * @param path the stack frames of the application, the innermost first. If the thread waits for a lock, these are the
- *     frames of the last owner in the chain of lock owners, starting at the frame that holds the lock. If the thread
+ *     frames of the last owner in the chain of lock owners, starting at the frame that acquired the lock. If the thread
  *     waits for the initialization of a class, these are the frames of the thread that initializes the class
  * @param called the method of a library or of the JDK that the application's innermost frame calls, such as
  *     {@code Matcher.matches}; null if there is none
@@ -18,7 +18,7 @@ import tern.rpc.Phase;
  *     application's innermost frame in the waiting thread; null if the thread waits for neither
  * @param owner the name of the thread that holds the lock or initializes the class; null if the thread waits for
  *     neither
- * @param resolving whether the thread looked up a host name
+ * @param resolving whether the thread was looking up a host name
  * @param ownerPhase the phase of the call that holds the lock; null if no call holds the lock
  * @param cpuNanos the thread's total processor time so far; -1 if unknown
  * @param delayNanos the total time for which the thread has waited for a processor so far; -1 if unknown
@@ -62,7 +62,7 @@ record Sample(
                 delayNanos);
     }
 
-    /** Returns a copy with the same wait as a later sample of the same call. */
+    /** Returns a copy of this sample with the wait of a later sample of the same call. */
     Sample waitingAs(Sample later) {
         return new Sample(
                 atNanos,

@@ -165,7 +165,7 @@ final class StoreText {
                 + "; no pool size helps";
     }
 
-    /** Returns the advised change if all operations on a server became slower. */
+    /** Returns the recommended change if all operations on a server became slower. */
     private Change server(String server, Kind kind, String look) {
         String network = "the network to the " + server;
         String itself = "the " + server + " itself: " + look;

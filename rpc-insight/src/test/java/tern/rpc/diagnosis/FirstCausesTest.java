@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import tern.rpc.Phase;
 
-/** Tests the first cause and the advised change for typical failures. */
+/** Tests the first cause and the recommended change for typical failures. */
 class FirstCausesTest {
 
     private static final Consumer<Shop.Steps> USUAL = call -> call.own(2)

@@ -95,7 +95,7 @@ final class Shop implements Diagnostician.Surroundings {
         }
     }
 
-    /** Serves one call. Calls run in parallel, so the clock then returns to the start of the call. */
+    /** Serves one call. Then sets the simulated clock back to the start of the call, because calls run in parallel. */
     void call(String method, double queuedMillis, Consumer<Steps> body) {
         call(method, queuedMillis, null, body);
     }
@@ -149,7 +149,9 @@ final class Shop implements Diagnostician.Surroundings {
         return this;
     }
 
-    /** Serves calls with this body for several seconds, and returns the resulting diagnosis. */
+    /**
+     * Serves calls for several seconds, and returns the resulting diagnosis. The body defines the steps of each call.
+     */
     Diagnosis miss(Consumer<Steps> body) {
         for (int i = 0; i < 6; i++) {
             second(100, body);

@@ -88,7 +88,10 @@ public final class Script {
         return add("fail(" + exception + ")", (arguments, drop) -> CompletableFuture.failedFuture(exception));
     }
 
-    /** Adds a step that refuses the call with RESOURCE_EXHAUSTED as not executed, as an overloaded server does. */
+    /**
+     * Adds a step that refuses the call with RESOURCE_EXHAUSTED and marks it as not executed, like an overloaded
+     * server.
+     */
     public Script refuse() {
         return add(
                 "refuse()",
@@ -133,7 +136,7 @@ public final class Script {
                 .thenCompose(Function.identity());
     }
 
-    /** Returns a description of the unused steps for messages, or an empty string if every step was used. */
+    /** Returns a description of the unused steps for error messages, or an empty string if every step was used. */
     synchronized String left() {
         List<Step> unreached = new ArrayList<>(steps);
         return unreached.isEmpty()

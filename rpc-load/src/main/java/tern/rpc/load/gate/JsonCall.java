@@ -46,7 +46,7 @@ final class JsonCall implements Scenario.Call {
         this.target = options.server().resolve("/" + options.service() + "/" + options.method());
     }
 
-    /** Makes the first call. If it fails, the gate ends, because later calls would fail for the same reason. */
+    /** Makes the first call. If it fails, the gate exits, because later calls would fail for the same reason. */
     void tryOnce() throws CannotRunException, InterruptedException {
         HttpResponse<String> response;
         try {
@@ -102,7 +102,7 @@ final class JsonCall implements Scenario.Call {
 
     /**
      * Returns a failure with the code and message from the response body. If a proxy in front of the server has
-     * answered, the body is perhaps not JSON.
+     * answered, the body may not be JSON.
      */
     private static RpcException failure(HttpResponse<String> response) {
         try {

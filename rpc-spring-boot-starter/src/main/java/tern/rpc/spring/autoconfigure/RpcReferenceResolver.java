@@ -127,7 +127,7 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
     }
 
     /**
-     * Returns a description of the injection point for messages, such as {@code OrderController.users} or {@code
+     * Returns a description of the injection point for error messages, such as {@code OrderController.users} or {@code
      * OrderController, parameter 1 of the constructor}.
      */
     private static String place(DependencyDescriptor dependency) {

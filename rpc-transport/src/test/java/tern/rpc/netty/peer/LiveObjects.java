@@ -34,7 +34,7 @@ public record LiveObjects(Map<String, Count> byClass) {
      * includes the objects that hold the first count.
      */
     public static LiveObjects count() {
-        LiveObjects counted = parse(); // the next count does not include objects that wait for a cleaner now
+        LiveObjects counted = parse(); // objects that are now waiting for a cleaner are gone at the next count
         try {
             return parse();
         } finally {

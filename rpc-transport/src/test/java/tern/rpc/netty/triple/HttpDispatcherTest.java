@@ -163,7 +163,7 @@ class HttpDispatcherTest {
                         })));
     }
 
-    /** With every protocol, the answer reports a failure of the service rather than a mistake of the caller. */
+    /** With every protocol, the answer reports a failure of the service rather than a mistake by the caller. */
     @TestFactory
     Stream<DynamicTest> metadataThatCannotTravelIsAFailureOfTheService() {
         String path = WebSides.WORDS + "misspell";
