@@ -15,7 +15,7 @@ import tern.rpc.metrics.LatencyWindow;
  */
 final class ChartPoints {
 
-    /** The minimum change of the system clock after which the times of all points are computed again. */
+    /** The smallest change of the system clock that causes the times of all points to be computed again. */
     private static final Duration CLOCK_CHANGE = Duration.ofSeconds(2);
 
     private final LatencyWindow window;
@@ -32,8 +32,8 @@ final class ChartPoints {
      * Adds the points to an answer, together with a mark. The page sends this mark to request later points.
      *
      * @param at the current time
-     * @param since the mark of the answer whose points the page has; null if it has none. All points are returned if
-     *     the mark comes from another process or from before a change of the system clock.
+     * @param since the mark from the last answer that the page received; null if there was none. All points are
+     *     returned if the mark comes from another process or from before a change of the system clock.
      */
     void put(Map<String, Object> into, Instant at, @Nullable String since) {
         long second = window.second();
@@ -48,7 +48,10 @@ final class ChartPoints {
         into.put("next", run + second);
     }
 
-    /** Returns the second in a mark of the given run. For any other mark, returns a second that is never reached. */
+    /**
+     * Returns the second of the window that a mark of the given run contains. For any other mark, returns a second that
+     * is never reached.
+     */
     private static long secondIn(String mark, String run) {
         try {
             return mark.startsWith(run) ? Long.parseLong(mark.substring(run.length())) : Long.MAX_VALUE;

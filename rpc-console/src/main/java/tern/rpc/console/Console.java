@@ -71,7 +71,8 @@ final class Console {
     /**
      * Returns the data of the view with the given name; null if there is no such view.
      *
-     * @param since the {@code next} member of the page's last answer of the view {@code now}; null if the page has none
+     * @param since the value of {@code next} in the last answer that the page received for the view {@code now}; null
+     *     if there was none
      */
     @Nullable
     Map<String, Object> data(String name, @Nullable String since) {

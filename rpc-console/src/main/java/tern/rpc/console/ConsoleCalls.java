@@ -38,7 +38,7 @@ final class ConsoleCalls {
     static final int MAX_CALLS = 4;
 
     /**
-     * The maximum number of concurrent requests that stop a call. A low number is enough, because these requests end
+     * The maximum number of concurrent requests to stop a call. A low number is enough, because these requests end
      * immediately.
      */
     private static final int MAX_STOPS = 16;

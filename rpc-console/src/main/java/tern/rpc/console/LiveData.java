@@ -65,7 +65,7 @@ final class LiveData {
         return meters;
     }
 
-    /** @param since the {@code next} member of the answer whose points the page has; null if it has none */
+    /** @param since the value of {@code next} in the last answer that the page received; null if there was none */
     Map<String, Object> now(@Nullable String since) {
         Instant at = Instant.now();
         RpcServer server = access.server().get();

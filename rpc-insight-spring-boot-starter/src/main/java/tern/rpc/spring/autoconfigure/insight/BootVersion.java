@@ -8,9 +8,9 @@ import org.springframework.core.Ordered;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Stops an application on an older Spring Boot before it creates beans. Creating the beans would fail with missing
- * classes. This class uses only classes that also exist in Spring Boot 3. The RPC starter depends on this starter and
- * uses the same check.
+ * Stops an application that runs on an older Spring Boot version before it creates beans. Creating the beans would fail
+ * because classes are missing. This class uses only classes that also exist in Spring Boot 3. The RPC starter depends
+ * on this starter and uses the same check.
  */
 final class BootVersion implements ApplicationListener<ApplicationStartingEvent>, Ordered {
 

@@ -73,7 +73,7 @@ record DiagnosisPart(Diagnostician diagnostician) implements RpcReportPart {
                 history.minutes());
     }
 
-    /** Returns the current diagnosis, followed by one line for each of the last causes. */
+    /** Returns the current diagnosis, followed by one line for each of the most recent causes of earlier misses. */
     @Override
     public String text() {
         Diagnosis now = diagnostician.diagnosis();

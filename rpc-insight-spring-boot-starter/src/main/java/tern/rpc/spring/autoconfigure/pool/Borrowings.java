@@ -7,7 +7,7 @@ import tern.rpc.pool.PoolSnapshot;
 
 /**
  * Counts how often connections are borrowed from one pool. Measures how long borrowers wait for a connection and how
- * long they keep it. Thread-safe.
+ * long they hold it. Thread-safe.
  */
 final class Borrowings {
 

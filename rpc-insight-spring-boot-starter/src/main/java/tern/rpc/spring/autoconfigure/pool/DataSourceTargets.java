@@ -6,7 +6,7 @@ import javax.sql.DataSource;
 interface DataSourceTargets {
 
     /**
-     * Returns a measuring data source for the given one.
+     * Returns an instrumented data source to use instead of the given one.
      *
      * @return {@code source} itself if it belongs to another library
      */

@@ -22,8 +22,8 @@ import tern.rpc.pool.PoolSource;
 
 /**
  * Measures every data source that no library-specific {@code BeanPostProcessor} measures: pools of other libraries, and
- * data sources without a pool. A data source that delegates to others keeps its class. Its targets are measured
- * instead, unless they are beans.
+ * data sources without a pool. A data source that delegates to others is not replaced. Instead, the data sources to
+ * which it delegates are measured, unless they are beans themselves.
  */
 final class DataSourceWatch implements BeanPostProcessor {
 
@@ -88,7 +88,7 @@ final class DataSourceWatch implements BeanPostProcessor {
         }
     }
 
-    @SuppressWarnings("unchecked") // Spring's map declares its values as data sources.
+    @SuppressWarnings("unchecked") // Spring declares the targets as Map<Object, DataSource>.
     private void replace(
             Map<?, ?> targets, @Nullable DataSource first, String beanName, Consumer<DataSource> otherwise) {
         boolean found = false;

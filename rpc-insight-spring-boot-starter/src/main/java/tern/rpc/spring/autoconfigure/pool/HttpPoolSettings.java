@@ -7,7 +7,7 @@ import tern.rpc.settings.PropertyCheck;
 
 /**
  * The validated settings of HTTP clients. If the application sets only the limit for all hosts, the limit per host gets
- * the same value. A lower limit per host would reduce the total without notice.
+ * the same value. Otherwise a lower limit per host would silently reduce the total.
  */
 record HttpPoolSettings(int maxTotal, int maxPerHost, Duration maxWait) {
 

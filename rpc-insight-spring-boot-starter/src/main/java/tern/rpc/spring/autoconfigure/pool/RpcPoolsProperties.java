@@ -61,15 +61,15 @@ public record RpcPoolsProperties(
      *
      * @param threads Number of threads.
      * @param queueCapacity Maximum number of tasks that wait for a thread. Default: ten times the number of threads.
-     * @param rejection Reaction to a task when the queue is full: abort rejects the task, caller-runs runs it on the
-     *     submitting thread.
+     * @param rejection What happens to a task when the queue is full: abort rejects the task, caller-runs runs it on
+     *     the submitting thread.
      */
     public record Executor(
             @DefaultValue("8") int threads,
             @Nullable Integer queueCapacity,
             @DefaultValue("abort") Rejection rejection) {}
 
-    /** The reaction to a task when the queue is full. */
+    /** What happens to a task when the queue is full. */
     public enum Rejection {
         ABORT,
         CALLER_RUNS

@@ -39,7 +39,10 @@ public final class SettingOrigins {
         return binder.bind(name(property), Bindable.of(type)).orElse(null);
     }
 
-    /** Returns the name for a lookup. The application's names of pools may contain capitals and underscores. */
+    /**
+     * Returns the property name in the form that the binder accepts. Pool names chosen by the application may contain
+     * capitals and underscores.
+     */
     private static ConfigurationPropertyName name(String property) {
         return ConfigurationPropertyName.adapt(property, '.');
     }

@@ -13,7 +13,7 @@ import org.springframework.boot.tomcat.TomcatConnectorCustomizer;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Gives Tomcat's first connector a measuring thread pool, just before the connector would create its own pool. An
+ * Gives Tomcat's first connector an instrumented thread pool, just before the connector would create its own pool. An
  * executor that the application has set or that uses virtual threads is not replaced.
  */
 final class TomcatWatch implements TomcatConnectorCustomizer {

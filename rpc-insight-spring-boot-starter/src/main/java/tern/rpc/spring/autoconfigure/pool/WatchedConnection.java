@@ -174,8 +174,8 @@ final class WatchedConnection implements InvocationHandler {
         }
 
         /**
-         * Wraps a statement's rows in a measuring proxy. Returns the rows without a proxy if no fetch size is set,
-         * because the driver reads all rows at once in this case.
+         * Wraps a statement's {@code ResultSet} in an instrumented proxy. Returns it without a proxy if no fetch size
+         * is set, because the driver reads all rows at once in this case.
          */
         private @Nullable Object rows(Statement proxy, @Nullable String text, @Nullable Object result)
                 throws SQLException {
@@ -185,7 +185,10 @@ final class WatchedConnection implements InvocationHandler {
         }
     }
 
-    /** A proxy for rows that measures the time to read them, and adds this time to the statement's time. */
+    /**
+     * A proxy for a {@code ResultSet} that measures the time to read its rows, and adds this time to the statement's
+     * time.
+     */
     private record WatchedRows(
             Statement statement, ResultSet rows, @Nullable String text) implements InvocationHandler {
 

@@ -12,7 +12,9 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 import tern.rpc.settings.RpcStartException;
 
-/** Tests that an application on an older Spring Boot stops with the versions in the message. */
+/**
+ * Tests that an application on an older Spring Boot version fails to start, and that the message names the versions.
+ */
 class BootVersionTest {
 
     @ParameterizedTest
