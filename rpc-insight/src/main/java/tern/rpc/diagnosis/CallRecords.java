@@ -16,8 +16,8 @@ import tern.rpc.evidence.ThreadIds;
 import tern.rpc.metrics.CallObserver;
 
 /**
- * Records the calls of each method: their counts, the last calls that missed the latency target or failed, and some
- * calls that met the target, for comparison. Records up to {@value #MAX_METHODS} methods separately. Calls of any
+ * Records the calls of each method: their counts, the most recent calls that missed the latency target or failed, and
+ * some calls that met the target, for comparison. Records up to {@value #MAX_METHODS} methods separately. Calls of any
  * further methods are counted under {@value #OTHERS}. Thread-safe.
  */
 final class CallRecords implements CallObserver {
@@ -158,7 +158,7 @@ final class CallRecords implements CallObserver {
         return ages;
     }
 
-    /** Returns the last calls of all methods. */
+    /** Returns the most recent calls of all methods. */
     CallTrace trace() {
         return trace;
     }

@@ -261,9 +261,9 @@ final class CallSamples {
     }
 
     /**
-     * Returns the operation that calls run most often in the waiting method when they do not wait for the lock. The JVM
-     * does not report which virtual thread owns a lock, so this code assumes that other calls in the same method own
-     * it.
+     * Looks at all samples of the waiting method in which the call does not wait for the lock. Returns the operation
+     * that at least half of these samples show. The JVM does not report which virtual thread owns a lock, so this code
+     * assumes that other calls in the same method own it.
      */
     private @Nullable Phase likelyOwnersIn(Part lock) {
         StackTraceElement waiting = lineOf(lock);

@@ -45,14 +45,14 @@ public record Cause(
         PEER,
         MACHINE,
         PROPERTY,
-        /** The place is unknown because the evidence suggests no change. */
+        /** The evidence does not show where a change is needed. */
         UNKNOWN
     }
 
     /**
      * The recommended change.
      *
-     * @param property the property to set; null if the recommended change is not a property
+     * @param property the property to set; null if the recommended change does not set a property
      * @param from the current value of the property
      * @param to the value to set; the library accepts this value
      * @param expectedP99Ms the expected 99th percentile of call times after the change, in milliseconds; -1 if unknown

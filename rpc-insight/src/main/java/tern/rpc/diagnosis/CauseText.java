@@ -66,8 +66,8 @@ final class CauseText {
     }
 
     /**
-     * Adds advice to the change if the operation runs while its call holds a lock or a connection that other calls wait
-     * for.
+     * Extends the recommended change if the operation runs while its call holds a lock or a connection that other calls
+     * wait for.
      */
     private Change withoutHolding(Change change, Part part) {
         String held = null;

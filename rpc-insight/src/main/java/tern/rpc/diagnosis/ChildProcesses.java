@@ -15,8 +15,8 @@ final class ChildProcesses {
     private ChildProcesses() {}
 
     /**
-     * A program is remembered for this time after it was last seen, because most short programs have ended before the
-     * next look.
+     * A program is remembered for this time after it was last seen. Most short-lived programs end before the next
+     * check.
      */
     private static final Duration REMEMBERED = Duration.ofSeconds(10);
 

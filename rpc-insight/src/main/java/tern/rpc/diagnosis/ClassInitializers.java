@@ -34,12 +34,12 @@ final class ClassInitializers {
      */
     private static final double STANDS = 0.01;
 
-    private final Map<Long, Stand> last = new HashMap<>(); // the last sample of each thread that seemed to run
+    private final Map<Long, Stand> last = new HashMap<>(); // the last sample of each thread that appeared to run
     private final Random random = new Random(3);
     private List<ThreadLook> found = List.of(); // the threads that run static initializers
     private long searchedNanos; // the time of the last search of all threads; 0 before the first search
 
-    /** A sample of a thread that seemed to run. */
+    /** A sample of a thread that appeared to be running. */
     private record Stand(long atNanos, StackTraceElement frame, long cpuNanos) {
 
         boolean isSame(Stand later) {

@@ -75,7 +75,7 @@ final class CodeText {
         };
     }
 
-    /** Returns the text for a part on which only tasks of an executor spend time, while calls wait for these tasks. */
+    /** Returns the text for a part in which only an executor's tasks spend time, while calls wait for these tasks. */
     private Told task(Part part, String executor, TaskWatch.Executor tasks) {
         StackTraceElement line = tasks.lines.get(part);
         StackTraceElement caller = tasks.callers.get(part);
@@ -119,7 +119,10 @@ final class CodeText {
                 facts);
     }
 
-    /** Describes code that repeats an operation with pauses, because it waits for another thread or process. */
+    /**
+     * Describes code that polls: it repeats an operation and sleeps in between, because it waits for another thread or
+     * process.
+     */
     private static Told polling(Part part, Operations.Polled polled, String shown, @Nullable StackTraceElement line) {
         String attempts = Math.round(polled.attempts()) + " times " + polled.name() + " a call, in " + shown;
         boolean isLock = polled.phase() == Phase.REDIS && polled.name().startsWith("SET");
@@ -294,7 +297,7 @@ final class CodeText {
                 line);
     }
 
-    /** Returns the text for log lines that the threads of calls write themselves. */
+    /** Returns the text for the time that the threads of calls spend writing log lines. */
     Told log() {
         List<String> facts = new ArrayList<>();
         facts.add(Operations.perCall("log", operations.of(Phase.LOGGING, ""), -1));

@@ -30,7 +30,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     /** A pause of the application threads during a garbage collection. */
     private record Pause(long fromNanos, long toNanos, String cause) {}
 
-    /** The memory that old objects still used after a collection. */
+    /** The memory that surviving objects occupied after a collection: all memory pools of the heap except Eden. */
     private record Use(long atNanos, long bytes, boolean major) {}
 
     /**
@@ -125,9 +125,9 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     }
 
     /**
-     * Returns the share of the heap that old objects use after collections, or -1 if unknown. This is the share after
-     * the last major collection if that collection was less than a minute ago. Otherwise it is the smallest share after
-     * any of the last {@link #RECENT} collections.
+     * Returns the share of the heap that surviving objects occupy after collections, or -1 if unknown. This is the
+     * share after the last major collection if that collection was less than a minute ago. Otherwise it is the smallest
+     * share after any of the last {@link #RECENT} collections.
      */
     synchronized double live(long now) {
         long max = Runtime.getRuntime().maxMemory();

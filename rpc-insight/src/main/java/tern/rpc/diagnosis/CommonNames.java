@@ -7,18 +7,23 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Gives related samples a common name. If code computes in many small methods, its samples get the name of their common
- * caller. All samples that wait for the same lock get a name that includes the lock's usual holder.
+ * Gives related samples a common name. If the processor time of calls is spread over many small methods, the samples
+ * get the name of the common caller. All samples that wait for the same lock get a name that includes the lock's usual
+ * holder.
  *
- * @param caller the common caller of computing code; null if each method keeps its own name
+ * @param caller the common caller of the code that uses processor time; null if each method is reported under its own
+ *     name
  * @param holders for each lock with a usual holder, the part name that includes this holder
  */
 record CommonNames(@Nullable String caller, Map<String, String> holders) {
 
-    /** A method keeps its own name if it accounts for at least this share of the samples of computing code. */
+    /**
+     * If one method accounts for at least this share of the samples of running code, each method is reported under its
+     * own name.
+     */
     private static final double HOT = 0.4;
 
-    /** A common caller must be on the stack in at least this share of the samples of computing code. */
+    /** A common caller must be on the stack in at least this share of the samples of running code. */
     private static final double COMMON = 0.7;
 
     /** A lock's usual holder is a holder found in at least this share of the lock's samples. */
@@ -53,7 +58,10 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
         return end < 0 ? null : name.substring(0, end);
     }
 
-    /** Returns the part names that include the usual holder, by lock. Locks without a usual holder are missing. */
+    /**
+     * Returns, for each lock, the part name that includes the lock's usual holder. Locks without a usual holder are
+     * omitted.
+     */
     static Map<String, String> holders(List<List<Sample>> calls) {
         Map<String, Map<String, Integer>> found = new HashMap<>();
         for (List<Sample> list : calls) {
@@ -77,8 +85,8 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
     }
 
     /**
-     * Returns the innermost method found on at least the share {@link #COMMON} of the computing stacks. Returns null if
-     * a single method is the innermost frame of at least the share {@link #HOT} of these stacks.
+     * Returns the innermost method that is on the stack in at least the share {@link #COMMON} of the samples of running
+     * code. Returns null if a single method is the innermost frame in at least the share {@link #HOT} of these samples.
      */
     static @Nullable String caller(Iterable<List<Sample>> calls) {
         Map<String, Integer> innermost = new HashMap<>();

@@ -48,10 +48,13 @@ public final class Diagnostician {
     private static final long RECORDING_PAUSE_NANOS = TimeUnit.MINUTES.toNanos(10);
     private static final int KEPT_SECONDS = 60;
 
-    /** If a miss has lasted for this long, slow methods are learned although calls still miss the target. */
+    /**
+     * If calls have missed the target for this long, the usual times of slow methods are learned even from calls that
+     * still miss it.
+     */
     private static final long LONG_MISS_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    /** Slow methods are learned only while they receive at most this share of all calls. */
+    /** The usual times of slow methods are learned only while these methods receive at most this share of all calls. */
     private static final double MAX_SLOW_SHARE = 0.1;
 
     private final long targetNanos;
@@ -90,7 +93,7 @@ public final class Diagnostician {
         /** Returns all pools of the application. */
         List<PoolSource> pools();
 
-        /** Returns the way in which log lines are written. */
+        /** Returns how log lines reach their appenders. */
         default LoggingMode logging() {
             return LoggingMode.ASYNCHRONOUS;
         }
@@ -139,8 +142,9 @@ public final class Diagnostician {
     }
 
     /**
-     * Returns the last flight recording if it was started during the current miss. If there is no miss now, returns the
-     * last flight recording if it was started outside of a miss. Otherwise returns null. Any thread may call this.
+     * Returns the last flight recording if it was started during the present period in which calls miss the latency
+     * target. If calls meet the target now, returns the last flight recording if it was started outside of all such
+     * periods. Otherwise returns null. Any thread may call this.
      */
     public @Nullable Recorded recordedNow() {
         Recorded last = recording.last();
@@ -158,9 +162,9 @@ public final class Diagnostician {
     }
 
     /**
-     * Returns a line about the last change of a property that a diagnosis had advised. The line compares the expected
-     * effect with the measured one. Returns an empty string if no recommended change was made. Any thread may call
-     * this.
+     * Returns a line about the last change of a property that a diagnosis had recommended. The line compares the
+     * expected effect with the measured one. Returns an empty string if no recommended change was made. Any thread may
+     * call this.
      */
     public String checkedChange() {
         return check.line();
@@ -244,9 +248,10 @@ public final class Diagnostician {
     }
 
     /**
-     * Learns the usual times of rarely called methods that have never met the target, from a second in which no other
-     * calls were late. Without this rule, a miss that began at the start of the application would never end while such
-     * a method, for example a long poll, is called.
+     * Learns the usual times of rarely called methods that have never met the target. Learns them only from a second in
+     * which no other calls were late. An example of such a method is a long poll. If calls to it missed the target from
+     * the start of the application, its usual times would otherwise never be learned, and the diagnosis would report a
+     * miss forever.
      */
     private void learnSlowMethods(long sinceLastNanos, Evidence.Counts counts) {
         List<EndedCall> late = records.bad(sinceLastNanos);

@@ -24,7 +24,8 @@ final class Excess {
     private static final int MAX_ACCOUNTS = 512;
 
     /**
-     * Fixing a cause also fixes a failed call if at least this share of the failed part's time belongs to the cause.
+     * Removing a cause is assumed to prevent a call's failure if at least this share of the failed part's time is
+     * attributed to the cause.
      */
     private static final double HALF = 0.5;
 
@@ -34,7 +35,7 @@ final class Excess {
     private final Evidence evidence;
     private final Map<String, Integer> badByMethod = new TreeMap<>();
 
-    /** The samples of late or failed calls' threads. */
+    /** The samples of the threads of late or failed calls. */
     final CallSamples samples;
 
     /** A late or failed call's time by part, averaged over all such calls. */
@@ -92,8 +93,8 @@ final class Excess {
     }
 
     /**
-     * Returns the part to which the call's failure belongs. Returns null if the call did not fail, or if the time that
-     * the call took explains the failure.
+     * Returns the part to which the call's failure is attributed. Returns null if the call did not fail, or if the time
+     * that the call took explains the failure.
      */
     private @Nullable Part failureOf(EndedCall call) {
         Part failure = FailurePart.of(call);
@@ -156,7 +157,7 @@ final class Excess {
 
     /**
      * Returns how long each part of the method's calls usually takes. If this has not been learned yet, returns the
-     * mean over those calls of the observed period that met the latency target.
+     * mean over the calls in the observed period that met the latency target.
      */
     private @Nullable Times usualOf(String method) {
         Times known = evidence.usual().of(method);
@@ -194,7 +195,7 @@ final class Excess {
         return excess;
     }
 
-    /** Returns the recorded calls of the period that met the target. */
+    /** Returns the recorded calls in the observed period that met the latency target. */
     List<EndedCall> good() {
         return evidence.good();
     }
@@ -209,8 +210,8 @@ final class Excess {
     }
 
     /**
-     * Returns the mean extra time of the late or failed calls that spent time on matching parts. The result does not
-     * include the time of the matching parts.
+     * Considers the late or failed calls that spent time on matching parts. Returns the mean extra time that these
+     * calls spent on all other parts.
      */
     Times ofCallsWith(Predicate<Part> wanted) {
         Times sum = new Times();

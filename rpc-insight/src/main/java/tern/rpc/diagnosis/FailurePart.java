@@ -21,8 +21,8 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Finds the part of a call's time to which the call's failure belongs. The name of this part contains no values from
- * the call, such as ids.
+ * Determines the part of a call's time to which the call's failure is attributed. The name of this part contains no
+ * values from the call, such as ids.
  */
 final class FailurePart {
 

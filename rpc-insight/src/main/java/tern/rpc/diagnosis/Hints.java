@@ -21,7 +21,7 @@ final class Hints {
      */
     private record Hint(String called, String change) {}
 
-    /** The advice for code that computes in these methods. */
+    /** The advice for application code that spends processor time in the methods listed here. */
     private static final List<Hint> COMPUTING = List.of(
             new Hint("Matcher.", REGEX),
             new Hint("Pattern.", REGEX),
@@ -44,7 +44,7 @@ final class Hints {
             new Hint("SSLContext.", "create the context once and keep it"),
             new Hint("Thread.getStackTrace", EXCEPTION));
 
-    /** The advice for code that waits in these methods. */
+    /** The advice for application code that waits in the methods listed here. */
     private static final List<Hint> WAITING = List.of(
             new Hint("SecureRandom.", RANDOM),
             new Hint("UUID.randomUUID", RANDOM),
@@ -59,8 +59,8 @@ final class Hints {
     private Hints() {}
 
     /**
-     * Returns the advice for code that computes in this method, preceded by a separator, or an empty string if there is
-     * none.
+     * Returns the advice for code that spends processor time in this method, preceded by a separator, or an empty
+     * string if there is none.
      */
     static String computing(@Nullable String called) {
         if (called != null && called.endsWith(".<init>") && isThrowable(called)) {

@@ -8,9 +8,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stores the history of an application: up to {@value #MAX_EPISODES} causes of misses from the last 24 hours, the
- * values measured in each second of the last ten minutes, and the values measured in each minute of the last 24 hours.
- * Thread-safe.
+ * Stores the history of an application: up to {@value #MAX_EPISODES} causes of missed latency targets from the last 24
+ * hours, the values measured in each second of the last ten minutes, and the values measured in each minute of the last
+ * 24 hours. Thread-safe.
  */
 public final class History {
 

@@ -25,7 +25,7 @@ final class Leaves {
     private final Map<Part, List<Symptom>> symptoms = new HashMap<>();
     private final double leastSymptomNanos;
 
-    /** @param leastSymptomNanos the minimum time per call for which a symptom is remembered */
+    /** @param leastSymptomNanos the minimum time of a symptom per call; shorter symptoms are not remembered */
     Leaves(double leastSymptomNanos) {
         this.leastSymptomNanos = leastSymptomNanos;
     }

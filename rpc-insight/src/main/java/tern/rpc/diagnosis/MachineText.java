@@ -11,7 +11,7 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.evidence.MachineSecond;
 import tern.rpc.pool.ApplicationCode;
 
-/** Describes causes related to processors, memory and computing code. */
+/** Describes causes related to processors, to memory and to code that uses processor time. */
 final class MachineText {
 
     /** The heap is nearly full if at least this share of it is in use after a collection. */
@@ -21,8 +21,8 @@ final class MachineText {
     private static final double STOLEN = 0.1;
 
     /**
-     * Computing code is reported as allocating too much if the allocation rate exceeds both {@link #MIN_STORM} and this
-     * multiple of the usual rate.
+     * Code that uses processor time is reported as allocating too much if the allocation rate exceeds both
+     * {@link #MIN_STORM} and this multiple of the usual rate.
      */
     private static final double STORM = 10;
 
@@ -309,8 +309,8 @@ final class MachineText {
     }
 
     /**
-     * Returns the advice for a nearly full heap. A larger heap is advised only if it fits within the container's memory
-     * limit.
+     * Returns the advice for a nearly full heap. A larger heap is recommended only if it fits within the container's
+     * memory limit.
      */
     private String nearlyFull() {
         long heap = Runtime.getRuntime().maxMemory() >> 20;

@@ -17,7 +17,10 @@ final class MissWatch {
     private static final int SLOW_CALLS = 20;
     private static final int MAX_SLOW_CALLS = FAST_CALLS * SLOW_SECONDS / FAST_SECONDS;
 
-    /** A miss ends if no call has ended for this time. */
+    /**
+     * The calls of the last {@value #FAST_SECONDS} seconds show a miss only if at least one call has ended within this
+     * time.
+     */
     private static final int RECENT_SECONDS = 3;
 
     private static final int MIN_BAD = 5;
@@ -32,7 +35,7 @@ final class MissWatch {
      */
     private static final int WARM_UP_SECONDS = 60;
 
-    /** The number of seconds with calls before the watcher learns usual times. */
+    /** Usual times are learned only after calls have ended in this number of seconds. */
     private static final int LEARNING_SECONDS = 30;
 
     // for each second, the number of calls and the number of late, failed or refused calls
@@ -64,8 +67,9 @@ final class MissWatch {
         boolean bareMiss = false;
         if (calls(FAST_SECONDS) >= FAST_CALLS) {
             bareMiss = calls(RECENT_SECONDS) > 0 && isMiss(FAST_SECONDS, FAST_CALLS);
-            // The last minute is not used if it contains many calls. In that case, the application was busy until calls
-            // stopped a moment ago.
+            // If there are few calls, all calls of the last minute are counted. If that minute contains many calls, the
+            // application was busy until calls stopped a moment ago. Its share of late calls then no longer describes
+            // the present.
         } else if (calls(FAST_SECONDS) > 0 && calls(SLOW_SECONDS) < MAX_SLOW_CALLS) {
             bareMiss = isMiss(SLOW_SECONDS, SLOW_CALLS);
         }

@@ -13,7 +13,7 @@ record Part(Kind kind, String name) {
         QUEUE(true),
         /** The time spent reading the request. */
         DECODE(false),
-        /** Code that computes. The part is named after the application's innermost stack frame. */
+        /** Code that uses processor time. The part is named after the application's innermost stack frame. */
         COMPUTING(false),
         /** The wait for a lock. The name contains the lock and the stack frame of the lock's owner. */
         LOCK(false),
@@ -39,7 +39,7 @@ record Part(Kind kind, String name) {
          * part is named after the class.
          */
         CLASS_INITIALIZATION(false),
-        /** Native code that runs without using processor time. */
+        /** Native code in which a thread appears to run but uses no processor time. */
         NATIVE(false),
         /** The wait for a connection from a pool. */
         POOL(true),
@@ -72,7 +72,7 @@ record Part(Kind kind, String name) {
         FAILURE(false),
         /** A limit on concurrent calls that is not the number of workers. */
         LIMIT(false),
-        /** Time without an explanation. */
+        /** Time that no evidence explains. */
         UNEXPLAINED(false);
 
         private final boolean passedOn;
@@ -82,7 +82,7 @@ record Part(Kind kind, String name) {
         }
 
         /**
-         * Returns whether time spent on this part is only a symptom. Such time is assigned to the work for which the
+         * Returns whether time spent on this part is only a symptom. Such time is attributed to the work for which the
          * call waited.
          */
         boolean isPassedOn() {

@@ -7,7 +7,7 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * A pool's state during a miss.
+ * A pool's state while calls miss the latency target.
  *
  * @param now the current state of the pool
  * @param since the counts and sums from the observed period

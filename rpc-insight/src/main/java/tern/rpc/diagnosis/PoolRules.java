@@ -9,8 +9,8 @@ import tern.rpc.pool.PoolKind;
 final class PoolRules {
 
     /**
-     * If the other work of calls takes at least this share of the time that they wait for results, the other work is
-     * the cause of a full pool.
+     * Calls that wait for the results of tasks may also do other work. If this other work takes at least this share of
+     * the time spent waiting for results, only the other work counts as a reason why the pool is full.
      */
     private static final double MIN_OTHER_WORK = 0.1;
 
@@ -37,8 +37,8 @@ final class PoolRules {
     }
 
     /**
-     * Assigns the wait for connections to the operations run by the connections' holders, if calls hold connections for
-     * longer than usual.
+     * Attributes the wait for connections to the operations run by the calls that hold the connections, if they hold
+     * them for longer than usual.
      */
     void apply() {
         for (Part part : leaves.longestFirst()) {
@@ -88,8 +88,8 @@ final class PoolRules {
     }
 
     /**
-     * Returns the extra time of the calls that waited for a pool or a worker, without these waits. The calls that hold
-     * the connections are assumed to do the same work.
+     * Returns the extra time of the calls that waited for a pool or a worker. The result does not include these waits.
+     * The calls that hold the connections are assumed to do the same work as the waiting calls.
      */
     private Times workOfHolders() {
         Times used = leaves.only(PoolRules::mayHold);
@@ -108,8 +108,9 @@ final class PoolRules {
     }
 
     /**
-     * Leaves out waits for results if the calls also do other work. The tasks for which such calls wait often wait for
-     * the pool themselves, and a call rarely holds a connection while it waits for a task.
+     * Removes the waits for the results of tasks from the given work, if calls also do enough other work (see
+     * {@link #MIN_OTHER_WORK}). Such waits do not explain a full pool: a call rarely holds a connection while it waits
+     * for a task, and the tasks often wait for the pool themselves.
      */
     private static Times withoutResults(Times work) {
         Times other = work.only(part -> part.kind() != Kind.RESULT);

@@ -15,10 +15,10 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Describes waits for connections, workers and executors, and advises pool sizes. */
+/** Describes waits for connections, workers and executors, and recommends pool sizes. */
 final class PoolText {
 
-    /** The advice may add load to a resource only if at most this share of the resource is busy. */
+    /** More workers are recommended only if a call that has a worker takes at most this share of the latency target. */
     private static final double FULL = 0.8;
 
     /** The number of calls is considered higher than usual if it is at least this multiple of the usual number. */
@@ -304,7 +304,7 @@ final class PoolText {
     }
 
     /**
-     * Advises more threads for an executor. The number of threads comes from a queueing formula, because the replay
+     * Recommends more threads for an executor. The number of threads comes from a queueing formula, because the replay
      * does not include an executor's tasks.
      */
     private @Nullable Change executor(PoolSnapshot pool, int threads) {

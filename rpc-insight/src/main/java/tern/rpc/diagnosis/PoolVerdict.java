@@ -44,7 +44,7 @@ record PoolVerdict(
 
     private static final double HALF = 0.5;
 
-    /** The largest pool size that is ever advised. */
+    /** The largest pool size that a diagnosis recommends. */
     private static final int MAX_SIZE = 2_000;
 
     /** If less than this share of a pool is busy, its size is not the reason for waits. */
@@ -65,7 +65,7 @@ record PoolVerdict(
     enum Reason {
         /** Calls that took connections have ended without returning the connections. */
         LEAKED,
-        /** Code outside of calls keeps connections for a long time. */
+        /** Code that runs outside of calls holds connections for a long time. */
         HELD_BY_OTHERS,
         /** No connection is idle, and new connections cannot be opened fast enough. */
         OPENING,

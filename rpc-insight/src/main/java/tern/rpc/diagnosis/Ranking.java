@@ -11,7 +11,7 @@ import tern.rpc.diagnosis.Part.Kind;
 
 /**
  * Ranks the causes of a miss by the time that they cost late or failed calls. As in the profiler wPerf, the time of a
- * wait is assigned to the work for which the call waited. A wait for a worker goes to the work of the workers, a wait
+ * wait is attributed to the work for which the call waited. A wait for a worker goes to the work of the workers, a wait
  * for a connection to the work of its holders, a wait for a lock to an operation of its owner, and a wait for a result
  * to the tasks of the executor. A part that does not wait for other work is a cause. docs/diagnosis.md describes the
  * rules.
@@ -34,8 +34,8 @@ final class Ranking {
     private static final double MIN_CERTAIN = 0.3;
 
     /**
-     * If the certain times of two causes differ by less than this share, the cause whose removal saves more calls is
-     * ranked first.
+     * If the weights ({@link #weight}) of two adjacent causes differ by less than this share, the cause whose removal
+     * saves more calls is ranked first.
      */
     private static final double CLOSE = 0.2;
 
@@ -49,8 +49,7 @@ final class Ranking {
     private static final Set<String> LIMITS = Set.of("method", "connection", "unread");
 
     /**
-     * The first characters of the refusal reason for a web request that the application itself refused, as in
-     * {@code status 503}.
+     * The prefix of the refusal reason for a web request that the application itself refused, as in {@code status 503}.
      */
     static final String STATUS = "status ";
 
@@ -128,16 +127,17 @@ final class Ranking {
     }
 
     /**
-     * Returns the certain time of a part, minus the time that usual slow calls also spend on this part. Without the
-     * subtraction, an operation with varying duration would seem slower in late calls even if it did not change.
+     * Returns the lower bound for the time spent on a part, minus the extra time that this part takes even in the
+     * slowest tenth of the usual calls. Without the subtraction, an operation with varying duration would seem slower
+     * in late calls even if it did not change.
      */
     private double weight(Part part) {
         return Math.max(0, certain(part) - excess.selected(part, Operations.only(part)));
     }
 
     /**
-     * Returns the parts sorted by weight, then by certain time. If two neighbors have similar weights, the part whose
-     * removal would save more calls comes first.
+     * Returns the parts sorted by weight, then by the lower bound for their time. If two adjacent parts have similar
+     * weights, the part whose removal would save more calls comes first.
      */
     private List<Part> ranked() {
         List<Part> parts = new ArrayList<>(leaves.longestFirst());
@@ -163,7 +163,7 @@ final class Ranking {
     }
 
     /**
-     * Adds ten times the latency target for each refused call. The time is assigned to the wait for a worker, to
+     * Adds ten times the latency target for each refused call. The time is attributed to the wait for a worker, to
      * another limit, or to the application if the application refused the call itself.
      */
     private void addRefused() {

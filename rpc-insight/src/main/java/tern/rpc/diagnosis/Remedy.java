@@ -7,9 +7,9 @@ import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Checks a pool size before it is advised. The library must accept the size, the size must be larger than the current
- * one, and the processors must not be fully used. A replay of the last calls with the new size must meet the latency
- * target. A replay with the current sizes must approximately reproduce the measured times.
+ * Checks a pool size before it is recommended. The library must accept the size, the size must be larger than the
+ * current one, and the processors must not be fully used. A replay of the most recent calls with the new size must meet
+ * the latency target. A replay with the current sizes must approximately reproduce the measured times.
  */
 final class Remedy {
 
@@ -24,9 +24,10 @@ final class Remedy {
     }
 
     /**
-     * A size that passed the check.
+     * A recommended pool size.
      *
-     * @param expectedNanos the expected 99th percentile of the calls' times with this size, in nanoseconds
+     * @param expectedNanos the expected 99th percentile of the calls' times with this size, in nanoseconds; negative if
+     *     unknown
      */
     record Size(PoolSetting setting, int value, double expectedNanos) {}
 

@@ -21,7 +21,7 @@ final class RemedyCheck {
     private long changedNanos = -1;
     private volatile String line = "";
 
-    /** Records the change advised for the first cause. */
+    /** Records the change recommended for the first cause. */
     void advised(Change change) {
         if (change.property() != null && change.expectedP99Ms() >= 0 && changedNanos < 0) {
             advised = change;
@@ -31,7 +31,7 @@ final class RemedyCheck {
     /**
      * Checks whether the recorded change has been made, and updates the line.
      *
-     * @param p99Ms the last minute's 99th percentile of the calls' times in milliseconds
+     * @param p99Ms the 99th percentile of the call times in the last minute, in milliseconds
      */
     void look(List<PoolSnapshot> pools, double p99Ms, long now) {
         Change change = advised;

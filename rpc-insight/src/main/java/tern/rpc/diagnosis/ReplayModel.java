@@ -186,7 +186,7 @@ final class ReplayModel {
                     (double) calls.get(call).serviceNanos(), calls.get(call).uses()[kind] * useNanos);
         }
 
-        /** Returns the time for which a call works without a connection. */
+        /** Returns the time for which a call works while it holds no connection. */
         private double work(int call) {
             double all = calls.get(call).serviceNanos();
             return calls.get(call).uses()[kind] > 0 ? all - use(call) : all;

@@ -20,13 +20,13 @@ final class Shares {
     /** The relative weights of the activities in the calls' own time. */
     final Times own = new Times();
 
-    // For each operation, the parts that receive some of its time, weighted in units of samples.
+    // For each operation, the parts that take a share of its time. The weight of a part is a number of samples.
     private final Map<Phase, Times> moved = new EnumMap<>(Phase.class);
     private final Map<Phase, Double> looks = new EnumMap<>(Phase.class);
     private int ownLooks;
 
     /**
-     * Adds the samples of one call to the weights.
+     * Adds the samples of one call to the weights of the parts.
      *
      * @param samples the call's samples, oldest first
      */

@@ -123,7 +123,7 @@ final class StackReader {
             new Library("org.eclipse.angus.mail.", Kind.SOCKET));
 
     /**
-     * Prefixes of the classes that run statements of an embedded database. A thread that computes in these classes does
+     * Class-name prefixes of the code that runs an embedded database's statements. A thread that runs this code does
      * the work of the database; it does not read results.
      */
     private static final List<String> ENGINES = List.of(
@@ -136,7 +136,7 @@ final class StackReader {
             "org.apache.derby.impl.sql.execute.",
             "org.sqlite.core.NativeDB");
 
-    /** Prefixes of the classes of pools that hand out database connections. */
+    /** Class-name prefixes of pools that hand out database connections. */
     private static final List<String> POOLS = List.of(
             "com.zaxxer.hikari.",
             "com.alibaba.druid.pool.DruidDataSource",
@@ -435,7 +435,8 @@ final class StackReader {
 
     /**
      * Returns the simple name of the application class that this thread initializes; null if there is none. If one
-     * static initializer runs another one, returns the outer class, because other threads wait for the outer class.
+     * static initializer triggers another one, returns the class whose initialization began first, because other
+     * threads wait for that class.
      */
     static @Nullable String initialized(ThreadLook thread) {
         String outermost = null;

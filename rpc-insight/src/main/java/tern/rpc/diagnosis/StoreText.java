@@ -20,8 +20,8 @@ import tern.rpc.pool.Holders.Holder;
 final class StoreText {
 
     /**
-     * An operation's result is considered large if the thread computes in at least this share of the operation's
-     * samples.
+     * An operation's result is considered large if the thread is running, rather than waiting for the server, in at
+     * least this share of the operation's samples.
      */
     static final double READS = 0.5;
 
@@ -32,14 +32,14 @@ final class StoreText {
     private static final double IDLE_OF_TARGET = 0.1;
 
     /**
-     * Event loops are considered the cause if the processors are nearly full and the loops use at least this share of
-     * the process's processor time.
+     * Event loops are considered the cause if the processors are nearly saturated and the loops use at least this share
+     * of the process's processor time.
      */
     private static final double LOOPS = 0.25;
 
     /**
-     * Processors are considered nearly full if at least this share of their time is used. Each command is handed to an
-     * event loop and back, and both handovers then wait for a processor.
+     * Processors are considered nearly saturated if at least this share of their time is used. Each command is handed
+     * to an event loop and back, and both handovers then wait for a processor.
      */
     private static final double CROWDED = 0.65;
 
@@ -71,7 +71,7 @@ final class StoreText {
     private static final Set<String> STOPPING =
             Set.of("KEYS", "FLUSHALL", "FLUSHDB", "SAVE", "SORT", "EVAL", "EVALSHA", "FCALL", "DEBUG");
 
-    /** A writing statement is considered to wait for a lock if it takes more than this multiple of its usual time. */
+    /** A write statement is assumed to wait for a lock if it takes more than this multiple of its usual time. */
     private static final double LOCKED_FACTOR = 20;
 
     private final Evidence evidence;
@@ -184,8 +184,8 @@ final class StoreText {
     }
 
     /**
-     * Returns whether a writing statement suddenly became many times slower while all other statements kept their usual
-     * times. Reading statements are not considered, because a slow disk or a bad query plan would also slow them down.
+     * Returns whether a write statement suddenly became many times slower while all other statements kept their usual
+     * times. Read statements are not considered, because a slow disk or a bad query plan would also slow them down.
      */
     private boolean waitsForLock(String statement, double eachNanos) {
         double usually = operations.usualNamed(Phase.SQL, statement);
@@ -205,7 +205,7 @@ final class StoreText {
     }
 
     /**
-     * Returns the connection that probably holds the row for which a writing statement waits: a connection with an open
+     * Returns the connection that probably holds the row for which a write statement waits: a connection with an open
      * transaction on the same table.
      */
     private @Nullable String holderOfRow(String statement) {
@@ -319,7 +319,7 @@ final class StoreText {
 
     /**
      * Returns the text for Lettuce's threads, which decode all replies. Returns null unless the processors are nearly
-     * full and these threads use a large share of them.
+     * saturated and these threads use a large share of them.
      */
     private @Nullable Told eventLoops(List<String> facts) {
         Machine machine = evidence.machine();

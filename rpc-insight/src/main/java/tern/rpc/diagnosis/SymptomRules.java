@@ -85,7 +85,7 @@ final class SymptomRules {
         return part.kind() == Kind.RESULT || part.kind() == Kind.ELSEWHERE;
     }
 
-    /** Assigns waits for results to the asynchronous operation whose result did not arrive before the calls ended. */
+    /** Attributes waits for results to the asynchronous operation whose result had not arrived when the calls ended. */
     private void passOnToUnanswered() {
         for (Part part : leaves.longestFirst()) {
             Part unanswered = waitsForOthers(part) ? Unanswered.of(part, excess.accounts) : null;
@@ -96,8 +96,9 @@ final class SymptomRules {
     }
 
     /**
-     * Assigns the wait for results to the work of the executor's tasks. If most of these tasks wait as well, the cause
-     * is whatever the tasks wait for: other tasks of the same executor, or something not visible in any stack.
+     * Attributes the time spent waiting for results to the work of the executor's tasks. If most of these tasks wait as
+     * well, the cause is whatever the tasks wait for: other tasks of the same executor, or something not visible in any
+     * stack.
      */
     private void passOnResults() {
         for (Part part : leaves.longestFirst()) {
@@ -133,9 +134,9 @@ final class SymptomRules {
     }
 
     /**
-     * Returns whether unrelated tasks occupy the executor. This is the case if the calls' tasks wait for a thread and
-     * no running task has code of the waiting class. Ledgers do not record waits for the common pool, so for that pool
-     * it is enough that its queue is not empty.
+     * Returns whether unrelated tasks occupy the executor. This is the case if the calls' tasks wait for a thread, and
+     * no running task executes code of the class that waits for the results. Ledgers do not record waits for the common
+     * pool, so for that pool it is enough that its queue is not empty.
      */
     private boolean isOccupiedByOthers(PoolVerdict pool, TaskWatch.Executor executor, Part wait) {
         double queued = leaves.of(new Part(Kind.POOL, pool.name()));
@@ -241,7 +242,7 @@ final class SymptomRules {
      * likely cause, or there are many short operations and none of them takes most of the time.
      *
      * @param redisStands whether one command blocks Redis, so that the time of the other commands has already been
-     *     assigned to this command
+     *     attributed to this command
      */
     private void mergeOperations(boolean redisStands) {
         for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
@@ -262,7 +263,7 @@ final class SymptomRules {
         }
     }
 
-    /** Merges the calls of a remote method to several providers if the number of these calls is the cause. */
+    /** If the number of calls to a remote method is the cause, merges the parts for its providers into one part. */
     private void mergeProviders() {
         for (Part part : leaves.longestFirst()) {
             String method = operations.manyCallsOf(part);
@@ -272,7 +273,10 @@ final class SymptomRules {
         }
     }
 
-    /** If code repeats an operation with pauses, assigns the time of the operation to the pauses. */
+    /**
+     * If code polls, which means that it repeats an operation and sleeps in between, attributes the operation's time to
+     * the sleeps.
+     */
     private void passOnAttempts() {
         for (Part part : leaves.longestFirst()) {
             Operations.Polled polled = part.kind() == Kind.SLEEP ? operations.polledIn(part) : null;
@@ -284,7 +288,7 @@ final class SymptomRules {
     }
 
     /**
-     * Assigns the wait for a lock to the operation run by the lock's owner, if this operation became slower. If the
+     * Attributes the wait for a lock to the operation run by the lock's owner, if this operation became slower. If the
      * operation is new, the lock stays the cause.
      */
     private void passOnLocks() {
@@ -332,7 +336,7 @@ final class SymptomRules {
     }
 
     /**
-     * Adds the time that a client library takes between its operations to the operation that the same code runs.
+     * A client library also takes time between its operations. Adds this time to the operation that the same code runs.
      * Otherwise one loop would appear as two causes.
      */
     private void addTimeWithin(Part operation) {
@@ -348,7 +352,7 @@ final class SymptomRules {
         }
     }
 
-    /** Assigns the wait for a worker to the work that occupies the workers. */
+    /** Attributes the wait for a worker to the work that occupies the workers. */
     private void passOnQueue() {
         Times done = leaves.only(part -> Leaves.isLeaf(part) || part.kind() == Kind.POOL);
         double queued = leaves.of(Part.of(Kind.QUEUE));
@@ -358,17 +362,18 @@ final class SymptomRules {
     }
 
     /**
-     * Assigns the collector's pauses to operations that read much more than usual: large requests, and results that a
-     * thread spends much time decoding. Does nothing if the heap is nearly full or if the collections have another
-     * reason.
+     * Attributes the collector's pauses to operations that read much more data than usual: large requests, and results
+     * that a thread spends much time decoding. Does nothing if the heap is nearly full or if the collections have
+     * another cause.
      */
     private void passOnCollector() {
         Part collector = Part.of(Kind.COLLECTOR);
         String reason = evidence.machine().collectionCause();
         boolean other = reason != null && (reason.startsWith("System.gc") || reason.startsWith("Metadata"));
         Times large = leaves.only(part -> part.kind() == Kind.DECODE ? areLarge() : returnsMuch(part));
-        // If more time is spent computing than in operations with large data, the computing code probably fills the
-        // heap. The collector then stops all threads, so operations also take longer, but they are not the cause.
+        // If the calls spend more time running code than reading large data, this code probably fills the heap. The
+        // collector then pauses all threads. The operations with large data also take longer, but they are not the
+        // cause.
         boolean byCode = leaves.sum(Kind.COMPUTING) > large.sum();
         if (leaves.of(collector) > 0 && !other && !byCode && evidence.machine().live() < MachineText.NEARLY_FULL) {
             leaves.pour(collector, large, "the collector stops calls because of the memory for it");
@@ -376,8 +381,8 @@ final class SymptomRules {
     }
 
     /**
-     * Returns whether the requests of at least one method are much larger than usual. The calls of other methods merely
-     * wait during the collector's pauses.
+     * Returns whether the requests of at least one method are much larger than usual. One such method is enough,
+     * because the calls of the other methods merely wait during the collector's pauses.
      */
     private boolean areLarge() {
         Part decode = Part.of(Kind.DECODE);
@@ -398,8 +403,8 @@ final class SymptomRules {
     }
 
     /**
-     * Assigns the wait for a processor to the code that computes in calls. This code must take longer than the wait and
-     * must itself keep the processors busy.
+     * Attributes the wait for a processor to the code that uses processor time in calls. This code must take longer
+     * than the wait and must itself keep the processors busy.
      */
     private void passOnToOwnCode() {
         Machine machine = evidence.machine();
@@ -412,8 +417,8 @@ final class SymptomRules {
     }
 
     /**
-     * Makes the number of calls the cause if it is a multiple of the usual number and everything is slower. A part that
-     * takes most of the time remains the cause, unless the burst is large.
+     * Attributes the extra time of operations and waits to a burst of calls, if the number of calls is a multiple of
+     * the usual number. A part that takes most of the time remains the cause, unless the burst is large.
      */
     private void passOnToCallers() {
         double usually = evidence.usual().figure("calls");
@@ -434,10 +439,10 @@ final class SymptomRules {
     }
 
     /**
-     * Makes the processors the cause if they are fully used and operations of several kinds are slower. In this case
-     * the calls' threads, the event loops and perhaps the servers on this machine wait for processors. A part that
-     * takes most of the extra time remains the cause, and so does code whose computing time exceeds the waits of the
-     * calls.
+     * Attributes the extra time of operations to the processors, if these are saturated and operations of several kinds
+     * are slower. In this case the calls' threads, the event loops and perhaps the servers on this machine wait for
+     * processors. A part that takes most of the extra time remains the cause. So does code whose processor time exceeds
+     * the time of the slower operations.
      */
     private void passOnToProcessors() {
         Machine machine = evidence.machine();
@@ -459,7 +464,7 @@ final class SymptomRules {
         }
     }
 
-    /** Assigns the wait for a processor to the container's CPU quota if the process is being throttled. */
+    /** Attributes the wait for a processor to the container's CPU quota if the process is being throttled. */
     private void passOnRunQueue() {
         Part part = Part.of(Kind.RUN_QUEUE);
         if (leaves.of(part) > 0 && evidence.machine().throttled() > THROTTLED) {

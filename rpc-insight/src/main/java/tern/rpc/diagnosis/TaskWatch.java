@@ -31,8 +31,8 @@ final class TaskWatch {
 
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     /**
-     * After this time, the weight of all earlier samples is halved, so that samples of an earlier miss with another
-     * cause lose influence.
+     * Each time this time has passed, the weight of all earlier samples is halved. Samples of an earlier miss with
+     * another cause thus lose influence.
      */
     private static final long HALF_LIFE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -51,7 +51,7 @@ final class TaskWatch {
     static final class Executor {
         final Times parts = new Times(); // the activities of the tasks, weighted by samples
         final Map<Part, StackTraceElement> lines = new HashMap<>();
-        // for each part, the innermost frame outside the class of the part's line
+        // for each part, the innermost frame whose class differs from the class of the frame in the field lines
         final Map<Part, StackTraceElement> callers = new HashMap<>();
         // the samples in which the application's code waits for a result directly, not through a library
         private final Times ownWaits = new Times();
@@ -82,7 +82,7 @@ final class TaskWatch {
         }
 
         /**
-         * Returns the wait for a result in which at least half of the busy threads were found; null if there is none.
+         * Returns the wait for a result that at least half of the samples of busy threads show; null if there is none.
          */
         @Nullable
         Part waiting() {

@@ -30,7 +30,8 @@ final class ThreadLooks {
         long[] wanted = ids;
         for (int depth = 0; depth <= MAX_OWNERS && wanted.length > 0; depth++) {
             List<Long> owners = new ArrayList<>();
-            // Monitors are read only for lock owners, to find the frames that entered them.
+            // Locked monitors are queried only for threads that own locks, to find the frames that entered the
+            // monitors.
             boolean monitors = depth > 0;
             for (ThreadInfo info : THREADS.getThreadInfo(wanted, monitors, false, MAX_FRAMES)) {
                 if (info != null) {

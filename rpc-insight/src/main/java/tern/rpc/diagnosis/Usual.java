@@ -86,7 +86,7 @@ final class Usual {
         return methods.computeIfAbsent(call.method(), unknown -> new Method());
     }
 
-    /** Returns whether none of the learned calls of this method has met the target. */
+    /** Returns whether this method never met the target in the calls from which usual times were learned. */
     boolean hasNeverMetTarget(String method) {
         Method known = methods.get(method);
         return known == null || known.good == 0;
@@ -149,8 +149,8 @@ final class Usual {
     }
 
     /**
-     * Returns the time by part of the slowest tenth of this method's usual calls; null if unknown. The calls' own time
-     * is one of the parts.
+     * Returns how the slowest tenth of this method's usual calls spend their time, by part; null if unknown. The calls'
+     * own time is one of the parts.
      */
     @Nullable
     Times ofSlowCalls(String method) {

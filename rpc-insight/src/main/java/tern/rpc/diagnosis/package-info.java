@@ -1,5 +1,5 @@
 /**
- * Finds out why calls miss their latency target. This package breaks the time of late calls down into parts, assigns
+ * Finds out why calls miss their latency target. This package breaks the time of late calls down into parts, attributes
  * waits to the work for which the calls waited, and ranks the causes by the time that they cost. Of the RPC classes,
  * this package uses only the call ledger.
  */

@@ -102,8 +102,8 @@ record ControlGroups(Hierarchy cpu, Hierarchy memory, Hierarchy unified) {
     }
 
     /**
-     * Returns the path below the mounted group. A container mounts only its own group, so the path begins with the
-     * mounted group.
+     * Removes the mounted group from the beginning of the path. In a container, only the container's own group is
+     * mounted, but the path of the process contains this group.
      */
     private static String below(String root, String path) {
         String below = root.equals("/") ? path : path.startsWith(root) ? path.substring(root.length()) : "";

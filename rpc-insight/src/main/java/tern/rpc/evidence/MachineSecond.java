@@ -15,7 +15,7 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return perNano(from.processors().ownNanos(), to.processors().ownNanos());
     }
 
-    /** The number of processors that all processes kept busy. */
+    /** The number of processors that all processes together kept busy. */
     public double busyProcessors() {
         double user = perNano(from.processors().userNanos(), to.processors().userNanos());
         double system = perNano(from.processors().systemNanos(), to.processors().systemNanos());

@@ -157,7 +157,7 @@ public final class Holders {
         held.remove(holder);
     }
 
-    /** Raises the limit on recorded borrowings after connections have been lost. */
+    /** Records the stack traces of more borrowings, because a connection seems to have leaked. */
     public void suspect() {
         suspicious = true;
     }

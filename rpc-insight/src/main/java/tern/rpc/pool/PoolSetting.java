@@ -42,7 +42,7 @@ public record PoolSetting(String property, String value, Source source, Use use,
      */
     public record Range(long least, long most) {
 
-        /** The range of a setting that is not a number. */
+        /** Accepts every value. Used for a setting without a known range. */
         public static final Range ANY = new Range(Long.MIN_VALUE, Long.MAX_VALUE);
 
         /**
@@ -85,7 +85,7 @@ public record PoolSetting(String property, String value, Source source, Use use,
         return property + "=" + nearest(wanted);
     }
 
-    /** Returns the line of a properties file that sets this time, with a unit if the current value has one. */
+    /** Returns the line of a properties file that sets this duration, with a unit if the current value has one. */
     public String line(Duration wanted) {
         return property + "=" + nearest(wanted).toMillis() + (value.endsWith("s") ? "ms" : "");
     }

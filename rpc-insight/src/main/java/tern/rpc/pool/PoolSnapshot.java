@@ -10,9 +10,9 @@ import java.util.Optional;
  *
  * @param name the name of the bean or of the group of properties
  * @param kind the kind of the resources in the pool
- * @param max the maximum number of resources in use
- * @param maxPerHost the maximum number of resources in use for one host; {@code max} if the pool does not distinguish
- *     hosts
+ * @param max the maximum number of resources that may be in use at once
+ * @param maxPerHost the maximum number of resources that may be in use for one host at once; {@code max} if the pool
+ *     does not distinguish hosts
  * @param hosts the number of hosts connected so far; 1 if the pool does not distinguish hosts
  * @param fair whether waiting threads are served in the order of their arrival
  * @param active the number of resources in use
@@ -25,7 +25,7 @@ import java.util.Optional;
  * @param callerRuns the number of tasks that the submitting threads have run themselves since the pool was created; 0
  *     except for executors
  * @param waited the sum of all waiting times since the pool was created; negative if unknown
- * @param held the sum of all times of use since the pool was created; negative if unknown
+ * @param held the total time for which resources have been in use since the pool was created; negative if unknown
  * @param settings the settings in effect, each with its property and origin
  */
 public record PoolSnapshot(
@@ -59,12 +59,12 @@ public record PoolSnapshot(
         return new Builder(name, kind, max);
     }
 
-    /** Returns the maximum number of resources in use for the hosts connected so far. */
+    /** Returns the maximum number of resources that may be in use at once, given the hosts connected so far. */
     public int effectiveMax() {
         return (int) Math.min(max, (long) maxPerHost * Math.max(1, hosts));
     }
 
-    /** Returns the setting with this effect. */
+    /** Returns the pool's setting that has the given effect. */
     public Optional<PoolSetting> setting(PoolSetting.Use use) {
         return settings.stream().filter(setting -> setting.use() == use).findFirst();
     }

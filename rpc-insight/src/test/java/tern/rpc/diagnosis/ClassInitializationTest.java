@@ -99,10 +99,7 @@ class ClassInitializationTest {
         assertThat(StackReader.initialized(initializer)).isEqualTo("SeasonRules");
     }
 
-    /**
-     * Inspects the threads repeatedly until all of them wait, because some threads reach the waiting line later than
-     * others.
-     */
+    /** Inspects the threads repeatedly until all of them wait, because some threads begin to wait later than others. */
     private static Map<Long, ThreadLook> awaited(long[] threads) {
         ClassInitializers initializers = new ClassInitializers();
         Map<Long, ThreadLook> awaited = Map.of();

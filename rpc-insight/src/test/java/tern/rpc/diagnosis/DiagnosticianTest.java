@@ -436,7 +436,7 @@ class DiagnosticianTest {
         }
     }
 
-    /** An exception with the same simple name as the exception in which Spring wraps exceptions of Redis clients. */
+    /** Has the same simple name as the Spring exception that wraps the exceptions of Redis clients. */
     private static final class DataAccessException extends RuntimeException {
         private static final long serialVersionUID = 1;
 

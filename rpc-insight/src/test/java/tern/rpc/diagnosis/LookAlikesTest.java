@@ -102,7 +102,10 @@ class LookAlikesTest {
         assertNoMiss();
     }
 
-    /** Simulates a miss that has just ended. The last minute still contains its late calls. */
+    /**
+     * Simulates a period of missed latency targets that has just ended. The last minute still contains the late calls
+     * of this period.
+     */
     @Test
     void lateCallsOfTheLastMissDoNotBecomeUsual() {
         shop.healthy(USUAL);

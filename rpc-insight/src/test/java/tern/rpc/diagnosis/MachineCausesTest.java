@@ -15,7 +15,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
 
-/** Tests causes that lie in the garbage collector, the memory or the processors. */
+/** Tests causes related to the garbage collector, the memory or the processors. */
 class MachineCausesTest {
 
     private static final Consumer<Shop.Steps> USUAL =
@@ -28,7 +28,7 @@ class MachineCausesTest {
         return new Machine(2, own, others, 0, collecting, live, cause, allocated, -1, List.of(), 0, null, List.of());
     }
 
-    /** Simulates calls that are each stopped by the garbage collector for 120 ms, and returns the first cause. */
+    /** Simulates calls that the garbage collector pauses for 120 ms each, and returns the first cause. */
     private Cause causeOfPauses(Machine during) {
         shop.machine = machine(0.3, 0.1, 0, 0.2, null, 10e6);
         shop.healthy(USUAL);

@@ -18,7 +18,7 @@ import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
 /**
- * Tests to which cause the time of a wait is assigned. Also tests that the ranking of causes is consistent with the
+ * Tests to which cause the time of a wait is attributed. Also tests that the ranking of causes is consistent with the
  * number of saved calls.
  */
 class PassedOnTimeTest {
@@ -245,7 +245,10 @@ class PassedOnTimeTest {
         assertThat(miss.text()).doesNotContain("brings");
     }
 
-    /** Simulates a second with 100 calls that meet the target, and with reports that always take 250 ms. */
+    /**
+     * Simulates a second with 100 calls that meet the target, and with calls of {@code ReportService.month}, which
+     * always take 250 ms.
+     */
     private void secondWithReports(int reports, Consumer<Shop.Steps> calls) {
         shop.second(() -> {
             for (int i = 0; i < 100; i++) {

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class StackReaderTest {
 
-    /** Reads the stack of a thread that computes in the first of the given methods. */
+    /** Reads the stack of a thread that is running in the first of the given methods. */
     private static Part computingIn(String... frames) {
         StackTraceElement[] stack = Stream.of(frames)
                 .map(frame -> frame.split("/"))

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 import tern.rpc.AsyncOperation;
 import tern.rpc.Phase;
 
-/** Tests calls that end while an asynchronous operation that they started is still running. */
+/** Tests calls that end before their asynchronous operations have ended. */
 class UnansweredTest {
 
     private static final String PEER = "GET stock:8080/levels";

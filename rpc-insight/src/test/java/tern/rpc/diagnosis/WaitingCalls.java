@@ -23,10 +23,11 @@ final class WaitingCalls {
     }
 
     /**
-     * Starts calls that wait, and returns the first cause of the miss.
+     * Starts calls that wait until the end of the test. Simulates other calls in the meantime, and returns the first
+     * cause of the miss.
      *
-     * @param wait the code of the calls, which must wait
-     * @param others the steps of the calls that end in the meantime
+     * @param wait the code that each waiting call runs on its own thread; it must not return before the end of the test
+     * @param others the simulated steps of the other calls, which end in the meantime
      */
     Cause firstCause(Runnable wait, Consumer<Shop.Steps> others) throws Exception {
         List<RunningCall> calls = new ArrayList<>();

@@ -50,7 +50,7 @@ class WaitingTasksTest {
         return firstCause(task, queued, USUAL);
     }
 
-    /** @param later the steps of the calls that end while other calls wait for the tasks */
+    /** @param later the simulated steps of other calls, which end while the first calls wait for the tasks */
     private Cause firstCause(Consumer<CompletableFuture<String>> task, int queued, Consumer<Shop.Steps> later)
             throws Exception {
         shop.healthy(USUAL);
