@@ -24,7 +24,10 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.InMemoryTransport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests that features that do not need the optional libraries Jackson and protobuf work without them. */
+/**
+ * Tests Tern without the optional libraries Jackson and protobuf. All features that do not need these libraries must
+ * work.
+ */
 class OptionalLibrariesTest {
 
     private static final String JACKSON = "tools.jackson.";

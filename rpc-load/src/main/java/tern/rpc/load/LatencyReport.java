@@ -16,7 +16,7 @@ import tern.rpc.load.Tally.ErrorCount;
  * @param total the sum of all steps; only this row counts unfinished calls as errors
  * @param errors for each kind of error, the first error's message and the number of errors
  * @param misses the reasons why the run failed; empty if it passed
- * @param distribution the histogram of the successful calls of all steps, without empty buckets
+ * @param distribution the histogram of the latencies of the successful calls of all steps, without empty buckets
  */
 public record LatencyReport(
         Load load,
@@ -96,8 +96,9 @@ public record LatencyReport(
     }
 
     /**
-     * Returns the time for computing the throughput. This is the duration of the load if the last call ends within one
-     * target latency after the load. Otherwise it is longer.
+     * Returns the duration by which the number of calls is divided to compute the throughput. This is the planned
+     * duration of the load, or the time until the last call ends minus the target latency, whichever is longer. Neither
+     * includes the warm-up.
      */
     private static double seconds(Tally tally, Target target) {
         Duration taken = tally.lastEnd().minus(tally.load().warmUp()).minus(target.latency());
@@ -218,7 +219,7 @@ public record LatencyReport(
         text.append(String.format(Locale.ROOT, format, values)).append(System.lineSeparator());
     }
 
-    /** Formats a time with two decimals below 100 ms, and with one decimal from 100 ms. */
+    /** Formats a time with two decimals if it is below 100 ms, and with one decimal otherwise. */
     static String millis(double millis, int width) {
         String text = String.format(Locale.ROOT, millis < 99.995 ? "%.2f" : "%.1f", millis);
         return " ".repeat(Math.max(0, width - text.length())) + text;

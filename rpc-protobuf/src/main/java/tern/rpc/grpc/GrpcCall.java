@@ -28,8 +28,9 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
 
     private static final Logger LOG = LoggerFactory.getLogger(GrpcCall.class);
     /**
-     * The number of messages that a service may send after its call was cancelled. A service that sends more does not
-     * see the cancellation, because the listener is not called while the service runs.
+     * The number of messages that a service may send after its call was cancelled. Any further message throws an
+     * exception. Without the exception, a service that keeps sending would not notice the cancellation, because the
+     * listener is not called while the service runs.
      */
     private static final int MAX_DROPPED = 100;
 

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests how Tern reads the side effects that a generated service declares for its methods. */
+/** Tests how Tern determines which methods of a generated service are read-only or idempotent. */
 class SideEffectsTest {
 
     private static final class Bytes implements MethodDescriptor.Marshaller<byte[]> {

@@ -62,7 +62,7 @@ final class CostlyScalars extends ValueDeserializerModifier {
                 : deserializer;
     }
 
-    /** Handles the types in {@link OptionalNumbers}, which are references for Jackson. */
+    /** Handles the types in {@link OptionalNumbers}, which Jackson treats as reference types. */
     @Override
     public ValueDeserializer<?> modifyReferenceDeserializer(
             DeserializationConfig config,
@@ -154,7 +154,7 @@ final class CostlyScalars extends ValueDeserializerModifier {
             }
             Object value = super.deserialize(parser, context);
             if (whole != null) {
-                WholeNumbers.check(parser, whole); // Jackson has checked the limit for huge exponents before.
+                WholeNumbers.check(parser, whole); // Jackson has already checked the limit on exponents.
             }
             if (isInfinite(value)) {
                 checkInfinite(parser);

@@ -71,7 +71,7 @@ final class HashedContainers extends ValueDeserializerModifier {
         if (!set && raw != CopyOnWriteArraySet.class) {
             return deserializer;
         }
-        // A CopyOnWriteArraySet makes no use of an order: it compares each added element with all others.
+        // A CopyOnWriteArraySet does not use an order of its elements: it compares each added element with all others.
         Kind kind = raw == CopyOnWriteArraySet.class ? Kind.COMPOSITE : Kind.of(type.getContentType());
         return kind == Kind.ORDERED ? deserializer : new Bounded(deserializer, raw, limits, kind);
     }
@@ -152,7 +152,7 @@ final class HashedContainers extends ValueDeserializerModifier {
 
         /**
          * Returns a collection for the elements of a set. Composite elements are collected in a list, so that they are
-         * compared only once, in the set that is made of the list.
+         * compared only once, when the set is built from the list.
          */
         private Collection<Object> counted(Count count) {
             return kind == Kind.COMPOSITE ? new CountedList(count) : new CountedSet(count);
@@ -183,10 +183,11 @@ final class HashedContainers extends ValueDeserializerModifier {
         private static final int FEW = 32;
 
         /**
-         * If the keys are lists or maps, a container of at least this size may take all steps, and a smaller one a
-         * proportional part of them. Comparisons with the first {@link JsonLimits#equalKeys} keys of a hash then take
-         * no steps. The hash of such keys depends on their contents. The hash of entities is often a constant, so sets
-         * of entities may take all steps.
+         * The encoded size from which a container of lists or maps may use the full limit of
+         * {@link JsonLimits#keySteps} steps. A smaller container may use only a part of this limit, in proportion to
+         * its size. Comparisons with the first {@link JsonLimits#equalKeys} keys of the same hash code do not count
+         * towards this part. The hash code of a list or map depends on its contents, so equal hash codes are rare. The
+         * hash code of an entity is often a constant, so a set of entities may always use the full limit.
          */
         private static final int FULL_BYTES = 16 << 20;
 

@@ -39,7 +39,7 @@ final class JsonErrors {
     private static final int MAX_SHOWN_CONSTANTS = 10;
     private static final int MAX_WRAPPERS = 64;
 
-    /** The interfaces for which Jackson creates instances of a class that no declaration names. */
+    /** The classes that Jackson itself chooses for declared interfaces, each with its interface. */
     private static final Map<Class<?>, Class<?>> INTERFACES = Map.of(
             ArrayList.class, List.class,
             HashSet.class, Set.class,
@@ -93,8 +93,9 @@ final class JsonErrors {
     }
 
     /**
-     * Returns the name of the expected type. Jackson's exception has the class that it would instantiate, such as
-     * {@code ArrayList}. At the root, the declared type is known. Within a value, the name of the interface is used.
+     * Returns the name of the expected type. Jackson's exception contains the class to instantiate, such as
+     * {@code ArrayList}, even if the declared type is an interface. At the root, the declared type is known. Within a
+     * value, the name of the interface is used.
      */
     private static @Nullable String typeName(
             MismatchedInputException mismatch, @Nullable Class<?> type, @Nullable String declared) {

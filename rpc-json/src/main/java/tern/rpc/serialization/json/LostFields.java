@@ -60,7 +60,8 @@ final class LostFields {
             if (context.findValueSerializer(type) instanceof BeanSerializerBase) {
                 searchBean(type, context.introspectBeanDescription(type));
             }
-        } catch (RuntimeException e) { // Jackson cannot write this class. Its position has a warning of its own.
+        } catch (RuntimeException e) {
+            // Jackson cannot write this class. JacksonMethod reports the parameter or result that contains it.
             return;
         }
     }

@@ -53,7 +53,7 @@ class HostileJsonTest {
 
     record Node(String name, Node next, Map<String, Integer> counts) {}
 
-    /** All instances have the same hash code, and they have no order. */
+    /** All instances have the same hash code, and the class is not Comparable. */
     record Clash(int number) {
         @Override
         public int hashCode() {

@@ -28,7 +28,7 @@ final class UnknownFields {
     /** One message with an unknown enum number, in addition to {@link #FREE}, is accepted for every {@value} bytes. */
     private static final int BYTES_OF_A_MESSAGE = 8;
 
-    /** The approximate memory of a text or byte string in addition to its content, in bytes. */
+    /** The approximate memory overhead of a string or byte string, beyond its content, in bytes. */
     private static final int TEXT_BYTES = 56;
 
     /** The minimum encoded size of an unknown field, in bytes. */

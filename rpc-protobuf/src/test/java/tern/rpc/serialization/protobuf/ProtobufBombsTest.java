@@ -40,8 +40,8 @@ import tern.rpc.transport.Cost;
 import tern.rpc.transport.Fuzz;
 
 /**
- * Measures figures R1 and R2 of docs/figures/promises.md for protobuf: the cost of decoding the worst bytes, and the
- * robustness against other invalid bytes.
+ * Measures figures R1 and R2 of docs/figures/promises.md for protobuf: the cost of decoding worst-case input, and the
+ * robustness against other invalid input.
  */
 @Timeout(3_600)
 class ProtobufBombsTest {
