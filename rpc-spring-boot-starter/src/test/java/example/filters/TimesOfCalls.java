@@ -10,7 +10,7 @@ import tern.rpc.Invocation;
 import tern.rpc.Invoker;
 import tern.rpc.Response;
 
-/** Measures calls by the server that answered them. It runs outside TenantOfCaller, because its order is lower. */
+/** Measures calls, separately for each answering server. Runs outside TenantOfCaller, because its order is lower. */
 @Component
 @Order(1)
 public class TimesOfCalls implements ClientFilter {

@@ -47,9 +47,9 @@ public @interface RpcReference {
 
     /**
      * The addresses of providers, separated by commas: {@code host:port}, {@code dubbo://host:port},
-     * {@code tri://host:port} or {@code http://host:port}, each optionally with {@code ?weight=50}. The default port
-     * is 20880. {@code local} means the server in the same application, which is called in memory. If empty,
-     * {@code rpc.client.url} applies.
+     * {@code tri://host:port} or {@code http://host:port}, each optionally with {@code ?weight=50}. The default port is
+     * 20880. {@code local} means the server in the same application, which is called in-process, without a network. If
+     * empty, {@code rpc.client.url} applies.
      */
     String url() default "";
 

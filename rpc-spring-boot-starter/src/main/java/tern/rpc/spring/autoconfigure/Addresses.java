@@ -28,13 +28,13 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
             EXPECTED + "; attributes are weight=50, zone=<name> and tag=<name>, joined by &";
     private static final int MAX_PORT = 65_535;
     private static final Pattern LOCAL = Pattern.compile("local(:/{2,3})?");
-    /** Used instead of addresses if a registry provides them. */
+    /** Used if a registry supplies the addresses. */
     static final Addresses NONE = new Addresses(null, List.of());
 
     private static final Pattern LOCAL_WITH_MORE = Pattern.compile("local(:/.*|\\?.*)?");
     private static final String OWN_PORT = "${local.rpc.port}";
 
-    /** The address of the server in the same application, which is called in memory. */
+    /** The address of the server in the same application, which is called in-process, without a network. */
     static final Addresses OWN_SERVER =
             new Addresses(InMemoryTransport.PROTOCOL, List.of(Instance.of(new Endpoint("local", 0))));
 

@@ -283,7 +283,7 @@ record ClientSettings(
                 .orElse(Map.entry(name, RpcClientProperties.Service.NONE));
     }
 
-    /** Returns a form of the name without case and separators, for comparisons. */
+    /** Returns the name in lower case and without separators, for comparisons. */
     static String uniform(String name) {
         return name.toLowerCase(Locale.ROOT).replaceAll("[-_.]", "");
     }
@@ -392,7 +392,7 @@ record ClientSettings(
         return protocol;
     }
 
-    /** Returns whether a container or another source of details gives the addresses of the reference. */
+    /** Returns whether connection details, such as those of a container, supply the addresses of the reference. */
     private boolean isDetailed(String name) {
         return details.get().anyMatch(source -> !source.addresses(name).isEmpty());
     }

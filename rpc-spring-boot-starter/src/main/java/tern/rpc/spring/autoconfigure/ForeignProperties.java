@@ -39,8 +39,8 @@ final class ForeignProperties {
             Map.entry("metadatareport", "the registry has the metadata, too"));
 
     /**
-     * Tern's root name for each root name of other frameworks. Most provider and protocol settings belong to the
-     * server.
+     * Tern's property prefix for each property prefix of other frameworks. Most provider and protocol settings belong
+     * to the server.
      */
     private static final Map<String, String> ROOTS =
             Map.of("provider", "rpc.server.", "protocol", "rpc.server.", "consumer", "rpc.client.");
@@ -123,8 +123,8 @@ final class ForeignProperties {
     private ForeignProperties() {}
 
     /**
-     * Returns Tern's alternative to an option of Dubbo, or of Boot for TLS, that was written below one of Tern's root
-     * names. Returns null if the name is not a known option.
+     * Returns Tern's alternative to a Dubbo option, or to a Spring Boot option for TLS, that was written below one of
+     * Tern's property prefixes. Returns null if the name is not a known option.
      */
     static @Nullable String insteadOfOption(ConfigurationPropertyName name) {
         ConfigurationPropertyName parent = name.getParent();
@@ -136,8 +136,8 @@ final class ForeignProperties {
     }
 
     /**
-     * Returns Tern's alternative to a property that begins with a root name of another framework. Returns null if there
-     * is none.
+     * Returns Tern's alternative to a property that begins with the property prefix of another framework. Returns null
+     * if there is none.
      */
     static @Nullable String insteadOf(ConfigurationPropertyName name, KnownProperties known) {
         String root = name.getElement(1, Form.UNIFORM);

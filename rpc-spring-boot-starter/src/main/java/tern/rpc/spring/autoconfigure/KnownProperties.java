@@ -23,7 +23,7 @@ import org.springframework.util.Assert;
 final class KnownProperties {
 
     /**
-     * The records with properties. The records of the insight starter are included if the application uses that
+     * The record classes that hold properties. Those of the insight starter are included if the application uses that
      * starter.
      */
     static final List<Class<? extends Record>> TYPES = Stream.of(
@@ -217,7 +217,7 @@ final class KnownProperties {
         return element.toLowerCase(Locale.ROOT).replace("-", "");
     }
 
-    /** Returns the root names of all Tern properties. */
+    /** Returns the prefixes of all Tern properties. */
     List<ConfigurationPropertyName> roots() {
         return roots.stream().map(ConfigurationPropertyName::of).toList();
     }
@@ -300,8 +300,8 @@ final class KnownProperties {
     }
 
     /**
-     * Returns the property with this name for the other side, or for a whole service instead of its methods. Returns
-     * null if there is none.
+     * Returns the property with this name in another place: for the client instead of the server, for the server
+     * instead of the client, or for a whole service instead of its methods. Returns null if there is none.
      */
     private @Nullable String inOtherPlace(ConfigurationPropertyName name) {
         String written = name.toString();

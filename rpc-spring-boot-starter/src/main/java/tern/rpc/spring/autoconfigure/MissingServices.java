@@ -62,7 +62,7 @@ final class MissingServices implements SmartInitializingSingleton {
                                 !BuiltInService.others(server.exports()).isEmpty());
     }
 
-    /** Returns a property that is set but has no effect without a server. Returns the port if it is set. */
+    /** Returns a property that is set but has no effect without a server. If several are set, the port is preferred. */
     private Optional<ConfigurationProperty> serverProperty() {
         return set().filter(property -> property.getName().equals(PORT))
                 .findFirst()

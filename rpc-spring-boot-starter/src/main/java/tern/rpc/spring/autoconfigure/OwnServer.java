@@ -51,7 +51,7 @@ final class OwnServer {
 
     /**
      * Returns whether a bean of this type will be created later, or exists and passes the test. Creates no bean,
-     * because the call may come from the creation of a bean.
+     * because this method may be called while another bean is being created.
      */
     private <T> boolean anyIsToCome(Class<T> type, Predicate<T> isToCome) {
         for (String name : beans.getBeanNamesForType(type, true, false)) {

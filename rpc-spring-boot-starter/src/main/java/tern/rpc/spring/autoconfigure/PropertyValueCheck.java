@@ -16,10 +16,10 @@ import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.transport.Token;
 
 /**
- * Rejects values of Tern's properties that Spring would silently replace by other values, or that would silently remove
- * a protection. A placeholder without a
- * property would stay in the value as text, so that everyone who knows the configuration file would know the token. A
- * token without quotes in YAML may be another number than the file shows. The error messages do not contain the values.
+ * Rejects values of Tern's properties that Spring would silently replace with other values, or that would silently
+ * remove a protection. A placeholder without a property would stay in the value as text. Everyone who knows the
+ * configuration file would then know the token. YAML may read a token without quotes as a number that differs from the
+ * text in the file. The error messages do not contain the values.
  */
 final class PropertyValueCheck {
 
@@ -99,7 +99,7 @@ final class PropertyValueCheck {
         } catch (PlaceholderResolutionException e) {
             String missing = e.getPlaceholder();
             if (OWN_PORT.equals(missing)) {
-                return text; // Addresses explains why this port is unknown.
+                return text; // The class Addresses then explains why this port is unknown.
             }
             throw new InvalidPropertyException(
                     name.toString(),

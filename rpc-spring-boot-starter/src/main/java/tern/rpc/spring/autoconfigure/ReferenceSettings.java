@@ -93,7 +93,11 @@ record ReferenceSettings(
         return reference.build();
     }
 
-    /** Returns the settings of all methods, without a hash key that is meant for another interface of this name. */
+    /**
+     * Returns the settings that apply to all methods. Leaves out the hash key if no method of the interface has a
+     * parameter with this name. The key is then meant for another interface with the same simple name, which shares the
+     * settings.
+     */
     private MethodSettings fitting(ServiceDescriptor service) {
         String key = defaults.hashKey();
         boolean known = key == null

@@ -84,7 +84,10 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
         }
     }
 
-    /** Returns the failure with a hint at local beans that were probably meant to replace the remote proxy. */
+    /**
+     * Returns a copy of the failure that also names the local beans that were probably meant to replace the remote
+     * proxy.
+     */
     private static RpcStartException withBeans(RpcStartException failure, List<String> beans) {
         return new RpcStartException(
                 failure.getMessage() + "; the local beans " + String.join(", ", beans)

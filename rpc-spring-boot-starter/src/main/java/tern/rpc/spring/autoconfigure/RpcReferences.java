@@ -56,7 +56,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
     private final Map<ReferenceSettings, Origin> origins = new LinkedHashMap<>(); // guarded by this
     private final Map<String, Set<ReferenceSettings>> byName = new LinkedHashMap<>(); // guarded by this
     private final Map<String, InvalidPropertyException> unfit = new TreeMap<>(); // guarded by this
-    private final Set<String> usedProperties = new TreeSet<>(); // of methods that some reference has; guarded by this
+    // the properties of methods that at least one reference has; guarded by this
+    private final Set<String> usedProperties = new TreeSet<>();
     private boolean allAreKnown; // whether the application has created its beans; guarded by this
     private final Set<ServiceKey> called = new LinkedHashSet<>(); // guarded by this
     private final Set<String> names = new TreeSet<>(); // the names as written in the properties; guarded by this
@@ -231,7 +232,10 @@ public final class RpcReferences implements SmartInitializingSingleton {
         };
     }
 
-    /** Returns the first attribute with this value: of the annotation, or of the methods of its interface. */
+    /**
+     * Returns the first attribute of the annotation that has this value. If there is none, the value is a timeout from
+     * a method annotation of the interface.
+     */
     private static String attribute(RpcReference annotation, String text) {
         Map<String, String> attributes = new LinkedHashMap<>();
         attributes.put("url", annotation.url());
@@ -254,8 +258,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Checks the settings of methods. Several interfaces with one simple name share their settings, so a method may be
-     * missing in one of them. Until all references are known, missing methods are therefore only recorded.
+     * Checks the settings of methods. Several interfaces with the same simple name share their settings, so one of them
+     * may lack a method. Until all references are known, missing methods are therefore only recorded.
      */
     private void checkMethods(Class<?> type, String prefix, RpcClientProperties.Service properties) {
         Map<String, InvalidPropertyException> missing = MethodProperties.check(type, prefix, properties);

@@ -118,7 +118,7 @@ public final class RpcServerLifecycle
                 failure);
     }
 
-    /** Returns the property that gives the port to another server of this application, or null if there is none. */
+    /** Returns the property that assigns this port to another server of this application, or null if there is none. */
     private @Nullable String otherServer(int port) {
         Environment environment = context.getEnvironment();
         return Stream.of("server.port", "management.server.port", "local.server.port")
@@ -202,8 +202,8 @@ public final class RpcServerLifecycle
     }
 
     /**
-     * Returns whether the application exports a service. A server without services never starts. It exists if a
-     * customizer only changes settings.
+     * Returns whether the application exports a service. A server without services never starts. Such a server exists
+     * if the application has a customizer that only changes settings.
      */
     public boolean servesSomething() {
         return !BuiltInService.others(server.exports()).isEmpty();

@@ -23,7 +23,7 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Rejects unknown properties below Tern's root names, which are usually typos, and all properties below Dubbo's prefix.
+ * Rejects unknown properties below Tern's prefixes, which are usually typos, and all properties below Dubbo's prefix.
  * Unknown environment variables only cause a warning, because container platforms create variables such as
  * {@code RPC_SERVER_SERVICE_HOST} for a service called {@code rpc-server}. Other properties below {@code rpc.} may
  * belong to the application, so they are only logged once. Before the check, {@link VariablesOfServices} translates
@@ -59,8 +59,8 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
             throw new RpcStartException(
                     String.join("; ", problems), "Correct the name, or take the property out.", null);
         }
-        // Ahead-of-time processing runs on a build machine, which has other variables than the machine of the
-        // application.
+        // Ahead-of-time processing runs on a build machine, whose environment variables differ from those of the
+        // machine that runs the application.
         if (!Boolean.getBoolean(AbstractAotProcessor.AOT_PROCESSING)) {
             new PropertyValueCheck(environment, known).check();
         }

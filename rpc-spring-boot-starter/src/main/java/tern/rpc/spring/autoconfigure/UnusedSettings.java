@@ -39,7 +39,7 @@ final class UnusedSettings {
         this.client = client;
     }
 
-    /** Returns each property without effect, together with the reason. */
+    /** Returns each property that has no effect, together with the reason. */
     static List<String> find(
             Environment environment,
             RpcServerProperties server,
@@ -59,8 +59,8 @@ final class UnusedSettings {
     }
 
     /**
-     * Returns each property of references without effect, together with the reason. Only the references themselves show
-     * which address and registry they use.
+     * Returns each property of a reference that has no effect, together with the reason. Only the references themselves
+     * show which address and registry they use.
      *
      * @param references the references by the name of their properties
      */

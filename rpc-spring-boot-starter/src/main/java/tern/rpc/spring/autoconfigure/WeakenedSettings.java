@@ -23,9 +23,9 @@ final class WeakenedSettings {
     private static final String PRODUCTION = "prod";
 
     /**
-     * A setting that weakens the server.
+     * A setting that can weaken the server's protection.
      *
-     * @param inForce whether the current value weakens the server
+     * @param inForce whether the current value weakens the server's protection
      * @param means the consequence of the setting
      */
     private record Weakness(String property, String value, boolean inForce, String means) {
@@ -43,7 +43,7 @@ final class WeakenedSettings {
     }
 
     /**
-     * Finds the settings that weaken the server.
+     * Finds the settings that weaken the server's protection.
      *
      * @throws RpcStartException if the profile prod is active and one of these settings is not accepted
      * @throws InvalidPropertyException if a property listed as accepted cannot weaken the server at all

@@ -18,7 +18,7 @@ import org.springframework.core.io.ByteArrayResource;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.transport.Token;
 
-/** Tests that values which Spring would replace silently stop the start, and that no message contains a secret. */
+/** Tests that startup fails if Spring would silently replace a value, and that no message contains a secret. */
 class PropertyValueCheckTest {
 
     @ParameterizedTest

@@ -21,7 +21,10 @@ import tern.rpc.spring.RpcService;
 @ExtendWith(OutputCaptureExtension.class)
 class RefusedValuesTest {
 
-    /** Whether the constructor rejects negative amounts. It must accept them while the caller creates its argument. */
+    /**
+     * Whether the constructor rejects negative amounts. It is false while the test, as the caller, creates the
+     * argument.
+     */
     private static final AtomicBoolean REFUSES = new AtomicBoolean();
 
     public record Amount(int amount) implements Serializable {

@@ -28,8 +28,8 @@ final class Pages {
     }
 
     /**
-     * Reads all files below the folder whose relative path matches. Paths are relative to the project's root folder.
-     * Skips the output of builds and tools.
+     * Reads all files below the folder that the predicate selects by their paths. Paths are relative to the project's
+     * root folder. Skips the output of builds and tools.
      */
     static Map<Path, String> read(Path folder, Predicate<String> chosen) {
         try (Stream<Path> files = Files.walk(folder)) {

@@ -17,8 +17,8 @@ import java.util.function.LongSupplier;
 final class ContextRestarts {
 
     /**
-     * The number of application starts before the first count. The first starts create objects that the process keeps
-     * until it ends, such as compiled code.
+     * The number of application starts before threads and file descriptors are counted for the first time. The first
+     * starts create objects that the process keeps until it ends, such as compiled code.
      */
     private static final int FIRST_STARTS = 3;
 

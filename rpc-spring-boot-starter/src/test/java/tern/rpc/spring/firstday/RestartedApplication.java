@@ -67,7 +67,10 @@ public final class RestartedApplication implements Supplier<String>, AutoCloseab
                 .run();
     }
 
-    /** Makes calls and returns their answers, which are produced by classes that this start has loaded. */
+    /**
+     * Makes calls and returns their answers. The classes of the answers are those that this start of the application
+     * has loaded.
+     */
     @Override
     public String get() {
         Consumer wires = consumer.getBean(Consumer.class);

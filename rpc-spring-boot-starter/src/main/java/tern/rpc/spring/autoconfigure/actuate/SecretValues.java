@@ -24,8 +24,8 @@ final class SecretValues implements SanitizingFunction {
     }
 
     /**
-     * @param maxMiddle the maximum number of characters between the root name and {@code token}; a service name, for
-     *     example, may come between them
+     * @param maxMiddle the maximum number of characters between the property prefix and {@code token}; a service name,
+     *     for example, may come between them
      */
     private static String keys(int maxMiddle) {
         return "rpc[._](?:server|client)(?:[._][^\\s=:\"]{1," + maxMiddle

@@ -317,7 +317,8 @@ class DruidPoolTest {
     @Test
     @Timeout(20) // The test must end before the driver's default timeout of 30 s.
     void driverOfMariaDbGetsTheTimeouts() throws Exception {
-        DriverManager.setLoginTimeout(0); // HikariCP sets this for the whole JVM, and the driver's sum would overflow
+        // HikariCP sets the login timeout for the whole JVM. The driver multiplies it by 1,000, which may overflow.
+        DriverManager.setLoginTimeout(0);
         try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             String url = "spring.datasource.url=jdbc:mariadb://127.0.0.1:" + silent.getLocalPort() + "/shop";
             ApplicationContextRunner application = PoolApplications.with(DruidPoolAutoConfiguration.class)

@@ -77,7 +77,8 @@ final class MariaDb implements AutoCloseable {
     }
 
     private void awaitReady() throws SQLException {
-        DriverManager.setLoginTimeout(0); // HikariCP sets this for the whole JVM, and the driver's sum would overflow
+        // HikariCP sets the login timeout for the whole JVM. The driver multiplies it by 1,000, which may overflow.
+        DriverManager.setLoginTimeout(0);
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
         while (true) {
             try (Connection ignored = DriverManager.getConnection(url(), "root", "")) {

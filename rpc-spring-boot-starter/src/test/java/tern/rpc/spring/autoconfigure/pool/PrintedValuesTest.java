@@ -36,8 +36,8 @@ import tern.rpc.spring.autoconfigure.RpcClientAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
 
 /**
- * Tests every property value that a diagnosis may advise. The application must start with the value, and the value must
- * take effect.
+ * Tests every property value that a diagnosis may recommend. The application must start with the value, and the value
+ * must take effect.
  */
 class PrintedValuesTest {
 
@@ -187,7 +187,9 @@ class PrintedValuesTest {
         return lines;
     }
 
-    /** Returns the largest size that a diagnosis advises. The models of the diagnosis do not compute larger sizes. */
+    /**
+     * Returns the largest size that a diagnosis recommends. The models of the diagnosis do not compute larger sizes.
+     */
     private static long largest(PoolSnapshot pool) {
         return pool.kind() == PoolKind.WORKERS ? 10_000 : 2_000;
     }
