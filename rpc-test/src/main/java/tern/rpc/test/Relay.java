@@ -21,7 +21,8 @@ final class Relay implements AutoCloseable {
 
     private final int serverPort;
     private final int port;
-    // The open pairs, keyed by the local port of the relay's connection to the server.
+    // The open pairs of connections, client to relay and relay to server. The key is the local port of the relay's
+    // connection to the server.
     private final Map<Integer, Pair> pairs = new ConcurrentHashMap<>();
     private ServerSocket listening; // guarded by this, like the field below
     private Thread accepting;

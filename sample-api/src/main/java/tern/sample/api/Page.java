@@ -22,7 +22,7 @@ public final class Page<T> implements Serializable {
         this.result = result;
     }
 
-    /** Returns the number of this page, which starts at 1. */
+    /** Returns the number of this page. The first page has the number 1. */
     public int getPageNo() {
         return pageNo;
     }

@@ -24,7 +24,7 @@ import tern.sample.api.UserService;
 @Component
 class SampleScenario {
 
-    /** The kinds of calls that a load makes. */
+    /** The kinds of calls that a load run makes. */
     enum Kind {
         /** All calls, chosen at random according to their weights. */
         MIX,
@@ -50,7 +50,7 @@ class SampleScenario {
     }
 
     /**
-     * Creates the calls of a load.
+     * Creates the calls of a load run.
      *
      * @param run a string that makes the written rows unique to this run
      */

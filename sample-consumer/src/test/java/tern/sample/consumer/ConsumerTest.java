@@ -41,8 +41,8 @@ import tern.sample.api.User;
 import tern.sample.api.UserService;
 
 /**
- * Tests the whole application and its load. The provider is a second application in the same process. It starts before
- * the consumer and stores nothing.
+ * Tests the whole application and the load that it generates. The provider is a second application in the same process.
+ * It starts before the consumer and stores nothing.
  */
 @SpringBootTest(
         webEnvironment = WebEnvironment.RANDOM_PORT,
