@@ -33,14 +33,14 @@ class PropertyTableTest {
             explains how to generate it again.
 
             - Times are written with a unit (`500ms`, `3s`), and so are sizes (`8MB`; 1 MB is 1,048,576 bytes). A time without a unit is
-              in milliseconds. The longest time is 100 years (`36500d`).
+              in milliseconds. The longest allowed time is 100 years (`36500d`).
             - `<name>` is the `name` of an `@RpcReference`, or the simple name of its interface in any form (`user-service`,
               `UserService`). These properties take precedence over the annotation.
             - `<method>` is the name of a method in any form (`getAll`, `get-all`). If several methods fit, only the exact name is accepted.
             - In an environment variable, the words of `<name>` and `<method>` may be joined or separated by underscores:
               `RPC_CLIENT_SERVICES_ORDER_SERVICE_TIMEOUT` and `RPC_CLIENT_SERVICES_ORDERSERVICE_TIMEOUT` set the timeout of `OrderService`.
-            - The application does not start if a property does not exist (in an environment variable this only causes a
-              warning), or if a value is out of range.
+            - The application does not start if an unknown property is set (in an environment variable, it only causes a warning), or if a
+              value is out of range.
 
             | Property | Default | Meaning |
             | --- | --- | --- |

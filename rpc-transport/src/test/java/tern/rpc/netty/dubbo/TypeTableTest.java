@@ -469,7 +469,7 @@ class TypeTableTest {
                 # Types that travel
 
                 This table shows which types arrive unchanged, as an argument and as a result, over hessian2: on the dubbo protocol and inside
-                the wrapper of Triple. The column "among us" stands for calls between Tern applications, which need no configuration for any
+                the wrapper of Triple. The column "Tern to Tern" stands for calls between Tern applications, which need no configuration for any
                 type. The column "from Dubbo" stands for a consumer of Apache Dubbo 3.3.6 that calls a Tern server, "to Dubbo" for a Tern client
                 that calls a Dubbo provider. Where a cell says "needs Dubbo's own allow-list", name the classes in the resource
                 `security/serialize.allowlist` of the Dubbo application. `TypeTableTest` makes a call for every row and fails if the table
@@ -480,30 +480,30 @@ class TypeTableTest {
                 applies to stages and publishers inside other types, such as `List<Mono<String>>`. The message names the type.
 
                 **Subclasses.** If the declared type is a class of your application, its subclasses are accepted too. If the declared type is
-                `Object`, `Map` or another JDK type, list the sent class in `rpc.limits.allowed-classes`.
+                `Object`, `Map` or another JDK type, list the actual class of the value in `rpc.limits.allowed-classes`.
 
                 **Generic interfaces.** Tern does not know the class of `T` in `interface Repo<T>`, not even if a class implements `Repo<Item>`.
                 Declare `interface ItemRepo extends Repo<Item>`, and use it for the service and the reference. Otherwise a warning at startup
-                names each parameter and result. A reference with the protocol `http` stops the start, because JSON names no classes.
+                names each parameter and result. A reference with the protocol `http` prevents startup, because JSON contains no class names.
 
                 **Null for primitives.** If one side declares `int` and the other side declares `Integer`, null may arrive for a primitive type.
                 The server refuses a null argument with INVALID_ARGUMENT and the name of the parameter, and does not run the method. A null
-                result makes the call fail with INTERNAL after the method ran. Primitive fields that are missing or null become 0 or false.
+                result makes the call fail with INTERNAL after the method has run. Primitive fields that are missing or null become 0 or false.
 
                 **Lost state.** hessian2 transmits only fields, elements and entries. Some state of an object is therefore lost, as in Dubbo:
 
                 - The comparator of a `TreeMap`, `TreeSet`, `PriorityQueue` or similar container is not sent. The receiver sorts by natural order.
-                  Send a `List` or a `LinkedHashMap`, which keep their order, or sort at the receiver.
+                  Send a `List` or a `LinkedHashMap`, which keep their order, or sort on the receiving side.
                 - `writeObject`, `readObject` and `writeExternal` of a class are not called. Only fields that are neither static nor transient
-                  are sent. Keep the state in such fields, or send another object through `writeReplace` and `readResolve`, which are called.
+                  are sent. Keep the state in such fields, or send another object through `writeReplace` and `readResolve`, which Tern calls.
                 - The fields of a class that extends a container of the JDK, such as `ArrayList`, are not sent. Send an object that has the
                   container as a field.
 
                 Tern warns once about each of these classes: at startup if the class can be reached from a service's signatures, otherwise when
-                an object of the class is first written or read. JSON does not send comparators either, and loses more
+                an object of the class is first written or read. Comparators are not sent as JSON either, and JSON loses more
                 ([HTTP](http.md#as-a-client)).
 
-                | Shape | among us | from Dubbo | to Dubbo |
+                | Shape | Tern to Tern | from Dubbo | to Dubbo |
                 |---|---|---|---|
                 """);
         for (Row row : rows) {
