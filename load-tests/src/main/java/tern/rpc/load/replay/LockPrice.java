@@ -28,7 +28,7 @@ final class LockPrice {
         this.pool = pool;
     }
 
-    /** Returns a text such as {@code 47000 borrowings a second, p50 7.9 ms, longest wait 30 ms}. */
+    /** Returns a text such as {@code 47000 connections borrowed per second, p50 7.9 ms, longest wait 30 ms}. */
     static String of(boolean unfair) throws InterruptedException {
         try (DruidDataSource pool = new DruidDataSource()) {
             pool.setDriver(new MockDriver());
@@ -53,7 +53,7 @@ final class LockPrice {
         done.await();
         return String.format(
                 Locale.ROOT,
-                "%d borrowings a second, p50 %.2f ms, p99 %.1f ms, longest wait %.0f ms",
+                "%d connections borrowed per second, p50 %.2f ms, p99 %.1f ms, longest wait %.0f ms",
                 waitMicros.getTotalCount() / SECONDS,
                 waitMicros.getValueAtPercentile(50) / 1e3,
                 waitMicros.getValueAtPercentile(99) / 1e3,
