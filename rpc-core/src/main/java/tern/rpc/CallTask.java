@@ -5,7 +5,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
 /**
- * A task that another thread runs for the call of the creating thread. The time until a thread starts the task is
+ * A task that another thread runs for the creating thread's call. The time until a thread starts the task is
  * recorded as {@link Phase#EXECUTOR}, and the task's operations are recorded for the call. Unlike
  * {@link ServerContext#wrap}, this class propagates only the ledger. Therefore a task may outlive its call: neither the
  * call's deadline nor its cancellation affects the task.
@@ -27,7 +27,7 @@ public final class CallTask implements Runnable {
     }
 
     /**
-     * Wraps a task so that its work is recorded for the call of the current thread. Returns the task unchanged if
+     * Wraps a task so that its work is recorded for the current thread's call. Returns the task unchanged if
      * there is no call or the task is already wrapped.
      *
      * @param executor the executor name, for diagnoses

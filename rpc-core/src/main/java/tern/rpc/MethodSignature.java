@@ -203,7 +203,10 @@ record MethodSignature(
         }
     }
 
-    /** Returns the advice for a type with a type parameter of a generic interface; empty for any other type. */
+    /**
+     * Returns a hint for the message about a type that contains a type variable of a generic interface, such as
+     * {@code T} in {@code Repo<T>}. Returns an empty string for any other type.
+     */
     static String advice(Type type) {
         TypeVariable<?> variable = TypeVariables.unknown(type);
         if (variable == null || !(variable.getGenericDeclaration() instanceof Class<?> generic)) {

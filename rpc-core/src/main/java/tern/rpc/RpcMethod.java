@@ -32,7 +32,7 @@ public @interface RpcMethod {
     boolean local() default false;
 
     /**
-     * Whether a call of a {@code void} method ends as soon as the client has passed the request to the socket. The
+     * Whether a call to a {@code void} method ends as soon as the client has passed the request to the socket. The
      * caller then gets neither an answer nor an error.
      */
     boolean oneWay() default false;

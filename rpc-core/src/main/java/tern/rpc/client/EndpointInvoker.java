@@ -70,7 +70,7 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Returns the time limit for calls of the method: the limit set by a rule or, if no rule sets one, the method's own
+     * Returns the time limit for calls to the method: the limit set by a rule or, if no rule sets one, the method's own
      * limit. Rules do not affect streams.
      */
     @Nullable

@@ -78,7 +78,7 @@ final class Fallback {
         }
     }
 
-    /** Answers a call of a method that returns a {@code CompletionStage} or a {@code Mono}. */
+    /** Answers a call to a method that returns a {@code CompletionStage} or a {@code Mono}. */
     CompletionStage<?> stage(JavaShape shape, Method method, Object[] arguments, Throwable failure) {
         try {
             Object given = value(method, arguments, failure);

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.Durations;
 
 /**
- * The settings for calls of a method. If a value is null, the next level applies. The levels are the method, the
+ * The settings for calls to a method. If a value is null, the next level applies. The levels are the method, the
  * service, the interface's annotations, and the client.
  *
  * @param timeout the timeout of a call, including all attempts
@@ -14,7 +14,7 @@ import tern.rpc.Durations;
  * @param timeoutFrom where the timeout was set, usually a property; error messages name it
  * @param waitForReady whether calls that find no provider wait for one until their deadline
  * @param hashKey the name of the argument whose value is the key for consistent hashing
- * @param hedged whether a slow call of an idempotent method is also sent to a second provider
+ * @param hedged whether a slow call to an idempotent method is also sent to a second provider
  */
 public record MethodSettings(
         @Nullable Duration timeout,

@@ -110,7 +110,7 @@ record ProviderWait(
         }
     }
 
-    /** Runs all tasks that wait, so that the calls of a closed client end. */
+    /** Runs all tasks that wait, so that the calls through a closed client end. */
     void close() {
         waiting.forEach(Runnable::run);
     }

@@ -210,7 +210,7 @@ public final class RpcClient implements AutoCloseable {
     public record AttemptCounts(long retries, long hedges, long fallbacks) {}
 
     /**
-     * Sets the rules of a reference, such as timeouts and weights, and replaces rules set by earlier calls of this
+     * Sets the rules of a reference, such as timeouts and weights, and replaces rules set by earlier calls to this
      * method. These rules take precedence over rules from a registry. Connections stay open.
      *
      * @param proxy a proxy that {@link #refer} returned

@@ -29,7 +29,7 @@ record ServiceAttempts(RetryPolicy retries, Hedging.Budget hedges, LongAdder fal
         return new RpcClient.AttemptCounts(retries.retries(), hedges.sent(), fallbacks.sum());
     }
 
-    /** Creates the object that decides when the calls of one method are hedged. */
+    /** Creates the object that decides when the calls to one method are hedged. */
     Hedging hedging() {
         return newHedging.get();
     }

@@ -31,7 +31,7 @@ import tern.rpc.stream.Shapes;
 import tern.rpc.transport.Message;
 
 /**
- * One streaming call of the application, from its start to its end. One serial executor runs all callbacks, including
+ * One streaming call by the application, from its start to its end. One serial executor runs all callbacks, including
  * those for answers and for the end of the stream. Requests are sent on the application's threads.
  */
 final class StreamCall implements StreamAttempts.Listener {

@@ -388,7 +388,7 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Returns whether a call of the method with this tag would be sent immediately or would wait for a connection that
+     * Returns whether a call to the method with this tag would be sent immediately or would wait for a connection that
      * is being opened. Also returns true after {@link #close}, because waiting for a provider is then useless.
      */
     public boolean canTake(String method, String tag, boolean forceTag) {

@@ -361,7 +361,7 @@ public final class Node {
         }
     }
 
-    // The following methods are called regularly by the survey of a cluster.
+    // The cluster's survey calls the following methods periodically.
 
     /**
      * Checks whether the node has become usable. A reconnected provider may be a different process, so the node's

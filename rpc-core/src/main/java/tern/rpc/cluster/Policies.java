@@ -10,7 +10,7 @@ public final class Policies {
     /** Draws two providers at random and chooses the better one. This is the default. */
     public static final String P2C = "p2c";
 
-    /** Uses the providers one after another. */
+    /** Uses the providers in turn. */
     public static final String ROUND_ROBIN = "round-robin";
 
     /** Sends calls with the same key to the same provider. */

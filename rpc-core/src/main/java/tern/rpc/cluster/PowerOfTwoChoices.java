@@ -79,7 +79,7 @@ final class PowerOfTwoChoices implements Balancer {
     }
 
     /**
-     * Returns how many calls a provider has in flight, relative to its share of the calls of both providers. Without
+     * Returns how many calls a provider has in flight, relative to its share of the calls to both providers. Without
      * calls in flight, the weight makes no difference, because the draw has already taken it into account.
      */
     private static double load(Target target, Target partner) {

@@ -17,7 +17,7 @@ final class ResponseCost {
      */
     private static final double NOISE_NANOS = TimeUnit.MICROSECONDS.toNanos(250);
 
-    /** The upper bound for the response time of a single call, as a multiple of the usual time. */
+    /** The upper bound on the response time of a single call, as a multiple of the usual time. */
     private static final double MAX_SLOW = 20;
 
     /**

@@ -7,7 +7,7 @@ import tern.rpc.endpoint.Balancer;
 import tern.rpc.endpoint.Candidate;
 
 /**
- * Uses the providers one after another, in proportion to their weights (static stride scheduling). For example, a
+ * Uses the providers in turn, in proportion to their weights (static stride scheduling). For example, a
  * provider with half of the largest weight is skipped in every second round. Unusable and avoided providers are also
  * skipped. Thread-safe.
  */

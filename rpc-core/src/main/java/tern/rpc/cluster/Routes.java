@@ -12,7 +12,7 @@ import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Rules;
 
 /**
- * The providers for the calls of a method, grouped by tag according to Dubbo's rules. A call with a tag goes to the
+ * The providers for the calls to a method, grouped by tag according to Dubbo's rules. A call with a tag goes to the
  * providers with this tag or, if there are none, to the providers without a tag. A call with the {@code a|b|c} tag also
  * tries {@code a|b} and then {@code a}. A call without a tag never goes to a provider with a tag. Rules may exclude
  * providers and give them tags. Thread-safe.
@@ -67,7 +67,7 @@ final class Routes {
         return rules == Rules.NONE ? List.of(target.attributes().tag()) : rules.tags(instance(target));
     }
 
-    /** Returns the routes for calls of the method. */
+    /** Returns the routes for calls to the method. */
     Routes of(String method) {
         Map<String, Routes> known = byMethod;
         return known == null ? this : known.computeIfAbsent(method, this::filtered);

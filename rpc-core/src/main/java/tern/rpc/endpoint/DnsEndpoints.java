@@ -31,7 +31,7 @@ public final class DnsEndpoints implements EndpointSource {
     /** The default time between two lookups. */
     public static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(30);
 
-    /** The delay between a call of {@link #refresh} and the lookup. Further calls within this time have no effect. */
+    /** The delay between a call to {@link #refresh} and the lookup. Further calls within this time have no effect. */
     private static final long REFRESH_PAUSE_MILLIS = 1_000;
 
     /** The maximum number of addresses for which a warning is logged. */
@@ -189,7 +189,7 @@ public final class DnsEndpoints implements EndpointSource {
         return all.isEmpty() ? EndpointSnapshot.unknown(now, why) : EndpointSnapshot.stale(all, now, why);
     }
 
-    /** Returns the names, the resolver and the interval of the lookups. */
+    /** Returns a key made of the host names, the resolver and the lookup interval. */
     @Override
     public Object key() {
         return new Names(names, lookup, interval);

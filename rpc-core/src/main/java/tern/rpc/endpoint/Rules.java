@@ -55,7 +55,7 @@ public interface Rules {
         return providers;
     }
 
-    /** Returns the timeout for unary calls of the method, which includes all attempts, or null if no rule sets it. */
+    /** Returns the timeout for unary calls to the method, which includes all attempts, or null if no rule sets it. */
     default @Nullable Duration timeout(String method) {
         return null;
     }

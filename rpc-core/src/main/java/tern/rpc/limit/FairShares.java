@@ -11,17 +11,17 @@ import tern.rpc.NanoClock;
  *
  * <p>A tenant floods the server if it sent more than two thirds of these calls in one measurement window of the
  * limiter. A flooding tenant's calls must wait, unless the tenant holds less than a sixteenth of all permits in use.
- * The calls of all other tenants are admitted, even beyond the limit. A majority vote in constant space finds the
+ * The calls from all other tenants are admitted, even beyond the limit. A majority vote in constant space finds the
  * flooding tenant (R. Boyer, J Moore, 1981).
  *
  * <p>The number of calls that a tenant sends does not show how much of the server it occupies: a tenant with many fast
- * calls sends the most calls, but a few slow calls of another tenant may occupy all permits for a long time. A tenant
+ * calls sends the most calls, but a few slow calls from another tenant may occupy all permits for a long time. A tenant
  * that is crowded out therefore never waits and never floods. A tenant is crowded out if another tenant holds more than
  * an equal share of the permits, and this tenant holds less than an equal share or less than half as many permits as
  * the other tenant.
  *
  * <p>If no tenant floods, the tenant that holds the most permits must wait. Some permits are reserved for tenants with
- * fewer calls, for as long as these tenants send calls. The calls of these tenants are admitted even beyond the limit
+ * fewer calls, for as long as these tenants send calls. The calls from these tenants are admitted even beyond the limit
  * while another tenant holds more than twice as many permits, so that the larger tenant loses permits. If many tenants
  * hold one or two permits each, no call is admitted beyond the limit. The largest tenant is found without sorting: a
  * tenant that holds more permits than the largest known tenant replaces it.
@@ -31,7 +31,7 @@ import tern.rpc.NanoClock;
  */
 final class FairShares {
 
-    /** How long permits stay reserved for tenants with fewer calls after the last call of such a tenant. */
+    /** How long permits stay reserved for tenants with fewer calls after the last call from such a tenant. */
     private static final long OTHERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
@@ -68,7 +68,7 @@ final class FairShares {
         this.othersUntil = clock.nanoTime();
     }
 
-    /** Counts an admitted call of a tenant. */
+    /** Counts an admitted call from a tenant. */
     void entered(Share share) {
         for (Share each = share; each != null; each = each.whole()) {
             if (each.entered() == 1) {
@@ -146,7 +146,7 @@ final class FairShares {
     /**
      * Returns whether a call that finds few free permits must be refused for the benefit of other tenants.
      *
-     * @param inside the number of admitted calls of all tenants
+     * @param inside the number of admitted calls from all tenants
      */
     boolean yields(@Nullable Share share, long now, int inside) {
         if (share == null) {
@@ -223,7 +223,7 @@ final class FairShares {
      * Returns whether another tenant floods the server, or would have more than twice as many admitted calls even if
      * this tenant had one more.
      *
-     * @param inside the number of admitted calls of all tenants
+     * @param inside the number of admitted calls from all tenants
      */
     boolean isBehind(@Nullable Share share, int inside) {
         Share flood = flooding;

@@ -19,9 +19,9 @@ import tern.rpc.NanoClock;
  * <p>Calls are considered to queue if two conditions hold. First, the number of calls that found no free permit is at
  * least a tenth of the number of calls served. Second, it is at least ten times the number of calls that found less
  * than a quarter of the permits in use. A burst on an idle server therefore is not treated as a queue. While calls
- * queue, tenants that flood the server or hold the most permits make room for others ({@link FairShares}). The calls of
- * other tenants are admitted beyond the limit, up to twice the limit. A flooding tenant gets the number of permits that
- * keeps the server busy ({@link Limit#enough}), minus the permits that other tenants hold.
+ * queue, tenants that flood the server or hold the most permits make room for others ({@link FairShares}). The calls
+ * from other tenants are admitted beyond the limit, up to twice the limit. A flooding tenant gets the number of permits
+ * that keeps the server busy ({@link Limit#enough}), minus the permits that other tenants hold.
  *
  * <p>A call that continues without a thread keeps its permit, but it does not count towards the number of calls that
  * can be served at once.

@@ -16,9 +16,9 @@ public enum Refusal {
     WAIT("wait"),
     /** The deadline of the call passed while the call waited for a worker. */
     DEADLINE("deadline"),
-    /** The number of running calls of the method has reached the method's limit. */
+    /** The number of running calls to the method has reached the method's limit. */
     METHOD("method"),
-    /** The number of unanswered calls of the connection has reached the connection's limit. */
+    /** The number of unanswered calls on the connection has reached the connection's limit. */
     CONNECTION("connection"),
     /** Too many bytes of answers are waiting because the client does not read them. */
     UNREAD("unread");

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.PeerText;
 
 /**
- * Counts the admitted calls of one tenant, such as a connection, in a {@link Limiter}. A call is counted until it has
+ * Counts the admitted calls from one tenant, such as a connection, in a {@link Limiter}. A call is counted until it has
  * ended and its method has returned, even if its caller has disconnected. Thread-safe.
  */
 public final class Share {
@@ -32,7 +32,7 @@ public final class Share {
 
     /**
      * @param whole the larger tenant of which this tenant is a part, such as the address of a connection. The larger
-     *     tenant counts the calls of all its parts. May be null
+     *     tenant counts the calls from all its parts. May be null
      */
     public Share(Object tenant, @Nullable Share whole) {
         this.tenant = tenant;
@@ -86,7 +86,7 @@ public final class Share {
         return whole;
     }
 
-    /** Counts a call of this tenant, but not of the {@link #whole}. Returns the new number of calls. */
+    /** Counts a call from this tenant, but not for the {@link #whole}. Returns the new number of calls. */
     int entered() {
         return HELD.incrementAndGet(this);
     }

@@ -117,7 +117,7 @@ public final class LatencyWindow {
     }
 
     /**
-     * The calls of one or more seconds. Percentiles of several seconds are approximations: the mean of the medians,
+     * The calls in one or more seconds. Percentiles of several seconds are approximations: the mean of the medians,
      * weighted by calls, and the highest of the 99th percentiles.
      *
      * @param second the first second, on the clock that times the calls
@@ -232,7 +232,7 @@ public final class LatencyWindow {
     /**
      * Returns the points of {@link #series()} that are new to a reader who already has the points of an earlier second.
      * These are the points of later seconds, and the 10 s points for seconds that are now older than a minute. Each
-     * returned point replaces all points that cover one of its seconds.
+     * returned point replaces all of the reader's points that cover any of its seconds.
      *
      * @param earlier the value of {@link #second} before the reader's points were read; with a second before the start
      *     or more than 14 minutes ago, all points are returned

@@ -11,7 +11,7 @@ import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
 
 /**
- * Counts and times of the calls of one method, on the client or on the server, since the start, over all protocols
+ * Counts and times of the calls to one method, on the client or on the server, since the start, over all protocols
  * and outcomes. Streams are not counted, because the application chooses how long they last. The difference between two
  * snapshots covers the time between them. A call increments at most six counters. The data of the last minute takes
  * about 8 KB, which is allocated on the first call. Thread-safe.
@@ -89,7 +89,7 @@ public final class MethodCalls {
     }
 
     /**
-     * Returns the calls of the last 60 to 70 s, or null if there were none.
+     * Returns the calls in the last 60 to 70 s, or null if there were none.
      *
      * @param second the current second on the clock that times the calls
      */

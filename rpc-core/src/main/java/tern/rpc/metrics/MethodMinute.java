@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls of one method in the last minute, in seven slots of 10 s. Recording is lock-free and allocates memory once
+ * The calls to one method in the last minute, in seven slots of 10 s. Recording is lock-free and allocates memory once
  * every 10 s. Percentiles are at most 12.5 % too high. Thread-safe.
  */
 final class MethodMinute {

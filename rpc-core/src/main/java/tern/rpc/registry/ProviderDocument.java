@@ -21,7 +21,7 @@ record ProviderDocument(Map<String, @Nullable Object> members) {
     /**
      * Parses a file. An empty text has no members.
      *
-     * @throws IllegalArgumentException if the text is not JSON, or if its services are not an object
+     * @throws IllegalArgumentException if the text is not JSON, or if {@code services} is not a JSON object
      */
     static ProviderDocument parse(String text) {
         Map<String, @Nullable Object> members =

@@ -105,7 +105,7 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
         return new ProviderFile(services, problems.all());
     }
 
-    /** @throws IllegalArgumentException if the services are not an object */
+    /** @throws IllegalArgumentException if {@code services} is not a JSON object */
     static void checkServices(Map<String, @Nullable Object> members) {
         Object services = members.get(SERVICES);
         if (members.containsKey(SERVICES) && !(services instanceof Map<?, ?>)) {

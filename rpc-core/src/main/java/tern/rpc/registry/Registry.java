@@ -32,7 +32,10 @@ public interface Registry extends AutoCloseable {
     /** Starts publishing a provider. Does not block. */
     Publication publish(Registration registration);
 
-    /** Returns a source of the providers of a service. Sources with equal subscriptions have equal keys. */
+    /**
+     * Returns a source of the providers of a service. Sources for equal subscriptions have equal
+     * {@linkplain EndpointSource#key() keys}, so that several references can share one source.
+     */
     EndpointSource source(Subscription subscription);
 
     /** Closes the registry. Does not block. Ephemeral entries disappear with the connection. */

@@ -41,7 +41,7 @@ public final class LargeMessages {
 
     /**
      * The memory that is reserved for the objects of a request while it is decoded, as a multiple of the request's
-     * size. One byte can encode a value that needs 64 bytes, a place in a list, and a number in the table of references
+     * size. One byte can encode a value that needs 64 bytes, a slot in a list, and a number in the table of references
      * (docs/decisions/0017).
      */
     private static final int OBJECTS_FACTOR = 80;

@@ -25,7 +25,7 @@ import tern.rpc.transport.ServerCall;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * Admits a call using only counters, and passes it to a worker, which runs {@link ServedCall#run()}. Calls of critical
+ * Admits a call using only counters, and passes it to a worker, which runs {@link ServedCall#run()}. Calls to critical
  * services go to reserved workers. All other calls must be admitted by the limiter. Admitted calls wait in the queue,
  * or are refused if the queue is full.
  */
@@ -52,7 +52,7 @@ final class Dispatcher implements CallHandler {
 
     /**
      * @param limiter limits the number of admitted calls
-     * @param reserve runs the calls of critical services
+     * @param reserve runs the calls to critical services
      * @param streams run stream callbacks
      * @param streamWaits limits how long stream threads wait for slow readers
      */

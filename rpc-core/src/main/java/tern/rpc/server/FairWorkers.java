@@ -25,10 +25,10 @@ import tern.rpc.limit.Share;
  * than it can get spare threads for, the remaining calls wait until one of its other calls frees a spare thread. They
  * do not wait in the queue of the regular threads, because the other tenant's calls fill that queue.
  *
- * <p>If calls have also waited for a thread until their deadline, waiting does not help. The calls of a tenant are then
- * refused while it holds more than twice the number of free threads, and other tenants get the threads that it returns.
- * A tenant that is crowded out is never refused for this reason. The refusals end when, for one second, no call has
- * waited until its deadline or no call has needed a spare thread.
+ * <p>If calls have also waited for a thread until their deadline, waiting does not help. The calls from a tenant are
+ * then refused while it holds more than twice the number of free threads, and other tenants get the threads that it
+ * returns. A tenant that is crowded out is never refused for this reason. The refusals end when, for one second, no
+ * call has waited until its deadline or no call has needed a spare thread.
  *
  * <p>Thread-safe. A race may cause a single call to be wrongly accepted or refused. While threads are idle, the check
  * costs two reads per call.
@@ -65,7 +65,7 @@ final class FairWorkers {
     private final WorkerPool workers;
     private final @Nullable WorkerPool spare;
     private final Limiter limiter;
-    // Calls of tenants that are crowded out. Each call waits until another call of its tenant frees a spare thread.
+    // Calls from tenants that are crowded out. Each call waits until another call from its tenant frees a spare thread.
     private final Queue<Waiting> waiting = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waitingCalls = new AtomicInteger();
     private final NanoClock clock;
@@ -75,12 +75,12 @@ final class FairWorkers {
     private volatile long neededUntil;
     private volatile long vainUntil;
 
-    /** A call that waits until another call of its tenant frees a spare thread. */
+    /** A call that waits until another call from its tenant frees a spare thread. */
     private record Waiting(ServedCall call, Share share, long sinceNanos) {}
 
     /**
      * @param spare a pool with {@link #spareThreads} threads and a queue of the same length, used only by this object
-     * @param limiter the limiter that counts the calls of the tenants
+     * @param limiter the limiter that counts the calls from the tenants
      */
     FairWorkers(WorkerPool workers, @Nullable WorkerPool spare, Limiter limiter, NanoClock clock) {
         this.workers = workers;

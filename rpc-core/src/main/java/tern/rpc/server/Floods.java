@@ -105,7 +105,7 @@ final class Floods {
      * {@code 10.0.0.7 holds 180 and 10.0.0.8 holds 16 of 200 calls}. Returns an empty string if no tenant has many
      * calls.
      *
-     * @param inside the number of admitted calls of all tenants
+     * @param inside the number of admitted calls from all tenants
      */
     String describe(int inside) {
         List<Share> known = new ArrayList<>();

@@ -162,7 +162,7 @@ final class HandlerRegistry implements ServiceLookup {
         return limits.of(method);
     }
 
-    /** Returns whether reserved workers run the calls of this interface. */
+    /** Returns whether reserved workers run the calls to this interface. */
     boolean isCritical(String interfaceName) {
         return critical.contains(interfaceName);
     }

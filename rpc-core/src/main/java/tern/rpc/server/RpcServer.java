@@ -50,7 +50,7 @@ public final class RpcServer implements AutoCloseable {
 
     /**
      * The adaptive limit is at least ten calls plus one call per processor. With a lower limit, a processor could be
-     * idle by chance, or calls of other connections could be refused.
+     * idle by chance, or calls from other connections could be refused.
      */
     public static final int MIN_CALLS = Runtime.getRuntime().availableProcessors() + 10;
 
@@ -159,7 +159,7 @@ public final class RpcServer implements AutoCloseable {
     }
 
     /**
-     * Serves the calls of an additional transport. This takes effect immediately, even before {@link #start}. When the
+     * Serves calls from an additional transport. This takes effect immediately, even before {@link #start}. When the
      * server is closed, it also closes the transport. Draining waits for this transport's calls but does not refuse new
      * ones, because calls that are still being served may make in-memory calls. Does nothing if the transport is
      * already served.
@@ -355,7 +355,7 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Limits the number of running calls of one method, for all overloads and exports together. By default there is
+         * Limits the number of running calls to one method, for all overloads and exports together. By default there is
          * no limit. A call is counted until it has been answered and its worker has finished.
          *
          * @param service the interface name; {@link #build} throws an exception if it is not exported or has no

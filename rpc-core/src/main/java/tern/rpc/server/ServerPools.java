@@ -55,7 +55,7 @@ final class ServerPools implements AutoCloseable {
         return callbacks;
     }
 
-    /** Returns the threads for the callbacks of streams of tenants that hold few threads; null if there are none. */
+    /** Returns the threads for the stream callbacks of tenants that hold few threads; null if there are none. */
     @Nullable
     WorkerPool spareCallbacks() {
         return spareCallbacks;

@@ -1,6 +1,6 @@
 /**
- * Streams on the client and the server: converts between the messages of a transport and the types in a Java
- * signature.
+ * Converts between the messages of a transport and the types in a Java signature, for streams on the client and the
+ * server.
  */
 @NullMarked
 package tern.rpc.stream;

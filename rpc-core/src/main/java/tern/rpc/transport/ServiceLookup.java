@@ -32,7 +32,7 @@ public interface ServiceLookup {
 
     /**
      * Returns the export for callers that specify neither group nor version. The candidates, in this order, are the
-     * export without group and version, the export with version 1.0.0 and without group, and the service's only export.
+     * export without a group or version, the export with version 1.0.0 and no group, and the service's only export.
      *
      * @throws tern.rpc.RpcException UNIMPLEMENTED if none of these exports exists
      */
