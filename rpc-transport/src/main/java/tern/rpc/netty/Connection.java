@@ -370,8 +370,7 @@ public final class Connection implements PendingCall.Carrier {
 
     private void entered() {
         if (state == State.CLOSED) {
-            // if the connection was closed before this call was registered, the call has not failed together with the
-            // others
+            // If the connection closed while the call was being registered, the close may have missed this call.
             failCalls();
         } else {
             sweepLater();

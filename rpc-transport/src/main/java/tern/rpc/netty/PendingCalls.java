@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.transport.PendingCall;
 
 /**
- * The pending calls of one connection, by request id. The low bits of an id are the index of its slot in a fixed-size
+ * The pending calls on one connection, by request id. The low bits of an id are the index of its slot in a fixed-size
  * table. An id is skipped if another call still occupies its slot. The table avoids hashing, boxing and a node per
  * call. This class also limits the number of calls in flight. Thread-safe.
  */

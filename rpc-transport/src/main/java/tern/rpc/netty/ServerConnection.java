@@ -744,7 +744,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** Called when the channel is closed. Answers to the calls of this connection are no longer needed. */
+    /** Called when the channel is closed. Answers to the calls on this connection are no longer needed. */
     public void closed() {
         for (NettyServerCall call : List.copyOf(calls)) {
             try {

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.limit.Share;
 
 /**
- * Selects the tenant whose {@link Share} counts the calls of a connection. If the client has a certificate, the tenant
+ * Selects the tenant whose {@link Share} counts the calls on a connection. If the client has a certificate, the tenant
  * is the subject of the certificate. Otherwise the tenant is the client's address if the server has connections from
  * several addresses. If all connections come from one address, that address may belong to a proxy for many callers, so
  * each connection is treated as a tenant (docs/decisions/0019). Confined to the event loop.

@@ -13,7 +13,7 @@ import tern.rpc.ServerContext;
 /** Implements the service in the same way as the provider from which the calls were captured. */
 public class GreetServer implements GreetService {
 
-    /** The arguments of the calls of {@link #nothing} and {@link #oneway}. */
+    /** The arguments of the calls to {@link #nothing} and {@link #oneway}. */
     public final BlockingQueue<String> told = new LinkedBlockingQueue<>();
 
     /**

@@ -125,7 +125,7 @@ public final class EmbeddedServer implements AutoCloseable {
             channel.runScheduledPendingTasks();
         }
 
-        /** Returns the bytes that the server has sent since the last call of this method. */
+        /** Returns the bytes that the server has sent since the last call to this method. */
         public byte[] received() {
             ByteArrayOutputStream bytes = new ByteArrayOutputStream();
             for (Object out = channel.readOutbound(); out != null; out = channel.readOutbound()) {

@@ -186,7 +186,7 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         }
     }
 
-    /** Returns the maximum number of message bytes that may be delivered between two calls of {@link #ask}. */
+    /** Returns the maximum number of message bytes that may be delivered between two calls to {@link #ask}. */
     long allowedBytes() {
         return Long.MAX_VALUE;
     }

@@ -129,8 +129,8 @@ final class Http2Limits {
     }
 
     /**
-     * Counts a frame for which the codec visits all open streams, towards {@link #MAX_VISITS}. These frames are GOAWAY,
-     * and SETTINGS with an initial size of flow-control windows.
+     * Adds the cost of a frame that makes the codec visit all open streams: GOAWAY, or SETTINGS that contain an initial
+     * window size. Closes the connection if the cost exceeds {@link #MAX_VISITS}.
      */
     void streamsVisited(long now, int streams) throws Http2Exception {
         window(now);

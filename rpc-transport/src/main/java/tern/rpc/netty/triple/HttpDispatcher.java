@@ -100,7 +100,7 @@ final class HttpDispatcher implements HttpRequests {
     }
 
     /**
-     * Creates the call of a request. An error in the request is not reported until all authorizers have allowed the
+     * Creates the call for a request. An error in the request is not reported until all authorizers have allowed the
      * call, because the error might reveal which services are exported.
      */
     private HttpCall call(HttpForm meant, HttpExchange exchange) {

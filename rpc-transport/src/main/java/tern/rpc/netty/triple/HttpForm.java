@@ -7,14 +7,14 @@ import tern.rpc.transport.ServiceLookup;
 interface HttpForm {
 
     /**
-     * Creates the call of a request. Must run on the event loop.
+     * Creates the call for a request. Must run on the event loop.
      *
      * @throws RpcException if the headers are invalid or the path does not lead to an exported method
      */
     HttpCall call(HttpExchange exchange, ServiceLookup services);
 
     /**
-     * Creates the call of a request whose method does not exist. The call is authorized and read like any other call.
+     * Creates the call for a request whose method does not exist. The call is authorized and read like any other call.
      *
      * @throws RpcException if the headers are invalid for every method
      */

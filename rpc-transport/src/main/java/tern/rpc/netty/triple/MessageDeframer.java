@@ -99,7 +99,7 @@ final class MessageDeframer {
     /**
      * Requests the given number of further messages. Complete messages are delivered immediately.
      *
-     * @param bytes the number of message bytes after which delivery stops until the next call of this method; the
+     * @param bytes the number of message bytes after which delivery stops until the next call to this method; the
      *     message that reaches this number is still delivered
      * @throws RpcException in the same cases as {@link #add}
      */

@@ -334,7 +334,7 @@ final class RequestBody {
         return single != null;
     }
 
-    /** Stores a message that {@link #takeSingle} returned, so that the next call of {@link #takeSingle} returns it. */
+    /** Stores a message that {@link #takeSingle} returned, so that the next call to {@link #takeSingle} returns it. */
     void putBack(Frame taken) {
         single = taken;
     }

@@ -8,7 +8,7 @@ import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.transport.ServiceLookup;
 
-/** A cache of routes by path, for requests without group and version. Thread-safe. */
+/** A cache of routes by path, for requests without a group or version. Thread-safe. */
 final class Routes<R> {
 
     /** Maximum number of cached paths (docs/limits.md). Only paths of exported methods are cached. */

@@ -42,8 +42,8 @@ final class Sides implements AutoCloseable {
     }
 
     /**
-     * Starts a server that exports the captured service twice: without group and version, and with group {@code g1} and
-     * version 1.2.3.
+     * Starts a server that exports the captured service twice: without a group or version, and with group {@code g1}
+     * and version 1.2.3.
      */
     RpcServer serve(UnaryOperator<ServerTransportSettings> limits, Consumer<RpcServer.Builder> settings) {
         ServerTransport transport = ResourceLedger.watch(

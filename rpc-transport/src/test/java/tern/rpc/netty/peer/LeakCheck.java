@@ -47,7 +47,7 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback {
         }
     }
 
-    /** Returns the leaked buffers detected since the last call of this method. */
+    /** Returns the leaked buffers detected since the last call to this method. */
     static List<String> found() {
         for (int i = 0; i < 3; i++) {
             collectGarbage();

@@ -108,7 +108,7 @@ class ResourceLedgerTest {
                     try {
                         end.await();
                     } catch (InterruptedException e) {
-                        // the worker ends its thread here
+                        // the thread ends
                     }
                 },
                 "rpc-lost");

@@ -43,7 +43,7 @@ final class Entries implements Flow.Publisher<Entry> {
         @Override
         public void request(long more) {
             if (wanted.getAndAdd(more) != 0) {
-                return; // another call of this method is running and publishes the requested entries too
+                return; // another call to this method is running and publishes the requested entries too
             }
             long left = more;
             do {

@@ -63,7 +63,7 @@ class GatheredMessagesTest {
         return messages.write(context, codec.encoder(), stream, joined);
     }
 
-    /** Returns the DATA frames sent since the last call of this method. */
+    /** Returns the DATA frames sent since the last call to this method. */
     private List<Data> sent() {
         List<Data> frames = new ArrayList<>();
         ByteBuf all = Unpooled.buffer();

@@ -24,7 +24,7 @@ import tern.rpc.StreamObserver;
 /** Implements {@link Words}. Every answer has headers and trailers, and is compressed if the caller accepts it. */
 final class WordsServer implements Words {
 
-    /** A latch that is counted down when a call of {@link #hang} has begun. */
+    /** A latch that is counted down when a call to {@link #hang} has begun. */
     final CountDownLatch hanging = new CountDownLatch(1);
 
     final CountDownLatch cancelled = new CountDownLatch(1);
