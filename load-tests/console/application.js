@@ -44,7 +44,7 @@ async function startApplication(java, classPath, {port, actuator, options}) {
 }
 
 /**
- * Starts a proxy that serves the application below another path. calls: the number of POST requests for each name;
+ * Starts a proxy that serves the application under another path. calls: the number of POST requests for each name;
  * state.breakNextCall: whether the proxy closes the browser's connection when the answer to the next call arrives.
  */
 function startProxy(port, prefix) {

@@ -22,7 +22,7 @@ public class RateDesk implements RateService {
         discountDelay = millis;
     }
 
-    /** Sets whether every call of this service fails. */
+    /** Sets whether every call to this service fails. */
     public void failing(boolean on) {
         failing = on;
     }

@@ -74,7 +74,7 @@ public class PendingCallsBenchmark {
         return new PendingCall(call, false, 0, null);
     }
 
-    /** The open calls of one thread: the call ids, and the timers that end the calls at their deadlines. */
+    /** The open calls from one thread: the call ids, and the timers that end the calls at their deadlines. */
     @State(Scope.Thread)
     public static class UnderWay {
 

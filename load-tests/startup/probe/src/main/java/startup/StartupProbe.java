@@ -20,7 +20,7 @@ import org.springframework.core.env.Environment;
  */
 public final class StartupProbe implements ApplicationListener<ApplicationReadyEvent> {
 
-    /** The first call of the application, whose duration is measured. */
+    /** The first call by the application, whose duration is measured. */
     public interface FirstCall {
         void call();
     }

@@ -47,7 +47,7 @@ final class ConsoleCall implements ServerCall {
     /** The maximum total size of the answers in bytes. Further answers are dropped, and a running call is cancelled. */
     static final int MAX_ANSWER_BYTES = 1 << 20;
 
-    /** The interval between calls of the watcher's {@code expired} method while the call has not ended. */
+    /** The interval between calls to the watcher's {@code expired} method while the call has not ended. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /** The maximum time for which {@link #await} waits for the measured phases of a call that has been answered. */
@@ -102,7 +102,7 @@ final class ConsoleCall implements ServerCall {
      * @param messages the encoded arguments, or the encoded messages of a request stream, in the form that the
      *     codec reads
      * @param headers the headers of the call; they are copied
-     * @param share the tenant to which all calls of the console belong
+     * @param share the tenant to which all calls from the console belong
      * @param caller the address of the browser; null if unknown
      */
     ConsoleCall(

@@ -12,7 +12,7 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 import org.springframework.util.MimeType;
 
 /**
- * Serves the console's page at {@code /actuator/rpc-console}, and its data as JSON below this path. The endpoint is
+ * Serves the console's page at {@code /actuator/rpc-console}, and its data as JSON under this path. The endpoint is
  * available only if the application's settings expose it. It makes calls only if
  * {@code management.endpoint.rpc-console.access} is {@code unrestricted}.
  */

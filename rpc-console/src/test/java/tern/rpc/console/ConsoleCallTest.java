@@ -22,7 +22,7 @@ import tern.rpc.metrics.RpcMeters;
 import tern.rpc.server.RpcServer;
 import tools.jackson.databind.JsonNode;
 
-/** Tests unary and streaming calls of the console, with valid and invalid arguments. */
+/** Tests unary and streaming calls from the console, with valid and invalid arguments. */
 @Timeout(120)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ConsoleCallTest {

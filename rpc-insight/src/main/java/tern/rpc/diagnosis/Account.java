@@ -25,7 +25,7 @@ final class Account {
      * Returns the breakdown of a call's time.
      *
      * @param own the samples of this call
-     * @param others the samples of all calls of the same method, used if fewer than 3 samples show this call's own time
+     * @param others the samples of all calls to the same method, used if fewer than 3 samples show this call's own time
      * @param pauses the pauses of the process
      */
     static Times of(EndedCall call, Shares own, Shares others, PauseTimes pauses) {

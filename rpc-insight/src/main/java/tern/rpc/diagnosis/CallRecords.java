@@ -16,8 +16,8 @@ import tern.rpc.evidence.ThreadIds;
 import tern.rpc.metrics.CallObserver;
 
 /**
- * Records the calls of each method: their counts, the most recent calls that missed the latency target or failed, and
- * some calls that met the target, for comparison. Records up to {@value #MAX_METHODS} methods separately. Calls of any
+ * Records the calls to each method: their counts, the most recent calls that missed the latency target or failed, and
+ * some calls that met the target, for comparison. Records up to {@value #MAX_METHODS} methods separately. Calls to any
  * further methods are counted under {@value #OTHERS}. Thread-safe.
  */
 final class CallRecords implements CallObserver {
@@ -151,14 +151,14 @@ final class CallRecords implements CallObserver {
         return methods.computeIfAbsent(methods.size() < MAX_METHODS ? method : OTHERS, name -> new MethodRecords(now));
     }
 
-    /** Returns the time since the first call of each method, in nanoseconds. */
+    /** Returns the time since the first call to each method, in nanoseconds. */
     Map<String, Long> ages(long now) {
         Map<String, Long> ages = new TreeMap<>();
         methods.forEach((name, records) -> ages.put(name, now - records.firstNanos));
         return ages;
     }
 
-    /** Returns the most recent calls of all methods. */
+    /** Returns the most recent calls to all methods. */
     CallTrace trace() {
         return trace;
     }

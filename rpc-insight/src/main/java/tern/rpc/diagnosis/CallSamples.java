@@ -19,7 +19,7 @@ import tern.rpc.pool.ApplicationCode;
 final class CallSamples {
 
     /**
-     * Calls of a method are considered the likely owners of a lock only if at least this number of their samples show
+     * Calls to a method are considered the likely owners of a lock only if at least this number of their samples show
      * the same operation.
      */
     private static final int MIN_OWNERS = 3;

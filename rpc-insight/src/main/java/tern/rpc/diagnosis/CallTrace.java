@@ -9,7 +9,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * The last {@value #SIZE} calls of all methods, kept for replays with other pool sizes. Adding a call allocates no
+ * The last {@value #SIZE} calls to all methods, kept for replays with other pool sizes. Adding a call allocates no
  * memory. If a call is overwritten while another thread reads it, the reader gets a mixture of two calls. A few such
  * mixtures do not distort a replay of many calls. Thread-safe.
  */

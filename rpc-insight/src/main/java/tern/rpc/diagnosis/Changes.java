@@ -88,7 +88,7 @@ final class Changes {
     }
 
     /**
-     * Returns whether late or failed calls spend time on an operation that calls of their methods do not usually run.
+     * Returns whether late or failed calls spend time on an operation that calls to their methods do not usually run.
      * Returns false if the usual times of these methods are unknown.
      */
     private boolean isNew(Part cause) {

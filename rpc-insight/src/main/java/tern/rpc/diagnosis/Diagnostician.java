@@ -181,7 +181,7 @@ public final class Diagnostician {
     }
 
     /**
-     * Returns the pause before the next call of {@link #look}, in nanoseconds. Returns 0 if no sample is needed,
+     * Returns the pause before the next call to {@link #look}, in nanoseconds. Returns 0 if no sample is needed,
      * because calls meet the latency target and no running call has taken more than twice that target.
      */
     public long pauseNanos() {
@@ -233,8 +233,8 @@ public final class Diagnostician {
             if (since == null) {
                 begin(now);
             }
-            // Once calls meet the latency target again, the few late calls of the last seconds no longer show the cause
-            // of the miss.
+            // Once calls meet the latency target again, the few late calls from the last seconds no longer show the
+            // cause of the miss.
             if (watch.isMissed()) {
                 diagnose(now, current, running, hung, seen);
             }
@@ -344,7 +344,7 @@ public final class Diagnostician {
         if (seen.allocatedPerSecond() >= 0) {
             usual.learn("allocated", seen.allocatedPerSecond());
         }
-        if (++healthySeconds > KEPT_SECONDS) { // the percentile covers the calls of the last minute
+        if (++healthySeconds > KEPT_SECONDS) { // the percentile covers the calls in the last minute
             double p99 = meters.served().p99Millis();
             usualP99 = usualP99 < 0 ? p99 : usualP99 + 0.1 * (p99 - usualP99);
         }

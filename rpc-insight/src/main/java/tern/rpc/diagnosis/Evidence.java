@@ -15,7 +15,7 @@ import tern.rpc.pool.LoggingMode;
  * @param samples the samples of the calls' threads
  * @param tasks the samples of executors' tasks
  * @param logging how log lines are written
- * @param methodAges the time since the first call of each method, in nanoseconds
+ * @param methodAges the time since the first call to each method, in nanoseconds
  * @param trace the most recent calls in order of arrival, for a replay
  * @param calls the call counts in the observed period
  * @param refused the number of refused calls by reason

@@ -67,7 +67,7 @@ final class Excess {
     /**
      * Adds one method's late or failed calls to the means.
      *
-     * @param all the number of late or failed calls of all methods
+     * @param all the number of late or failed calls to all methods
      */
     private void add(String method, List<EndedCall> calls, int all) {
         Times mean = new Times();
@@ -250,7 +250,7 @@ final class Excess {
         return sum;
     }
 
-    /** Returns the mean time that the late or failed calls of a method spend on this part. */
+    /** Returns the mean time that the late or failed calls to a method spend on this part. */
     double meanOf(String method, Part part) {
         double sum = 0;
         int count = 0;

@@ -18,7 +18,7 @@ final class MissWatch {
     private static final int MAX_SLOW_CALLS = FAST_CALLS * SLOW_SECONDS / FAST_SECONDS;
 
     /**
-     * The calls of the last {@value #FAST_SECONDS} seconds show a miss only if at least one call has ended within this
+     * The calls in the last {@value #FAST_SECONDS} seconds show a miss only if at least one call has ended within this
      * time.
      */
     private static final int RECENT_SECONDS = 3;
@@ -48,7 +48,7 @@ final class MissWatch {
     private boolean missed; // whether calls missed the latency target in the last second
 
     /**
-     * Adds the calls of a second, and decides whether calls miss the latency target.
+     * Adds the calls in a second, and decides whether calls miss the latency target.
      *
      * @param calls the number of calls that ended in this second, including refused calls
      * @param bad the number of late, failed or refused calls
@@ -67,7 +67,7 @@ final class MissWatch {
         boolean bareMiss = false;
         if (calls(FAST_SECONDS) >= FAST_CALLS) {
             bareMiss = calls(RECENT_SECONDS) > 0 && isMiss(FAST_SECONDS, FAST_CALLS);
-            // If there are few calls, all calls of the last minute are counted. If that minute contains many calls, the
+            // If there are few calls, all calls in the last minute are counted. If that minute contains many calls, the
             // application was busy until calls stopped a moment ago. Its share of late calls then no longer describes
             // the present.
         } else if (calls(FAST_SECONDS) > 0 && calls(SLOW_SECONDS) < MAX_SLOW_CALLS) {

@@ -13,7 +13,7 @@ final class OperationNames {
 
     private OperationNames() {}
 
-    /** Returns whether an operation has this name, or is a call of the remote method with this name. */
+    /** Returns whether an operation has this name, or is a call to the remote method with this name. */
     static boolean isNamed(String operation, String name) {
         return operation.equals(name) || (!name.isEmpty() && operation.startsWith(name + AT));
     }

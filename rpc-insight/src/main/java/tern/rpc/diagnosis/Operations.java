@@ -232,7 +232,7 @@ final class Operations {
     }
 
     /**
-     * Returns the remote method of an operation if the number of its calls is the cause: calls make many calls of this
+     * Returns the remote method of an operation if the number of its calls is the cause: calls make many calls to this
      * method, perhaps to several providers, and each of these remote calls is short and about as fast as usual.
      * Otherwise returns null.
      */

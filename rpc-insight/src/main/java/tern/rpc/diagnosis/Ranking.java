@@ -113,8 +113,8 @@ final class Ranking {
     }
 
     /**
-     * Returns a lower bound for the time spent on a part. The time of a phase is measured exactly. For a time that
-     * comes from samples, the statistical error is subtracted.
+     * Returns a lower bound on the extra time of late or failed calls that is attributed to a part. The time of a phase
+     * is measured exactly. For a time that comes from samples, the statistical error is subtracted.
      */
     private double certain(Part part) {
         double nanos = leaves.of(part);
@@ -127,16 +127,16 @@ final class Ranking {
     }
 
     /**
-     * Returns the lower bound for the time spent on a part, minus the extra time that this part takes even in the
-     * slowest tenth of the usual calls. Without the subtraction, an operation with varying duration would seem slower
-     * in late calls even if it did not change.
+     * Returns the lower bound on the time of a part ({@link #certain}), minus the extra time that this part takes even
+     * in the slowest tenth of the usual calls. Without the subtraction, an operation with varying duration would seem
+     * slower in late calls even if it did not change.
      */
     private double weight(Part part) {
         return Math.max(0, certain(part) - excess.selected(part, Operations.only(part)));
     }
 
     /**
-     * Returns the parts sorted by weight, then by the lower bound for their time. If two adjacent parts have similar
+     * Returns the parts sorted by weight, then by the lower bound on their time. If two adjacent parts have similar
      * weights, the part whose removal would save more calls comes first.
      */
     private List<Part> ranked() {

@@ -382,7 +382,7 @@ final class SymptomRules {
 
     /**
      * Returns whether the requests of at least one method are much larger than usual. One such method is enough,
-     * because the calls of the other methods merely wait during the collector's pauses.
+     * because the calls to the other methods merely wait during the collector's pauses.
      */
     private boolean areLarge() {
         Part decode = Part.of(Kind.DECODE);

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * The usual times of each method's calls, learned while calls meet the latency target. A new value has a weight of one
- * tenth. The usual times therefore follow a slow drift but not a single unusual second. Not thread-safe: only one
+ * How long calls to each method usually take, learned while calls meet the latency target. A new value has a weight of
+ * one tenth. The usual times therefore follow a slow drift but not a single unusual second. Not thread-safe: only one
  * thread uses it.
  */
 final class Usual {
@@ -138,7 +138,7 @@ final class Usual {
     }
 
     /**
-     * Returns the usual time of a call of this method by part; null if unknown. The call's own time is one of the
+     * Returns the usual time of a call to this method by part; null if unknown. The call's own time is one of the
      * parts.
      */
     @Nullable

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Reads small text files below a root directory and records which files could not be read. Not thread-safe: only one
+ * Reads small text files under a root directory and records which files could not be read. Not thread-safe: only one
  * thread uses it.
  */
 final class SystemFiles {

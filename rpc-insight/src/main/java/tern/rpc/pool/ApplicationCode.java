@@ -98,7 +98,7 @@ public final class ApplicationCode {
             "net.bytebuddy.",
             "feign.");
 
-    /** The packages of Tern RPC. An application may have its own packages below {@code tern.rpc}. */
+    /** The packages of Tern RPC. An application may have its own packages under {@code tern.rpc}. */
     private static final Set<String> OURS = Set.of(
             "client",
             "concurrent",

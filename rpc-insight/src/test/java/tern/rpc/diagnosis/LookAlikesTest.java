@@ -104,7 +104,7 @@ class LookAlikesTest {
 
     /**
      * Simulates a period of missed latency targets that has just ended. The last minute still contains the late calls
-     * of this period.
+     * from this period.
      */
     @Test
     void lateCallsOfTheLastMissDoNotBecomeUsual() {

@@ -246,7 +246,7 @@ class PassedOnTimeTest {
     }
 
     /**
-     * Simulates a second with 100 calls that meet the target, and with calls of {@code ReportService.month}, which
+     * Simulates a second with 100 calls that meet the target, and with calls to {@code ReportService.month}, which
      * always take 250 ms.
      */
     private void secondWithReports(int reports, Consumer<Shop.Steps> calls) {

@@ -10,7 +10,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
 
-/** Calls of a shop. Their real threads wait until the end of the test. */
+/** Calls to a shop. Their real threads wait until the end of the test. */
 final class WaitingCalls {
 
     private static final int CALLS = 4;

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 
 /**
- * Counts the calls of a run. Records only the latencies of successful calls, in microseconds with three significant
+ * Counts the calls in a run. Records only the latencies of successful calls, in microseconds with three significant
  * digits. Calls during the warm-up are counted only in {@link #second}. Thread-safe.
  */
 public final class Tally {
@@ -30,7 +30,7 @@ public final class Tally {
     private final Map<String, ErrorCount> errorKinds = new ConcurrentHashMap<>();
     private final LongAccumulator lastEndNanos = new LongAccumulator(Math::max, 0);
 
-    // The successes and errors since the last call of second().
+    // The successes and errors since the last call to second().
     private final Recorder recentLatencies = new Recorder(MAX_MICROS, DIGITS);
     private final LongAdder recentErrors = new LongAdder();
 
@@ -116,7 +116,7 @@ public final class Tally {
         errorKinds.merge(known, new ErrorCount(1, message), ErrorCount::plus);
     }
 
-    /** Returns the counts since the last call of this method, and resets them. Only one thread may call this method. */
+    /** Returns the counts since the last call to this method, and resets them. Only one thread may call this method. */
     Second second(Duration sinceStart) {
         Histogram recent = recentLatencies.getIntervalHistogram();
         return new Second(

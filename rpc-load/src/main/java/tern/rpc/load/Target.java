@@ -6,7 +6,7 @@ import java.time.Duration;
  * The target of a run. A run passes if it meets the target and has no errors.
  *
  * @param qps the minimum number of successful calls per second
- * @param latency the exclusive upper bound for the 99th percentile of the latency
+ * @param latency the exclusive upper bound on the 99th percentile of the latency
  */
 public record Target(double qps, Duration latency) {
 

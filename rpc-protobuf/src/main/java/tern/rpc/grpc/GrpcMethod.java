@@ -13,7 +13,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.StreamObserver;
 import tern.rpc.server.MethodBody;
 
-/** Starts the calls of one gRPC service method. */
+/** Starts the calls to one gRPC service method. */
 final class GrpcMethod<Q, A> implements MethodBody {
 
     private final ServerMethodDefinition<Q, A> definition;

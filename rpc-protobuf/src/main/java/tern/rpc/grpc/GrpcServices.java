@@ -38,7 +38,7 @@ public final class GrpcServices {
 
     private GrpcServices() {}
 
-    /** Exports a service under its name, without group and version. */
+    /** Exports a service under its name, without a group or version. */
     public static ServiceExport export(BindableService service) {
         return export(service.bindService());
     }

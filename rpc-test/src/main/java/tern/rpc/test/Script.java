@@ -18,7 +18,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * The answers of a {@link ScriptedProvider} to calls of one method. Each call uses the next step of the script. After
+ * The answers of a {@link ScriptedProvider} to calls to one method. Each call uses the next step of the script. After
  * the last step, every further call repeats it. Thread-safe.
  */
 public final class Script {

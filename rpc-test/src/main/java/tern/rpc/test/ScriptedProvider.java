@@ -136,7 +136,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         }
     }
 
-    /** Creates a provider of the given interfaces, without group and version. */
+    /** Creates a provider of the given interfaces, without a group or version. */
     public static ScriptedProvider of(Class<?>... services) {
         if (services.length == 0) {
             throw new IllegalArgumentException("a ScriptedProvider needs at least one service interface, such as"
@@ -367,8 +367,8 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Closes the provider when the outermost test context ends. For a static extension, this method is also called when
-     * nested classes and single tests end.
+     * Registers the provider to be closed when the outermost test context ends. For a static extension, this method is
+     * also called before nested classes and individual tests.
      */
     private void closeWith(ExtensionContext context) {
         // Calling get() on this store also finds values of parent contexts.

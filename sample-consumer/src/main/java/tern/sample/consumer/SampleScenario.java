@@ -50,7 +50,7 @@ class SampleScenario {
     }
 
     /**
-     * Creates the calls of a load run.
+     * Creates the calls for a load run.
      *
      * @param run a string that makes the written rows unique to this run
      */

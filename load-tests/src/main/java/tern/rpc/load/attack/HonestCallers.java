@@ -134,7 +134,7 @@ final class HonestCallers implements AutoCloseable {
         }
     }
 
-    /** Returns the counts since the previous call of this method, and resets them to zero. */
+    /** Returns the counts since the previous call to this method, and resets them to zero. */
     synchronized Outcome look() {
         long[] sorted = nanos.stream().mapToLong(Long::longValue).toArray();
         Arrays.sort(sorted);

@@ -7,7 +7,7 @@ import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
-/** Counts the calls of one run by the second in which they were scheduled to start. Thread-safe. */
+/** Counts the calls in one run by the second in which they were scheduled to start. Thread-safe. */
 final class Timeline {
 
     /** The number of seconds that are measured before the fault begins. */

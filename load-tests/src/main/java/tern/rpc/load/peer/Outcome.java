@@ -30,7 +30,7 @@ record Outcome(List<Measurement> measured, String failure) {
         return median(round -> round.server().cpuNanos() / 1e3 / round.calls());
     }
 
-    /** Returns the CPU time per call of client and server together, in microseconds. This is the main result. */
+    /** Returns the CPU time that client and server together use per call, in microseconds. This is the main result. */
     double sumMicros() {
         return median(Outcome::sumMicros);
     }

@@ -13,8 +13,8 @@ import java.util.Map;
 /**
  * Compares Tern with other frameworks. Each round starts new processes for each peer with the same flags, warms them up
  * with few callers, and then runs every scenario. In every second round, the peers run in reverse order. The main
- * result is the CPU time per call of client and server together. Prints a table and writes an HTML page. If a peer
- * fails, its row contains the reason.
+ * result is the CPU time that client and server together use per call. Prints a table and writes an HTML page. If a
+ * peer fails, its row contains the reason.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.peer.PeerComparison --help</pre>
  */

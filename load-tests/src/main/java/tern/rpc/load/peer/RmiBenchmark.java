@@ -6,7 +6,7 @@ import tern.sample.api.Page;
 import tern.sample.api.Person;
 import tern.sample.api.User;
 
-/** The calls of the comparison as an RMI remote interface. */
+/** The calls in the comparison as an RMI remote interface. */
 public interface RmiBenchmark extends Remote {
 
     boolean existUser(String email) throws RemoteException;

@@ -115,7 +115,7 @@ public final class HessianSerializer implements Serializer {
          * class itself or one of its supertypes.
          *
          * @param entries class names, or package names that end in {@code .*} (the package's classes) or {@code .**}
-         *     (the classes of the package and of all packages below it)
+         *     (the classes of the package and of all its subpackages)
          */
         public Builder allow(String... entries) {
             allowed.addAll(List.of(entries));

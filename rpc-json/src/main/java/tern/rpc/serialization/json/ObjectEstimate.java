@@ -9,9 +9,9 @@ import tern.rpc.serialization.LargeMessages;
  */
 final class ObjectEstimate {
 
-    private static final int OBJECT_BYTES = 64; // an empty LinkedHashMap and its place in a list
+    private static final int OBJECT_BYTES = 64; // an empty LinkedHashMap and its slot in a list
     private static final int ARRAY_BYTES = 40;
-    private static final int VALUE_BYTES = 24; // a boxed number and its place in a list
+    private static final int VALUE_BYTES = 24; // a boxed number and its slot in a list
 
     private ObjectEstimate() {}
 

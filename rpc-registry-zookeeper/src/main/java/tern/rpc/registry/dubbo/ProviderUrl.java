@@ -13,7 +13,7 @@ import tern.rpc.ServiceKey;
  * name.
  *
  * @param host the host; an IPv6 address has no brackets
- * @param path the interface, without group and version
+ * @param path the interface, without a group or version
  * @param parameters the parameters, sorted by key
  */
 public record ProviderUrl(String protocol, String host, int port, String path, Map<String, String> parameters) {

@@ -11,7 +11,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.core.env.Environment;
 import tern.rpc.settings.PropertyCheck;
 
-/** The properties below {@code rpc.client} that may change while the application runs: timeouts and addresses. */
+/** The properties under {@code rpc.client} that may change while the application runs: timeouts and addresses. */
 record ChangeableSettings(
         @DefaultValue List<String> url,
         @DefaultValue("3s") Duration timeout,

@@ -8,7 +8,7 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 
 /**
  * Maps property names of Dubbo and similar frameworks to Tern's names. During a migration, such names are sometimes
- * used below {@code rpc.} by mistake.
+ * used under {@code rpc.} by mistake.
  */
 final class ForeignProperties {
 
@@ -99,7 +99,7 @@ final class ForeignProperties {
                     "the peer's wire decides: hessian2 for dubbo and Triple, protobuf for gRPC, JSON for HTTP"),
             Map.entry("protocol", "rpc.server.port is the port of every protocol, and an address names the client's"));
 
-    /** Boot's options below {@code server.ssl}, for which Tern uses bundles. */
+    /** Boot's options under {@code server.ssl}, for which Tern uses bundles. */
     private static final Set<String> TLS = Set.of(
             "enabled",
             "certificate",
@@ -123,7 +123,7 @@ final class ForeignProperties {
     private ForeignProperties() {}
 
     /**
-     * Returns Tern's alternative to a Dubbo option, or to a Spring Boot option for TLS, that was written below one of
+     * Returns Tern's alternative to a Dubbo option, or to a Spring Boot option for TLS, that was written under one of
      * Tern's property prefixes. Returns null if the name is not a known option.
      */
     static @Nullable String insteadOfOption(ConfigurationPropertyName name) {

@@ -28,7 +28,7 @@ final class MissingServices implements SmartInitializingSingleton {
     private static final ConfigurationPropertyName ROOT = ConfigurationPropertyName.of("rpc.server");
     private static final ConfigurationPropertyName PORT = ROOT.append("port");
 
-    /** The properties below {@code rpc.server} that also have an effect in an application without a server. */
+    /** The properties under {@code rpc.server} that also have an effect in an application without a server. */
     private static final Set<ConfigurationPropertyName> FOR_CLIENTS_TOO =
             Set.of(ROOT.append("enabled"), ROOT.append("io-threads"));
 

@@ -9,7 +9,7 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 
 /**
  * Explains a failed startup caused by {@code @RpcReference} on a {@code @Bean} method. Spring's message mentions only
- * {@code @Autowired}, which is part of {@code @RpcReference}.
+ * {@code @Autowired}, with which {@code @RpcReference} is meta-annotated.
  */
 final class ReferenceOnBeanMethodFailureAnalyzer extends AbstractFailureAnalyzer<BeanDefinitionParsingException> {
 

@@ -11,7 +11,7 @@ import tern.rpc.registry.Subscription.Level;
 import tern.rpc.transport.Token;
 
 /**
- * The properties below {@code rpc.client}.
+ * The properties under {@code rpc.client}.
  *
  * @param url Addresses of providers for references without their own addresses, as host:port or dubbo://host:port, each
  *     optionally with ?weight=50, or local for the server of the same application.
@@ -81,7 +81,7 @@ record RpcClientProperties(
      * @param tag Default tag of calls. Providers with this tag get these calls.
      * @param waitForReady Whether calls that find no provider wait for one within their timeout.
      * @param hashKey Name of the argument whose value selects the provider with consistent-hash.
-     * @param hedging Whether slow calls of idempotent methods are also sent to a second provider.
+     * @param hedging Whether slow calls to idempotent methods are also sent to a second provider.
      * @param token Token that is sent to the providers of this service. Default: the token of the client.
      * @param ssl TLS for connections to the providers of this service.
      * @param registry Address or name of the registry of this service.

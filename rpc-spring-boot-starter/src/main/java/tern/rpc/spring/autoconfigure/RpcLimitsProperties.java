@@ -8,7 +8,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
 /**
- * The properties below {@code rpc.limits}.
+ * The properties under {@code rpc.limits}.
  *
  * @param maxMessage Maximum size of a request or response, unless max-request or max-response is set.
  * @param maxRequest Maximum size of a request, on client and server. Default: max-message.
@@ -19,8 +19,8 @@ import org.springframework.util.unit.DataSize;
  * @param maxInboundBytes Maximum memory, over all connections, for requests that are incomplete or waiting for a
  *     thread. Default: 256 MB, but at most a quarter of heap and direct memory.
  * @param maxUnsent Maximum memory on one connection for requests that are waiting for the socket.
- * @param maxUnsentPerStream Maximum memory in which one stream keeps responses for a slow reader, in addition to one
- *     message. A stream that exceeds this limit is ended.
+ * @param maxUnsentPerStream Maximum memory for the unread responses of one stream, in addition to one message. A
+ *     stream that exceeds this limit is ended.
  * @param maxUnsentAnswers Maximum memory, over all connections, for responses that callers have not read yet. Above
  *     this limit, streams that send further messages are ended. Above twice this limit, connections whose clients do
  *     not read are closed; above four times this limit, any connection may be closed.

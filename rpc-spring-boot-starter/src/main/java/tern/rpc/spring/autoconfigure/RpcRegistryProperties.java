@@ -5,7 +5,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import tern.rpc.registry.Subscription.Level;
 
 /**
- * The properties below {@code rpc.server.registry}. The property {@code rpc.server.registry} itself contains the
+ * The properties under {@code rpc.server.registry}. The property {@code rpc.server.registry} itself contains the
  * addresses of the registries.
  *
  * @param required Whether the application is ready only while it is registered. If false, the application becomes ready

@@ -10,7 +10,7 @@ import tern.rpc.transport.Tls.ClientAuth;
 import tern.rpc.transport.Token;
 
 /**
- * The properties below {@code rpc.server}.
+ * The properties under {@code rpc.server}.
  *
  * @param enabled Whether services are offered to remote callers.
  * @param address Host name or IP address on which the server listens. Default: all addresses.
@@ -104,7 +104,7 @@ record RpcServerProperties(
     /**
      * The settings of one method, including all its overloads.
      *
-     * @param maxConcurrency Maximum number of running calls of this method, all overloads together, or adaptive.
+     * @param maxConcurrency Maximum number of running calls to this method, all overloads together, or adaptive.
      *     Default: only the limit of the server.
      */
     record Method(@Nullable String maxConcurrency) {}

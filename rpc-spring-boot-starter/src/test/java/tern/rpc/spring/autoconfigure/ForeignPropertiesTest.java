@@ -21,7 +21,7 @@ import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.firstday.Messages;
 
 /**
- * Tests properties below {@code rpc.} that do not belong to Tern. Dubbo's properties make startup fail. Other
+ * Tests properties under {@code rpc.} that do not belong to Tern. Dubbo's properties make startup fail. Other
  * properties may belong to the application.
  */
 @ExtendWith(OutputCaptureExtension.class)

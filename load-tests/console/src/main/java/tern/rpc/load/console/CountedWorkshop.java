@@ -6,7 +6,7 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import tern.rpc.spring.RpcService;
 
-/** Implements {@link Workshop} and counts the calls of each method. */
+/** Implements {@link Workshop} and counts the calls to each method. */
 @RpcService
 class CountedWorkshop implements Workshop {
 

@@ -4,7 +4,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * The properties below {@code rpc.diagnosis}.
+ * The properties under {@code rpc.diagnosis}.
  *
  * @param downOnFailure Whether health is DOWN instead of DEGRADED while more than one call in a hundred fails, is
  *     refused or hangs.

@@ -17,8 +17,8 @@ import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.RpcReportPart;
 
 /**
- * Shows the calls of the last minute at {@code /actuator/rpc} in an application without RPC, and each
- * {@link RpcReportPart} below that path. In an application with RPC, the RPC starter's endpoint replaces this one and
+ * Shows the calls in the last minute at {@code /actuator/rpc} in an application without RPC, and each
+ * {@link RpcReportPart} under that path. In an application with RPC, the RPC starter's endpoint replaces this one and
  * also shows services and references.
  */
 @Endpoint(id = "rpc")
@@ -36,9 +36,9 @@ public final class InsightEndpoint {
     }
 
     /**
-     * The target rate and latency, and the calls of the last minute.
+     * The target rate and latency, and the calls in the last minute.
      *
-     * @param parts the names of the reports that are available below this report
+     * @param parts the names of the reports that are available under this report
      */
     public record Summary(int qps, double latencyMillis, LatencyWindow.Report served, List<String> parts) {}
 

@@ -1,4 +1,4 @@
-/** The reports of the insight starter below {@code /actuator/rpc}. The reports are also available without RPC. */
+/** The reports of the insight starter under {@code /actuator/rpc}. The reports are also available without RPC. */
 @NullMarked
 package tern.rpc.spring.autoconfigure.insight;
 

@@ -14,7 +14,7 @@ import org.springframework.core.env.Environment;
 import tern.rpc.settings.PropertyCheck;
 
 /**
- * Creates a bean for each group of properties below {@code rpc.pools.executors}, unless the application has a bean with
+ * Creates a bean for each group of properties under {@code rpc.pools.executors}, unless the application has a bean with
  * the same name. The beans can be injected only by qualifier. Otherwise a pool for one purpose could become the default
  * executor or replace Boot's executor.
  */

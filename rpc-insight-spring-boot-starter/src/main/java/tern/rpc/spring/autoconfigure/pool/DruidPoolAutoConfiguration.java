@@ -18,7 +18,7 @@ import tern.rpc.pool.Sizing;
 
 /**
  * Creates a Druid pool for {@code spring.datasource.url}. Its size limits and maximum wait are derived from the
- * target rate and latency ({@code rpc.slo}). Properties below {@code spring.datasource.druid} take precedence.
+ * target rate and latency ({@code rpc.slo}). Properties under {@code spring.datasource.druid} take precedence.
  */
 @AutoConfiguration(
         after = RpcPoolsAutoConfiguration.class,

@@ -7,7 +7,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * The properties below {@code rpc.pools}.
+ * The properties under {@code rpc.pools}.
  *
  * @param tuned Whether pools of other libraries get sizes and waits derived from the target (rpc.slo) unless the
  *     application sets them. Tern measures these pools in any case.

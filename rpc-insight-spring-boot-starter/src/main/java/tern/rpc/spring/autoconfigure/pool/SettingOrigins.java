@@ -69,7 +69,7 @@ public final class SettingOrigins {
         return value.toString();
     }
 
-    /** Binds the application's properties below a prefix to an object. */
+    /** Binds the application's properties under a prefix to an object. */
     public void bind(String prefix, Object target) {
         binder.bind(prefix, Bindable.ofInstance(target));
     }

@@ -7,7 +7,7 @@ import tern.rpc.metrics.Slo;
 import tern.rpc.settings.PropertyCheck;
 
 /**
- * The properties below {@code rpc.slo}.
+ * The properties under {@code rpc.slo}.
  *
  * @param qps Target rate of the application in calls per second.
  * @param latency Target latency of a call at the rate rpc.slo.qps.

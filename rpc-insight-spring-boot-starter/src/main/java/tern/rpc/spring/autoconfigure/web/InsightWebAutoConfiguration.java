@@ -18,7 +18,7 @@ import tern.rpc.metrics.RpcMeters;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 
 /**
- * Records web requests as calls of an application. If the application has an RPC server, only RPC calls are recorded.
+ * Records web requests as calls to an application. If the application has an RPC server, only RPC calls are recorded.
  */
 @AutoConfiguration(
         after = RpcPoolsAutoConfiguration.class,
@@ -75,7 +75,7 @@ public final class InsightWebAutoConfiguration {
         return environment.getProperty(MANAGEMENT_PATH, "/actuator");
     }
 
-    /** Returns whether a path equals {@code parent} or is below it. */
+    /** Returns whether a path equals {@code parent} or is under it. */
     static boolean isBelow(String parent, String path) {
         return path.startsWith(parent) && (path.length() == parent.length() || path.charAt(parent.length()) == '/');
     }

@@ -26,7 +26,7 @@ import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.SlowCalls;
 
 /**
- * Records web requests as calls of the {@code web} service. Each route is a method, as in {@code GET /orders/{id}}.
+ * Records web requests as calls to the {@code web} service. Each route is a method, as in {@code GET /orders/{id}}.
  * Thread-safe.
  */
 final class WebCalls implements CallSource {

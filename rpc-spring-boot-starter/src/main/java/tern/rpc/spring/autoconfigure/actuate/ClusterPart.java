@@ -93,7 +93,7 @@ record ClusterPart(RpcReferences references) implements RpcReportPart {
      * @param score the score by which load balancing compares providers; lower is better
      * @param responseTime the response time as a multiple of the usual response time
      * @param inFlight the number of calls and streams that have not ended
-     * @param shareOfLastMinute the provider's share of the calls of this reference, from 0 to 1
+     * @param shareOfLastMinute the provider's share of the calls through this reference, from 0 to 1
      * @param stalledSince the time at which the provider stopped sending data while calls were waiting for it; null if
      *     it is not stalled
      * @param ejectedUntil the end of the provider's ejection, which is caused by failures; null if it is not ejected

@@ -14,8 +14,8 @@ import org.springframework.util.MimeTypeUtils;
 import tern.rpc.metrics.RpcReportPart;
 
 /**
- * Serves a report on the services, the references and the calls of the last minute at {@code /actuator/rpc}, and each
- * {@link RpcReportPart} below that path, for example at {@code /actuator/rpc/diagnosis}.
+ * Serves a report on the services, the references and the calls in the last minute at {@code /actuator/rpc}, and each
+ * {@link RpcReportPart} under that path, for example at {@code /actuator/rpc/diagnosis}.
  */
 @Endpoint(id = "rpc")
 public final class RpcActuatorEndpoint {
