@@ -12,7 +12,7 @@ import tern.rpc.transport.ServerCall;
  * The base class of the calls that a server receives, over any protocol. It ensures that only one thread answers a
  * call, and checks the call's deadline. Thread-safe.
  */
-public abstract class NettyServerCall implements ServerCall {
+public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Unanswered {
 
     private static final VarHandle ANSWERED;
 
@@ -102,7 +102,8 @@ public abstract class NettyServerCall implements ServerCall {
      *
      * @return whether the call has been answered; if so, the connection removes it from its list of calls
      */
-    protected boolean isOverOrExpires(long now) {
+    @Override
+    public boolean isOverOrExpires(long now) {
         if (answered) {
             return true;
         }
@@ -115,6 +116,7 @@ public abstract class NettyServerCall implements ServerCall {
     }
 
     /** Called when the client has disconnected, so the answer is no longer needed. Must run on the event loop. */
+    @Override
     public void disconnected() {
         if (claimAnswer()) {
             stopRunning();

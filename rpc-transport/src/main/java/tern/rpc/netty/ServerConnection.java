@@ -1,21 +1,14 @@
 package tern.rpc.netty;
 
-import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
-import io.netty.channel.socket.DuplexChannel;
-import io.netty.handler.ssl.SslHandler;
 import java.net.InetAddress;
 import java.net.SocketAddress;
 import java.security.Principal;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
-import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,8 +27,6 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     private static final Logger LOG = LoggerFactory.getLogger(ServerConnection.class);
 
-    private static final long SWEEP_MILLIS = 20;
-
     /** The time that a peer has to read the error after a protocol violation, before the connection is closed. */
     private static final long LINGER_MILLIS = 1_000;
 
@@ -47,9 +38,6 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     private static final long LOW_WATERMARK = 512 << 10;
 
-    /** A request body is aborted if fewer bytes than this arrive per second after the grace period (docs/limits.md). */
-    private static final long SLOWEST_BODY_BYTES = 1 << 10;
-
     /**
      * The base-2 logarithm of the step size for counting queued bytes (64 KiB). Small answers usually do
      * not reach the next step, so they do not change the counters that all connections share.
@@ -58,21 +46,6 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     private static final AtomicIntegerFieldUpdater<ServerConnection> IN_FLIGHT =
             AtomicIntegerFieldUpdater.newUpdater(ServerConnection.class, "inFlight");
-
-    private static final AtomicLongFieldUpdater<ServerConnection> UNSENT =
-            AtomicLongFieldUpdater.newUpdater(ServerConnection.class, "unsent");
-
-    private static final AtomicLongFieldUpdater<ServerConnection> UNPACKED =
-            AtomicLongFieldUpdater.newUpdater(ServerConnection.class, "unpacked");
-
-    /** One connection's decompressed requests may occupy at most 1/{@value} of the memory for requests. */
-    private static final int PARTS_UNPACKED = 4;
-
-    /**
-     * The value of {@link #unsent} after the connection has been closed. It is so far below zero that later changes
-     * have no effect.
-     */
-    private static final long CLOSED = Long.MIN_VALUE / 2;
 
     private final ServerPort port;
     private final Channel channel;
@@ -90,30 +63,16 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private final Tenancy tenancy;
     // updated atomically through IN_FLIGHT
     private volatile int inFlight;
-    // updated atomically through UNSENT
-    private volatile long unsent;
-    // updated atomically through UNPACKED
-    private volatile long unpacked;
-    // number of answer bytes that the client has read; written only by the event loop
-    private volatile long taken;
-    // an ArrayList while the connection has calls; otherwise an immutable empty list
-    private List<NettyServerCall> calls = Collections.emptyList();
+    private final UnansweredCalls calls;
+    private final OpenRequestMemory memory;
+    private final UnreadBytes unread;
+    private final SocketReading reading;
     // created by the event loop when the first bytes are counted, before other threads receive these bytes
     private @Nullable InboundAccount inbound;
     private volatile @Nullable ServerProtocol protocol;
     private volatile @Nullable Principal peerPrincipal;
     private volatile boolean known; // true if the caller is authenticated or authentication is not required
-    private volatile boolean sweeping; // true while a deadline check is scheduled; written only by the event loop
-    private long heads; // number of bytes occupied by the headers of open requests
-    private boolean closed;
-    private boolean paused; // true while reading is paused because the peer does not read its answers
-    private boolean unwanted; // true while the protocol has paused reading
-    private boolean overBudget; // true while reading is paused because the memory for requests is used up
-    private long readingSinceNanos = System.nanoTime(); // the time at which reading last resumed
     private long heardNanos = System.nanoTime();
-    // time of the last answer; like hasMadeCalls, this field is written only by the event loop
-    private volatile long quietSinceNanos = heardNanos;
-    private volatile boolean hasMadeCalls;
     // true while the connection is being closed to make room for another connection; any thread writes this field
     private volatile boolean leaving;
 
@@ -123,6 +82,10 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         this.channel = channel;
         this.tenancy = new Tenancy(port.tenants(), host, channel.remoteAddress());
         this.known = !port.handler().asksWhoCalls();
+        this.calls = new UnansweredCalls(channel);
+        this.unread = new UnreadBytes(port.unsent());
+        this.reading = new SocketReading(channel, port.settings().firstBytesTimeout());
+        this.memory = new OpenRequestMemory(port.heads(), port.budget());
     }
 
     /** Called when the channel is open. */
@@ -191,9 +154,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     /** Called when bytes have been read. Pauses reading while the peer has too many unread answers. */
     public void heard() {
         heardWithoutPause();
-        if (hasMuchUnsent() && !paused) {
-            paused = true;
-            setAutoRead();
+        if (hasMuchUnsent()) {
+            reading.waitsForPeer(true);
         }
     }
 
@@ -206,9 +168,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     private void resumeReading() {
-        if (paused && queue.queuedBytes() < LOW_WATERMARK) {
-            paused = false;
-            setAutoRead();
+        if (reading.waitsForPeer() && queue.queuedBytes() < LOW_WATERMARK) {
+            reading.waitsForPeer(false);
         }
     }
 
@@ -222,22 +183,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     /** Called by the protocol when it starts or stops accepting bytes. Initially, the protocol accepts bytes. */
     public void wantsBytes(boolean wanted) {
-        if (unwanted == wanted) {
-            unwanted = !wanted;
-            setAutoRead();
-        }
-    }
-
-    private void setAutoRead() {
-        boolean reading = isReading();
-        if (reading && !channel.config().isAutoRead()) {
-            readingSinceNanos = System.nanoTime();
-        }
-        channel.config().setAutoRead(reading);
-    }
-
-    private boolean isReading() {
-        return !paused && !unwanted && !overBudget;
+        reading.unwanted(!wanted);
     }
 
     /** Returns whether one more call may be accepted on this connection. */
@@ -256,14 +202,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
      * answered.
      */
     public void arriving(NettyServerCall call) {
-        if (calls.isEmpty()) {
-            calls = new ArrayList<>();
-        }
         calls.add(call);
-        if (!sweeping) {
-            sweeping = true;
-            sweepLater();
-        }
     }
 
     /** Called when a complete request has arrived and can be served. */
@@ -323,8 +262,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
                     new InboundAccount.Reading() {
                         @Override
                         public void pause(boolean stop) {
-                            overBudget = stop;
-                            setAutoRead();
+                            reading.overBudget(stop);
                         }
 
                         @Override
@@ -344,17 +282,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
      * @return the reason for a refusal, as text for error messages; null if the memory was reserved
      */
     public @Nullable String holdHead(int bytes) {
-        if (closed) {
-            return null;
-        }
-        FairBudget all = port.heads();
-        if (!all.hasRoom(heads)) {
-            return "headers of open requests hold " + all.used() + " of " + all.maxBytes() + " bytes, " + heads
-                    + " of them on this connection (a quarter of rpc.limits.max-inbound-bytes)";
-        }
-        heads += bytes;
-        all.add(bytes);
-        return null;
+        return memory.holdHead(bytes);
     }
 
     /**
@@ -365,35 +293,17 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
      * @return the reason for a refusal, as text for error messages; null if the memory was reserved
      */
     public @Nullable String unpacks(int bytes) {
-        InboundBudget all = port.budget();
-        long most = all.maxBytes() / PARTS_UNPACKED;
-        if (unpacked + bytes > most) {
-            return "this connection has " + unpacked + " of " + most
-                    + " bytes unpacked (a quarter of rpc.limits.max-inbound-bytes)";
-        }
-        if (all.used() + bytes > all.maxBytes()) {
-            return all.used() + " of " + all.maxBytes()
-                    + " bytes are held for requests (set by rpc.limits.max-inbound-bytes)";
-        }
-        UNPACKED.addAndGet(this, bytes);
-        all.add(bytes);
-        return null;
+        return memory.unpacks(bytes);
     }
 
     /** Releases memory that {@link #unpacks} reserved. Any thread may call this. */
     public void unpacked(int bytes) {
-        if (bytes > 0) {
-            UNPACKED.addAndGet(this, -bytes);
-            port.budget().add(-bytes);
-        }
+        memory.unpacked(bytes);
     }
 
     /** Releases memory that {@link #holdHead} reserved. Must run on the event loop. */
     public void headGone(int bytes) {
-        if (!closed) { // closed() has already released the memory for the headers of all requests
-            heads -= bytes;
-            port.heads().add(-bytes);
-        }
+        memory.headGone(bytes);
     }
 
     /**
@@ -403,14 +313,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
      *     read
      */
     public void unsent(long bytes) {
-        if (UNSENT.addAndGet(this, bytes) > CLOSED / 2) {
-            port.unsent().add(bytes);
-            if (bytes < 0) {
-                // only the event loop passes negative values, so it is the only writer of this field
-                long before = taken;
-                taken = before - bytes;
-            }
-        }
+        unread.add(bytes);
     }
 
     private void queueChanged(long before, long after) {
@@ -425,33 +328,19 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     @Override
     public long unsentBytes() {
-        return Math.max(0, unsent); // the field has a large negative value after the close
+        return unread.bytes();
     }
 
     @Override
     public long takenBytes() {
-        return taken;
+        return unread.taken();
     }
 
     @Override
     public void giveUp() {
-        long counted = releaseUnsent();
+        long counted = unread.release();
         port.unsent().leaving(counted);
         channel.close().addListener(done -> port.unsent().leaving(-counted));
-    }
-
-    /**
-     * Sets the number of unread answer bytes to zero and stops counting them, because the connection is being closed.
-     *
-     * @return the previous number of bytes
-     */
-    private long releaseUnsent() {
-        long counted = UNSENT.getAndSet(this, CLOSED);
-        if (counted <= CLOSED / 2) {
-            return 0;
-        }
-        port.unsent().add(-counted);
-        return counted;
     }
 
     /**
@@ -459,7 +348,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
      * more than 1 MiB of them belongs to this connection.
      */
     public boolean refusesCalls() {
-        return unsent > HIGH_WATERMARK && port.unsent().isShort();
+        return unread.areTooMany();
     }
 
     /**
@@ -467,16 +356,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
      * thread may call this.
      */
     public @Nullable String refusesAnswer() {
-        long waiting = unsent;
-        if (waiting < CLOSED / 2) {
-            return "its connection is being closed";
-        }
-        if (waiting <= HIGH_WATERMARK || !refusesCalls()) {
-            return null;
-        }
-        return waiting + " bytes of answers wait for this connection, which is read too slowly, and "
-                + port.unsent().used() + " for all; above " + port.unsent().manyBytes()
-                + " slow readers get no more (derived from rpc.limits.max-unsent-answers)";
+        return unread.refusal();
     }
 
     /**
@@ -487,7 +367,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
      * @param message the size of the message, in bytes
      */
     public @Nullable String refusesUnsent(long ofStream, int message) {
-        return port.unsent().refusal(ofStream, message, unsent);
+        return unread.refusal(ofStream, message);
     }
 
     /**
@@ -495,21 +375,12 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
      * did not read is not counted.
      */
     public boolean isTooSlow(long arrivedBytes, long beganNanos, long now) {
-        long late = sinceReadable(beganNanos, now)
-                - port.settings().firstBytesTimeout().toNanos();
-        return isReading() && late > 0 && arrivedBytes < SLOWEST_BODY_BYTES * TimeUnit.NANOSECONDS.toSeconds(late);
+        return reading.isTooSlow(arrivedBytes, beganNanos, now);
     }
 
     /** Describes why {@link #isTooSlow} returned true, as text for error messages. */
     public String slowBody(long arrivedBytes, long beganNanos, long now) {
-        return arrivedBytes + " bytes of the request came in "
-                + TimeUnit.NANOSECONDS.toSeconds(sinceReadable(beganNanos, now))
-                + " s; at least " + SLOWEST_BODY_BYTES + " a second are expected after "
-                + port.settings().firstBytesTimeout().toMillis() + " ms (set by rpc.limits.first-bytes-timeout)";
-    }
-
-    private long sinceReadable(long beganNanos, long now) {
-        return now - (readingSinceNanos - beganNanos > 0 ? readingSinceNanos : beganNanos);
+        return reading.slowBody(arrivedBytes, beganNanos, now);
     }
 
     /**
@@ -555,40 +426,6 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
                 unsentBytes);
     }
 
-    private void sweepLater() {
-        channel.eventLoop().schedule(this::sweep, SWEEP_MILLIS, TimeUnit.MILLISECONDS);
-    }
-
-    private void sweep() {
-        long now = System.nanoTime();
-        try {
-            if (calls.removeIf(call -> isOver(call, now))) {
-                hasMadeCalls = true;
-                quietSinceNanos = now;
-            }
-        } finally {
-            sweeping = !calls.isEmpty();
-            if (sweeping) {
-                sweepLater();
-            } else {
-                calls = Collections.emptyList();
-            }
-        }
-    }
-
-    /**
-     * Checks the deadline of one call and returns whether the call has been answered. Catches exceptions, so that the
-     * other calls are checked too.
-     */
-    private static boolean isOver(NettyServerCall call, long now) {
-        try {
-            return call.isOverOrExpires(now);
-        } catch (Throwable e) {
-            Thrown.log(e, shown -> LOG.error("A call could not be ended in time", shown));
-            return !call.isOpen();
-        }
-    }
-
     boolean isOf(EventLoop loop) {
         return channel.eventLoop() == loop;
     }
@@ -621,18 +458,18 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     @Override
     public boolean isInUse() {
-        // inFlight does not count incomplete requests, but sweeping is true while there is one
-        return leaving || inFlight > 0 || sweeping;
+        // inFlight does not count incomplete requests, but areAny() does
+        return leaving || inFlight > 0 || calls.areAny();
     }
 
     @Override
     public boolean hasMadeCalls() {
-        return hasMadeCalls;
+        return calls.haveEnded();
     }
 
     @Override
     public long quietSinceNanos() {
-        return quietSinceNanos;
+        return calls.quietSinceNanos();
     }
 
     /**
@@ -720,65 +557,18 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     /** Closes the connection after its queued answers have been written. Later bytes from the peer are dropped. */
     public void closeWhenWritten() {
-        queue.add(new Close());
+        queue.add(new CloseWhenWritten(channel));
         channel.eventLoop().schedule(() -> channel.close(), LINGER_MILLIS, TimeUnit.MILLISECONDS);
     }
 
-    /**
-     * Closes only the output of the socket. Closing the whole socket while it has unread bytes would reset the
-     * connection, and the peer would lose the last answer.
-     *
-     * @param written whether the queued answers have been written
-     */
-    private void endOutput(boolean written) {
-        if (!written || !(channel instanceof DuplexChannel duplex)) {
-            channel.close();
-            return;
-        }
-        channel.config().setAutoRead(true);
-        SslHandler tls = channel.pipeline().get(SslHandler.class);
-        if (tls == null) {
-            duplex.shutdownOutput();
-        } else {
-            tls.closeOutbound().addListener(done -> duplex.shutdownOutput());
-        }
-    }
-
-    /** Called when the channel is closed. Answers to the calls on this connection are no longer needed. */
+    /** Called when the channel is closed. Answers to the calls of this connection are no longer needed. */
     public void closed() {
-        for (NettyServerCall call : List.copyOf(calls)) {
-            try {
-                call.disconnected();
-            } catch (Throwable e) {
-                // an exception must not stop the following steps, which notify other calls and release counted bytes
-                Thrown.log(e, shown -> LOG.error("A call of a lost connection could not be ended", shown));
-            }
-        }
-        calls = Collections.emptyList();
+        calls.disconnected();
         if (inbound != null) {
             inbound.closed();
         }
-        closed = true;
-        port.heads().add(-heads);
-        releaseUnsent();
+        memory.closed();
+        unread.release();
         tenancy.closed();
-    }
-
-    /** Closes the connection after all earlier commands in the queue have been written. */
-    private final class Close extends WriteCommand {
-        @Override
-        public int bytes() {
-            return 0;
-        }
-
-        @Override
-        protected void write(WriteBatch batch) {
-            // This command writes nothing. Only its position in the queue matters.
-        }
-
-        @Override
-        protected void written() {
-            channel.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(done -> endOutput(done.isSuccess()));
-        }
     }
 }

@@ -219,7 +219,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     }
 
     @Override
-    protected boolean isOverOrExpires(long now) {
+    public boolean isOverOrExpires(long now) {
         body.linger();
         if (body.isServed()) {
             boolean forgotten = super.isOverOrExpires(now);

@@ -1,0 +1,88 @@
+package tern.rpc.netty;
+
+import io.netty.channel.Channel;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Decides whether a server reads the socket of a connection, and whether a request arrives too slowly in the time during
+ * which the server reads. Confined to the event loop.
+ */
+final class SocketReading {
+
+    /** A request body is aborted if fewer bytes than this arrive per second after the grace period (docs/limits.md). */
+    private static final long SLOWEST_BODY_BYTES = 1 << 10;
+
+    private final Channel channel;
+    private final Duration gracePeriod;
+    private boolean waitsForPeer; // true while reading is paused because the peer does not read its answers
+    private boolean unwanted; // true while the protocol has paused reading
+    private boolean overBudget; // true while reading is paused because the memory for requests is used up
+    private long sinceNanos = System.nanoTime(); // the time at which reading last resumed
+
+    /** @param gracePeriod the time in which the body of a request may arrive at any speed */
+    SocketReading(Channel channel, Duration gracePeriod) {
+        this.channel = channel;
+        this.gracePeriod = gracePeriod;
+    }
+
+    /** Returns whether reading is paused because the peer does not read its answers. */
+    boolean waitsForPeer() {
+        return waitsForPeer;
+    }
+
+    /** Called when the peer has too many unread answers, or has read enough of them. */
+    void waitsForPeer(boolean stop) {
+        if (waitsForPeer != stop) {
+            waitsForPeer = stop;
+            setAutoRead();
+        }
+    }
+
+    /** Called when the protocol stops or resumes accepting bytes. */
+    void unwanted(boolean stop) {
+        if (unwanted != stop) {
+            unwanted = stop;
+            setAutoRead();
+        }
+    }
+
+    /** Called when the memory for requests is used up, or when there is room again. */
+    void overBudget(boolean stop) {
+        overBudget = stop;
+        setAutoRead();
+    }
+
+    private void setAutoRead() {
+        boolean reads = reads();
+        if (reads && !channel.config().isAutoRead()) {
+            sinceNanos = System.nanoTime();
+        }
+        channel.config().setAutoRead(reads);
+    }
+
+    private boolean reads() {
+        return !waitsForPeer && !unwanted && !overBudget;
+    }
+
+    /**
+     * Returns whether the body of a request arrives too slowly after its grace period. Time during which this server
+     * did not read is not counted.
+     */
+    boolean isTooSlow(long arrivedBytes, long beganNanos, long now) {
+        long late = sinceReadable(beganNanos, now) - gracePeriod.toNanos();
+        return reads() && late > 0 && arrivedBytes < SLOWEST_BODY_BYTES * TimeUnit.NANOSECONDS.toSeconds(late);
+    }
+
+    /** Describes why {@link #isTooSlow} returned true, as text for error messages. */
+    String slowBody(long arrivedBytes, long beganNanos, long now) {
+        return arrivedBytes + " bytes of the request came in "
+                + TimeUnit.NANOSECONDS.toSeconds(sinceReadable(beganNanos, now))
+                + " s; at least " + SLOWEST_BODY_BYTES + " a second are expected after "
+                + gracePeriod.toMillis() + " ms (set by rpc.limits.first-bytes-timeout)";
+    }
+
+    private long sinceReadable(long beganNanos, long now) {
+        return now - (sinceNanos - beganNanos > 0 ? sinceNanos : beganNanos);
+    }
+}

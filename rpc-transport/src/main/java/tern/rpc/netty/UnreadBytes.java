@@ -1,0 +1,101 @@
+package tern.rpc.netty;
+
+import java.util.concurrent.atomic.AtomicLongFieldUpdater;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The answer bytes of one connection that its client has not read, as a part of the {@link UnsentBudget} of the server.
+ * Thread-safe.
+ */
+final class UnreadBytes {
+
+    /** A connection with fewer unread bytes is never refused an answer or a call because of its unread answers. */
+    static final long MANY = 1 << 20;
+
+    private static final AtomicLongFieldUpdater<UnreadBytes> BYTES =
+            AtomicLongFieldUpdater.newUpdater(UnreadBytes.class, "bytes");
+
+    /**
+     * The value of {@link #bytes} after the connection has been closed. It is so far below zero that later changes
+     * have no effect.
+     */
+    private static final long CLOSED = Long.MIN_VALUE / 2;
+
+    private final UnsentBudget budget;
+    // updated atomically through BYTES
+    private volatile long bytes;
+    // number of answer bytes that the client has read; written only by the event loop
+    private volatile long taken;
+
+    UnreadBytes(UnsentBudget budget) {
+        this.budget = budget;
+    }
+
+    /**
+     * Adjusts the number of unread bytes. Only the event loop passes negative values.
+     *
+     * @param change the number of newly queued bytes, or a negative number for bytes that the client has read
+     */
+    void add(long change) {
+        if (BYTES.addAndGet(this, change) > CLOSED / 2) {
+            budget.add(change);
+            if (change < 0) {
+                // only the event loop passes negative values, so it is the only writer of this field
+                long before = taken;
+                taken = before - change;
+            }
+        }
+    }
+
+    long bytes() {
+        return Math.max(0, bytes); // the field has a large negative value after the close
+    }
+
+    /** Returns the number of answer bytes that the client has read. */
+    long taken() {
+        return taken;
+    }
+
+    /**
+     * Sets the number of unread bytes to zero and stops counting them, because the connection is being closed.
+     *
+     * @return the previous number of bytes
+     */
+    long release() {
+        long counted = BYTES.getAndSet(this, CLOSED);
+        if (counted <= CLOSED / 2) {
+            return 0;
+        }
+        budget.add(-counted);
+        return counted;
+    }
+
+    /**
+     * Returns whether unread answers occupy too much memory on the server, and more than {@link #MANY} bytes of them
+     * belong to this connection.
+     */
+    boolean areTooMany() {
+        return bytes > MANY && budget.isShort();
+    }
+
+    /** Returns the reason why unary answers are not written, as text for error messages; null if they are written. */
+    @Nullable
+    String refusal() {
+        long waiting = bytes;
+        if (waiting < CLOSED / 2) {
+            return "its connection is being closed";
+        }
+        if (waiting <= MANY || !areTooMany()) {
+            return null;
+        }
+        return waiting + " bytes of answers wait for this connection, which is read too slowly, and "
+                + budget.used() + " for all; above " + budget.manyBytes()
+                + " slow readers get no more (derived from rpc.limits.max-unsent-answers)";
+    }
+
+    /** Returns the reason why a stream must not queue a message, as text for error messages; null if it may. */
+    @Nullable
+    String refusal(long ofStream, int message) {
+        return budget.refusal(ofStream, message, bytes);
+    }
+}
