@@ -15,7 +15,42 @@ import tern.rpc.transport.PendingCall;
  */
 final class CallEnds {
 
+    /** The reason for the end of a connection that the server has closed. */
+    static final String CLOSED_BY_SERVER = "the connection was closed by the server";
+
     private CallEnds() {}
+
+    /** Returns the reason for the end of a connection that the server has closed without sending anything. */
+    static String closedBeforeAnyBytes(String protocol, boolean isSecure) {
+        return CLOSED_BY_SERVER + " before it sent anything; does it serve " + protocol + " on this port"
+                + (isSecure ? "?" : ", without TLS?");
+    }
+
+    /** Returns the failure of a call that is not sent because too many bytes are waiting to be sent. */
+    static RpcException queueIsFull(
+            PendingCall call, Endpoint endpoint, long queuedBytes, ClientTransportSettings settings) {
+        return refused(
+                call,
+                endpoint,
+                queuedBytes + " of " + settings.maxQueuedBytes()
+                        + " bytes are waiting to be sent (set by rpc.limits.max-unsent)");
+    }
+
+    /** Returns the failure of a call that is not sent because too many calls are in flight. */
+    static RpcException tooManyInFlight(PendingCall call, Endpoint endpoint, ClientTransportSettings settings) {
+        return refused(
+                call,
+                endpoint,
+                settings.maxInFlight() + " of " + settings.maxInFlight()
+                        + " calls are in flight (set by rpc.limits.max-calls-per-connection)");
+    }
+
+    private static RpcException refused(PendingCall call, Endpoint endpoint, String reason) {
+        return RpcException.refusal(
+                StatusCode.RESOURCE_EXHAUSTED,
+                call + " was not sent to " + endpoint + ": " + reason + "; more connections or fewer calls help",
+                Executed.NO);
+    }
 
     /** Returns the failure of a call whose connection was lost. */
     static RpcException lost(PendingCall call, Endpoint endpoint, String reason, Executed executed) {

@@ -1,14 +1,9 @@
 package tern.rpc.netty;
 
-import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;
-import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
-import io.netty.handler.ssl.SslHandler;
-import io.netty.util.NetUtil;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -20,9 +15,7 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.PeerText;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
-import tern.rpc.StatusCode;
 import tern.rpc.Thrown;
-import tern.rpc.endpoint.DnsEndpoints;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.ClientStream;
@@ -31,8 +24,8 @@ import tern.rpc.transport.TimeOuts;
 
 /**
  * One client socket, from the connection attempt until it is closed. Calls may be sent as soon as the object exists;
- * their requests wait in the write queue until the socket is open. Fields without a comment are confined to the event
- * loop.
+ * their requests wait in the write queue until the socket is open. The states and their changes stay in one class, because
+ * their order decides which calls are lost. Fields without a comment are confined to the event loop.
  */
 public final class Connection implements PendingCall.Carrier {
 
@@ -93,9 +86,6 @@ public final class Connection implements PendingCall.Carrier {
     private boolean refused;
     private volatile State state = State.CONNECTING;
     private volatile String closeReason = "";
-    // true while a heartbeat is unanswered; set without a lock, so two threads may each send a heartbeat
-    private volatile boolean isPinged;
-    private volatile long pingedNanos;
     private volatile @Nullable Channel channel;
     private volatile @Nullable EventLoop eventLoop;
 
@@ -134,72 +124,32 @@ public final class Connection implements PendingCall.Carrier {
 
     void connect(EventLoops loops) {
         try {
-            attempt(loops, loops.group().next());
+            EventLoop loop = loops.group().next();
+            eventLoop = loop;
+            new ConnectAttempt(endpoint, settings, tls, this::handlers, new Attempted()).start(loops, loop);
+            // this starts the deadline checks of calls that were sent before the event loop was set
+            sweepLater();
         } catch (RuntimeException | Error e) { // for example because memory is temporarily exhausted
             close("the attempt to connect failed: " + Thrown.text(e));
         }
     }
 
-    private void attempt(EventLoops loops, EventLoop loop) {
-        eventLoop = loop;
-        Bootstrap bootstrap = new Bootstrap()
-                .group(loop)
-                .channel(loops.socketChannel())
-                .option(ChannelOption.TCP_NODELAY, true)
-                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int)
-                        settings.connectTimeout().toMillis());
-        String host = endpoint.host();
-        if (NetUtil.isValidIpV4Address(host) || NetUtil.isValidIpV6Address(host)) {
-            attempt(bootstrap);
-        } else {
-            attempt(bootstrap, loops, loop);
+    /** Receives the outcome of the attempt to connect. */
+    private final class Attempted implements ConnectAttempt.Outcome {
+
+        @Override
+        public void connecting(Channel made) {
+            channel = made;
         }
-        // this starts the deadline checks of calls that were sent before the event loop was set
-        sweepLater();
-    }
 
-    private void attempt(Bootstrap bootstrap) {
-        ChannelFuture connecting = bootstrap.handler(handlers()).connect(endpoint.host(), endpoint.port());
-        // There may be no channel after a failure, for example because file descriptors have run out.
-        if (connecting.cause() == null) {
-            channel = connecting.channel();
+        @Override
+        public void opened(Channel opened) {
+            Connection.this.opened(opened);
         }
-        connecting.addListener(done -> {
-            if (done.isSuccess()) {
-                connected(connecting.channel());
-            } else {
-                close(CallEnds.describe(done.cause()));
-            }
-        });
-    }
 
-    /** Connects to a host name. The channel gets its handlers when it is open, because several channels are tried. */
-    private void attempt(Bootstrap bootstrap, EventLoops loops, EventLoop loop) {
-        long timeoutMillis = settings.connectTimeout().toMillis();
-        NamedHost.connect(
-                        bootstrap,
-                        loop,
-                        endpoint.host(),
-                        endpoint.port(),
-                        timeoutMillis,
-                        DnsEndpoints.Lookup.SYSTEM,
-                        loops.lookups())
-                .addListener(done -> {
-                    if (done.isSuccess()) {
-                        Channel made = (Channel) done.getNow();
-                        made.pipeline().addLast(handlers());
-                        connected(made);
-                    } else {
-                        close(CallEnds.describe(done.cause()));
-                    }
-                });
-    }
-
-    private void connected(Channel connected) {
-        if (tls == null) {
-            opened(connected);
-        } else {
-            secure(connected, tls);
+        @Override
+        public void failed(String reason) {
+            close(reason);
         }
     }
 
@@ -217,21 +167,6 @@ public final class Connection implements PendingCall.Carrier {
                 made.pipeline().addLast(protocol.clientHandler(Connection.this));
             }
         };
-    }
-
-    private void secure(Channel connected, TlsContext context) {
-        SslHandler handler = connected.pipeline().get(SslHandler.class);
-        if (handler == null) {
-            close("there is no TLS for this connection; an earlier message has the reason");
-            return;
-        }
-        handler.handshakeFuture().addListener(done -> {
-            if (done.isSuccess()) {
-                opened(connected);
-            } else {
-                close(TlsFailure.atClient(done.cause(), endpoint, context.tls()));
-            }
-        });
     }
 
     /** Called when the channel is open. Must run on the event loop. */
@@ -290,11 +225,9 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     private void closedByServer(EventLoop loop) {
-        String reason = "the connection was closed by the server"
-                + (heard || state == State.CONNECTING
-                        ? ""
-                        : " before it sent anything; does it serve " + protocol.name() + " on this port"
-                                + (tls == null ? ", without TLS?" : "?"));
+        String reason = heard || state == State.CONNECTING
+                ? CallEnds.CLOSED_BY_SERVER
+                : CallEnds.closedBeforeAnyBytes(protocol.name(), tls != null);
         if (tls == null || loop.isShuttingDown()) {
             close(reason);
         } else {
@@ -353,16 +286,10 @@ public final class Connection implements PendingCall.Carrier {
      */
     private @Nullable RpcException enter(PendingCall call) {
         if (queue.queuedBytes() > settings.maxQueuedBytes()) {
-            return refused(
-                    call,
-                    queue.queuedBytes() + " of " + settings.maxQueuedBytes()
-                            + " bytes are waiting to be sent (set by rpc.limits.max-unsent)");
+            return CallEnds.queueIsFull(call, endpoint, queue.queuedBytes(), settings);
         }
         if (!pending.add(call)) {
-            return refused(
-                    call,
-                    settings.maxInFlight() + " of " + settings.maxInFlight()
-                            + " calls are in flight (set by rpc.limits.max-calls-per-connection)");
+            return CallEnds.tooManyInFlight(call, endpoint, settings);
         }
         call.carriedBy(this);
         return null;
@@ -417,13 +344,6 @@ public final class Connection implements PendingCall.Carrier {
         }
         closeIfDrained();
         return true;
-    }
-
-    private RpcException refused(PendingCall call, String reason) {
-        return RpcException.refusal(
-                StatusCode.RESOURCE_EXHAUSTED,
-                call + " was not sent to " + endpoint + ": " + reason + "; more connections or fewer calls help",
-                Executed.NO);
     }
 
     /** Called when the answer to a request has arrived. Must run on the event loop. */
@@ -516,11 +436,7 @@ public final class Connection implements PendingCall.Carrier {
 
     /** Sends a heartbeat if no earlier heartbeat is unanswered. Any thread may call this. */
     void pingOnce() {
-        if (!isPinged || isHeardAfter(pingedNanos)) {
-            isPinged = true;
-            pingedNanos = System.nanoTime();
-            ping();
-        }
+        keepAlive.pingOnce();
     }
 
     /** Sends a heartbeat if the protocol has one. */

@@ -25,6 +25,9 @@ final class KeepAlive {
     private long askedNanos;
     private boolean asked;
     private @Nullable Future<?> ticking;
+    // true while a heartbeat of pingOnce() is unanswered; set without a lock, so two threads may each send a heartbeat
+    private volatile boolean isPinged;
+    private volatile long pingedNanos;
 
     /** @param idlePatience the time limit for the answer to a heartbeat while no calls are pending */
     KeepAlive(Connection connection, ClientTransportSettings settings, Duration idlePatience) {
@@ -57,6 +60,15 @@ final class KeepAlive {
     /** Returns whether bytes from the server have arrived since the given time. Any thread may call this. */
     boolean isHeardAfter(long nanos) {
         return heardNanos - nanos > 0;
+    }
+
+    /** Sends a heartbeat if no earlier heartbeat of this method is unanswered. Any thread may call this. */
+    void pingOnce() {
+        if (!isPinged || isHeardAfter(pingedNanos)) {
+            isPinged = true;
+            pingedNanos = System.nanoTime();
+            connection.ping();
+        }
     }
 
     private void look() {
