@@ -1,0 +1,227 @@
+package tern.rpc.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import tern.rpc.endpoint.Attributes;
+import tern.rpc.endpoint.Balancer;
+import tern.rpc.endpoint.Candidate;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.EndpointSnapshot;
+import tern.rpc.endpoint.Instance;
+import tern.rpc.endpoint.Outcome;
+import tern.rpc.endpoint.Rules;
+
+/** Tests how a cluster follows traffic rules and load balancing. */
+class ClusterRulesTest extends SimulatedCluster {
+
+    @Test
+    void twoSlowProvidersAreBothProbed() {
+        start(5);
+        pass(SECOND);
+        for (Target target : cluster.targets()) {
+            IntStream.range(0, 50).forEach(i -> call(target, Outcome.ANSWERED));
+        }
+        for (Target slow : cluster.targets().subList(1, 3)) {
+            slow.node().begin(now);
+            slow.node().end(Outcome.ANSWERED, 20 * TICK, now, usual);
+        }
+        List<Target> probed = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            timer.move(100 * TICK);
+            pick();
+            Target next = cluster.takeProbe("get", "", false, now);
+            if (next != null) {
+                probed.add(next);
+            }
+        }
+
+        assertThat(probed).containsExactlyInAnyOrderElementsOf(cluster.targets().subList(1, 3));
+    }
+
+    @Test
+    void probeIsOnlyForProvidersThatMayTakeTheCall() {
+        cluster.start(Duration.ZERO);
+        source.lists(
+                new Instance(instance(0).endpoint(), Attributes.DEFAULT.withTags(Map.of(Attributes.TAG, "gray"))),
+                instance(1),
+                instance(2));
+        pass(SECOND);
+        call(cluster.targets().get(0), Outcome.FAILED);
+        pass(100 * TICK);
+
+        assertThat(cluster.takeProbe("get", "", false, now)).isNull();
+        assertThat(cluster.takeProbe("get", "gray", false, now))
+                .isSameAs(cluster.targets().get(0));
+    }
+
+    private void rule(Rules rules) {
+        source.listener.accept(
+                EndpointSnapshot.heard(List.of(instances(2)), Instant.EPOCH).withRules(rules));
+        timer.move(2_000 * TICK);
+    }
+
+    @Test
+    void rulesChangeWeightsWithoutTouchingConnections() {
+        start(2);
+        Target before = cluster.targets().get(0);
+
+        rule(new Scripts(Map.of(), Map.of(before.endpoint(), 7), List.of(), ""));
+        assertThat(cluster.targets().get(0)).isSameAs(before);
+        assertThat(before.attributes().weight()).isEqualTo(7);
+        rule(Rules.NONE);
+        assertThat(before.attributes().weight()).isEqualTo(Attributes.DEFAULT_WEIGHT);
+
+        assertThat(opened).hasSize(2);
+    }
+
+    @Test
+    void disabledProviderIsLeftOutUnlessAllAreDisabled() {
+        start(2);
+        Endpoint first = instance(0).endpoint();
+        Endpoint second = instance(1).endpoint();
+
+        rule(new Scripts(Map.of(), Map.of(), List.of(first), ""));
+        assertThat(listed()).containsExactly(second);
+        rule(new Scripts(Map.of(), Map.of(), List.of(first, second), ""));
+        assertThat(listed()).containsExactly(first, second);
+    }
+
+    @Test
+    void tagOfARuleCountsLikeTheOwnOne() {
+        start(2);
+
+        rule(new Scripts(Map.of(instance(0).endpoint(), "gray"), Map.of(), List.of(), ""));
+
+        for (int i = 0; i < 10; i++) {
+            assertThat(pick().endpoint()).isEqualTo(instance(1).endpoint());
+            assertThat(cluster.pick("get", 0, "gray", true, null, now).endpoint())
+                    .isEqualTo(instance(0).endpoint());
+        }
+    }
+
+    @Test
+    void rulesMayForbidOneMethodAlone() {
+        start(2);
+
+        rule(new Scripts(Map.of(), Map.of(), List.of(), "put"));
+
+        assertThat(pick()).isNotNull();
+        assertThat(cluster.canTake("put", "", false)).isFalse();
+        assertThatThrownBy(() -> cluster.pick("put", 0, "", false, null, now))
+                .hasMessageContaining("no provider of Orders may take the call: all 2 (10.0.0.0:20880")
+                .hasMessageContaining("are excluded by the scripts");
+    }
+
+    @Test
+    void timeoutOfARuleNamesTheRule() {
+        start(2);
+        assertThat(cluster.timeLimit("get")).isNull();
+
+        rule(Scripts.EMPTY);
+
+        assertThat(cluster.timeLimit("get")).hasToString("100 ms (the scripts)");
+        assertThat(cluster.timeLimit("put")).isNull();
+    }
+
+    @Test
+    void ownRulesWinOverThoseOfTheSource() {
+        start(2);
+        Target first = cluster.targets().get(0);
+        Target second = cluster.targets().get(1);
+        rule(new Scripts(Map.of(), Map.of(first.endpoint(), 7, second.endpoint(), 8), List.of(), ""));
+
+        cluster.rule(new Scripts(Map.of(), Map.of(first.endpoint(), 9), List.of(), ""));
+
+        assertThat(first.attributes().weight()).isEqualTo(9);
+        assertThat(second.attributes().weight()).isEqualTo(8);
+        cluster.rule(Rules.NONE);
+        assertThat(first.attributes().weight()).isEqualTo(7);
+        assertThat(opened).hasSize(2);
+    }
+
+    @Test
+    void endOfTheLastProviderOfAnEmptyListIsNotLoggedAsACompleteList() {
+        start(2);
+        try (LoggedLines lines = new LoggedLines()) {
+            source.lists(List.of());
+            timer.move(200 * TICK);
+            peer(0).available = false;
+            peer(1).available = false;
+            timer.move(5_000 * TICK);
+
+            assertThat(cluster.targets()).isEmpty();
+            assertThat(lines.all()).noneMatch(line -> line.contains("lists all providers that are used"));
+        }
+    }
+
+    private Cluster balanced(String name, Balancer.Factory factory) {
+        Cluster made = parts.cluster(
+                "Orders", "dubbo", source, nodes, ClusterSettings.DEFAULT.withPolicy(new NamedPolicy(name, factory)));
+        made.start(Duration.ZERO);
+        source.lists(instances(2));
+        return made;
+    }
+
+    @Test
+    void balancerThatCannotBeCreatedFailsTheCallsWithItsName() {
+        try (Cluster made = balanced("mine", candidates -> null)) {
+            assertThatThrownBy(() -> made.pick("get", 0, "", false, null, now))
+                    .hasMessage("INTERNAL: the load balancing 'mine' cannot be used: its factory returned null");
+        }
+        Balancer.Factory throwing = candidates -> {
+            throw new IllegalStateException("on purpose");
+        };
+        try (Cluster made = balanced("mine", throwing)) {
+            assertThatThrownBy(() -> made.pick("get", 0, "", false, null, now))
+                    .hasMessageContaining("the load balancing 'mine' cannot be used: its factory threw ")
+                    .hasMessageContaining("on purpose");
+        }
+    }
+
+    @Test
+    void balancerThatFailsAtTheEndOfACallChangesNothing() {
+        Balancer.Factory failing = candidates -> new Balancer() {
+            @Override
+            public Candidate pick(long key, @Nullable Candidate excluded, long nowNanos) {
+                return candidates.get(0);
+            }
+
+            @Override
+            public void ended(Candidate picked, Outcome outcome, long tookNanos) {
+                throw new IllegalStateException("on purpose");
+            }
+        };
+        try (Cluster made = balanced("mine", failing)) {
+            Target picked = made.pick("get", 0, "", false, null, now);
+
+            assertThatCode(() -> made.ended(picked, Outcome.ANSWERED, 1)).doesNotThrowAnyException();
+        }
+    }
+
+    @Test
+    void startTimesAnHourApartChangeNoShare() {
+        cluster.start(Duration.ZERO);
+        long hour = TimeUnit.HOURS.toMillis(1);
+        long wall = System.currentTimeMillis();
+
+        source.lists(
+                new Instance(instance(0).endpoint(), Attributes.DEFAULT.withStartedAt(wall - hour)),
+                new Instance(instance(1).endpoint(), Attributes.DEFAULT.withStartedAt(wall + hour)));
+
+        Target past = cluster.targets().get(0);
+        Target future = cluster.targets().get(1);
+        assertThat(future.warmth(now)).isEqualTo(past.warmth(now));
+        assertThat(future.score(now)).isEqualTo(past.score(now));
+    }
+}
