@@ -54,7 +54,7 @@ public abstract class TransportTest {
     /** Unblocks all code that the test has blocked. */
     protected void letGo() {}
 
-    protected <T> Future<T> inBackground(Callable<T> call) {
+    public <T> Future<T> inBackground(Callable<T> call) {
         return callers.submit(call);
     }
 
