@@ -57,7 +57,7 @@ class Http1ContractTest extends TransportContractTest {
     }
 
     @Override
-    protected boolean carriesExceptions() {
+    public boolean carriesExceptions() {
         return false;
     }
 
