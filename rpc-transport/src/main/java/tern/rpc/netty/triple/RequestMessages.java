@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * Writes the messages of requests on an HTTP/2 connection. The small messages of a stream are gathered until the next
  * flush, which writes them as one frame. Confined to the event loop.
  */
-final class RequestMessages {
+final class RequestMessages implements StreamCall.Writer {
 
     private final Http2ConnectionEncoder encoder;
     private final JoinedWrites joined;
@@ -41,7 +41,8 @@ final class RequestMessages {
     }
 
     /** Sends a message or the end of a stream. */
-    void send(StreamCall call, Http2Stream stream, StreamCall.SendMessage sent) {
+    @Override
+    public void send(StreamCall call, Http2Stream stream, StreamCall.SendMessage sent) {
         byte[] message = sent.message();
         if (!stream.state().localSideOpen()) {
             call.gone(sent.bytes());

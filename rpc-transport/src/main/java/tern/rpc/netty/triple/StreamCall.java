@@ -41,7 +41,7 @@ final class StreamCall extends ClientCall {
     private final Queue<SendMessage> unsent = new ArrayDeque<>();
     // the messages found during the current pass over the connection's write queue
     private final GatheredMessages gathered = new GatheredMessages();
-    private @Nullable RequestMessages writer; // null until the stream is opened
+    private @Nullable Writer writer; // null until the stream is opened
     private @Nullable GrpcAnswer ending;
 
     StreamCall(
@@ -56,11 +56,16 @@ final class StreamCall extends ClientCall {
         this.receiver = receiver;
     }
 
+    /** Writes messages on open streams of a connection. */
+    interface Writer {
+        void send(StreamCall call, Http2Stream stream, SendMessage message);
+    }
+
     // ---- Requests
 
-    void opened(RequestMessages messages, Http2Stream opened) {
+    void opened(Writer by, Http2Stream opened) {
         opened(opened);
-        writer = messages;
+        writer = by;
         for (SendMessage message = unsent.poll(); message != null; message = unsent.poll()) {
             send(message);
         }
