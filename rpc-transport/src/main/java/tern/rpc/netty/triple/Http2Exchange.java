@@ -50,7 +50,7 @@ final class Http2Exchange extends HttpExchange {
     @Override
     @Nullable
     RpcException overload() {
-        return handler.overload();
+        return handler.answers().overload();
     }
 
     @Override
@@ -129,7 +129,7 @@ final class Http2Exchange extends HttpExchange {
             left(bytes);
             return;
         }
-        handler.writing(bytes);
+        handler.answers().writing(bytes);
         byte[] message = part.body();
         if (message != null && part.isMessageAlone() && message.length <= GatheredMessages.MAX_BYTES) {
             gather(message, bytes);
@@ -211,7 +211,7 @@ final class Http2Exchange extends HttpExchange {
     }
 
     private void gone(int counted) {
-        handler.written(counted);
+        handler.answers().written(counted);
         left(counted);
     }
 }

@@ -1,7 +1,6 @@
 package tern.rpc.netty.triple;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufUtil;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http2.DefaultHttp2Connection;
@@ -14,9 +13,7 @@ import io.netty.handler.codec.http2.Http2ConnectionDecoder;
 import io.netty.handler.codec.http2.Http2ConnectionEncoder;
 import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2Error;
-import io.netty.handler.codec.http2.Http2EventAdapter;
 import io.netty.handler.codec.http2.Http2Exception;
-import io.netty.handler.codec.http2.Http2Flags;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2HeadersDecoder;
 import io.netty.handler.codec.http2.Http2RemoteFlowController;
@@ -33,14 +30,13 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.RpcException;
-import tern.rpc.RpcException.Executed;
-import tern.rpc.StatusCode;
 import tern.rpc.limit.Refusal;
 import tern.rpc.netty.ServerConnection;
 
 /**
  * Handles the server side of an HTTP/2 connection. Each stream becomes an {@link Http2Exchange}. All methods except
- * {@link #execute} must run on the event loop.
+ * {@link #execute} must run on the event loop. The rules for frames on streams that have ended stay in {@link
+ * #onStreamError}, because their order matters.
  */
 final class Http2ServerHandler extends Http2ConnectionHandler {
 
@@ -50,26 +46,6 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private static final int CONTINUATIONS = 16;
 
     private static final int MAX_FIELDS = 128;
-
-    /** The memory that a request header occupies in addition to its name and value, in bytes. */
-    private static final int FIELD_BYTES = 64;
-
-    /**
-     * The maximum ratio of the decoded size of a header block to its encoded size. Huffman coding reduces a string at
-     * best to five eighths of its size (RFC 7541, appendix B).
-     */
-    private static final int TEXT_FACTOR = 2;
-
-    /**
-     * The size below which request headers are not counted in the memory budget. The maximum number of streams already
-     * limits the memory of such small headers.
-     */
-    private static final int SMALL_HEAD_BYTES = 2 << 10;
-
-    /** The payload of the PING before the second GOAWAY (docs/wire-protocol.md 3.11). */
-    private static final long DRAIN_PING = 0x97ACEF001L;
-
-    private static final long DRAIN_PING_MILLIS = 10_000;
 
     /**
      * The time within which the client must end a request that was answered before it was complete.
@@ -84,15 +60,13 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private final TypedFrameReader frames;
     private final StreamHistory history = new StreamHistory();
     private final JoinedWrites joined = new JoinedWrites(this::plainTaken);
-    private @Nullable ChannelHandlerContext context;
-    private boolean draining;
-    private final UnreadAnswers unread = new UnreadAnswers();
+    private final AnswerAccount answers;
     private final PlainAnswers plain;
     // the exchanges with messages that the next flush writes
     private final List<Http2Exchange> gathering = new ArrayList<>();
-    private boolean watching;
-    private boolean drainAnnounced;
     private boolean settingsKnown; // true if the client has acknowledged the server's settings
+    private @Nullable ChannelHandlerContext context;
+    private @Nullable ConnectionDrain drain; // null until the server asks the client to open no further streams
     // null until at least 4 MiB of received bytes are unread
     private @Nullable ReceiveWindows windows;
 
@@ -111,6 +85,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         this.frames = frames;
         this.connection = connection;
         this.requests = requests;
+        this.answers = new AnswerAccount(connection, limits, how -> fail(context(), Http2Error.ENHANCE_YOUR_CALM, how));
         this.plain = new PlainAnswers(connection, encoder, joined);
         this.exchangeKey = connection().newKey();
         // Netty is not given a limit for concurrent streams, because refuse() enforces the limit
@@ -150,6 +125,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     public void handlerAdded(ChannelHandlerContext added) throws Exception {
         context = added;
         added.pipeline().addBefore(added.name(), null, joined);
+        answers.added(added);
         super.handlerAdded(added);
         ReceiveWindows.open(connection(), decoder());
     }
@@ -223,8 +199,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         if (exchange != null) {
             exchange.closed();
         }
-        if (drainAnnounced && connection().numActiveStreams() == 0) {
-            context().close();
+        if (drain != null) {
+            drain.streamClosed(context());
         }
     }
 
@@ -316,81 +292,26 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         plain.flushed();
     }
 
-    /** Called when bytes of an answer are being written. */
-    void writing(int bytes) {
-        limits.moved();
-        limits.answered(bytes);
-        unread.add(bytes, System.nanoTime());
-        if (unread.mayStall() && !watching) {
-            watching = true;
-            watchLater();
-        }
-    }
-
-    /** Called when bytes of an answer have been written or dropped. */
-    void written(int bytes) {
-        limits.moved();
-        unread.left(bytes, System.nanoTime());
+    /** Returns the account of the answers that the client has not read. */
+    AnswerAccount answers() {
+        return answers;
     }
 
     /**
      * Writes a complete successful answer directly as bytes, without Netty's codec.
      *
-     * @param counted the number of bytes to pass to {@link #written} when the socket has accepted the answer
+     * @param counted the number of bytes to pass to {@link AnswerAccount#written} when the socket has accepted the answer
      * @return false if the codec must write the answer
      */
     boolean writePlain(Http2Stream stream, AsciiString contentType, byte[] message, int counted) {
-        return !draining && plain.write(stream, connection().connectionStream(), contentType, message, counted);
+        return drain == null && plain.write(stream, connection().connectionStream(), contentType, message, counted);
     }
 
     private void plainTaken(int bytes) {
         if (bytes > 0) {
-            limits.moved();
-            unread.left(bytes, System.nanoTime());
+            answers.written(bytes);
             plain.taken(bytes);
         }
-    }
-
-    private void watchLater() {
-        context().executor().schedule(this::watch, UnreadAnswers.STALL_NANOS / 4, TimeUnit.NANOSECONDS);
-    }
-
-    /**
-     * Closes the connection if more than 8 MiB of answers are waiting and the client's flow-control window has been
-     * closed for a minute.
-     */
-    private void watch() {
-        watching = unread.mayStall() && context().channel().isActive();
-        if (!watching) {
-            return;
-        }
-        if (unread.areStalled(System.nanoTime())) {
-            fail(
-                    context(),
-                    Http2Error.ENHANCE_YOUR_CALM,
-                    unread.bytes() + " bytes of answers wait, and none was taken for "
-                            + TimeUnit.NANOSECONDS.toSeconds(UnreadAnswers.STALL_NANOS) + " s");
-        } else {
-            watchLater();
-        }
-    }
-
-    /** Returns the reason why the connection accepts no further calls; null if it accepts them. */
-    @Nullable
-    RpcException overload() {
-        String reason;
-        if (unread.areTooMany()) {
-            reason = "; with more than " + UnreadAnswers.MAX_BYTES + " no call is added";
-        } else if (connection.refusesCalls()) {
-            reason = ", and those of all connections fill the memory for them; no call is added"
-                    + " (derived from rpc.limits.max-unsent-answers)";
-        } else {
-            return null;
-        }
-        return RpcException.refusal(
-                StatusCode.RESOURCE_EXHAUSTED,
-                unread.bytes() + " bytes of answers on this connection were not taken yet" + reason,
-                Executed.NO);
     }
 
     /**
@@ -398,39 +319,10 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
      * have arrived.
      */
     void drain() {
-        if (draining) {
-            return;
+        if (drain == null) {
+            drain = new ConnectionDrain(this, frames);
+            drain.begin(context());
         }
-        draining = true;
-        goAway(Integer.MAX_VALUE);
-        encoder().writePing(context(), false, DRAIN_PING, context().newPromise());
-        context().flush();
-        context().executor().schedule(this::announceDrain, DRAIN_PING_MILLIS, TimeUnit.MILLISECONDS);
-    }
-
-    private void announceDrain() {
-        if (drainAnnounced || !context().channel().isActive()) {
-            return;
-        }
-        drainAnnounced = true;
-        int lastStream = connection().remote().lastStreamCreated();
-        goAway(lastStream);
-        frames.ignoreFramesOf(
-                new LateFrames.Refused(lastStream, connection().local().flowController()));
-        context().flush();
-        if (connection().numActiveStreams() == 0) {
-            context().close();
-        }
-    }
-
-    private void goAway(int lastStream) {
-        ByteBuf reason = ByteBufUtil.writeAscii(context().alloc(), "app_requested");
-        goAway(
-                context(),
-                lastStream,
-                Http2Error.NO_ERROR.code(),
-                reason,
-                context().newPromise());
     }
 
     @Override
@@ -548,7 +440,11 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /** Receives the events of the HTTP/2 decoder and of streams. */
-    private final class Frames extends Http2EventAdapter {
+    private final class Frames extends ControlFrameListener {
+
+        Frames() {
+            super(limits, connection());
+        }
 
         @Override
         public void onStreamAdded(Http2Stream stream) {
@@ -558,20 +454,6 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         @Override
         public void onStreamClosed(Http2Stream stream) {
             streamClosed(stream);
-        }
-
-        @Override
-        public void onHeadersRead(
-                ChannelHandlerContext read,
-                int streamId,
-                Http2Headers headers,
-                int dependency,
-                short weight,
-                boolean exclusive,
-                int padding,
-                boolean endOfStream)
-                throws Http2Exception {
-            onHeadersRead(read, streamId, headers, padding, endOfStream);
         }
 
         @Override
@@ -612,17 +494,12 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
 
         /** @return the reason why the headers do not fit into the memory budget; null if they fit */
         private @Nullable RpcException hold(Http2Exchange exchange, Http2Headers headers) {
-            int bytes = TEXT_FACTOR * blocks.lastBytes() + FIELD_BYTES * headers.size();
-            if (bytes < SMALL_HEAD_BYTES) {
-                return null;
-            }
-            String refusal = connection.holdHead(bytes);
+            int bytes = HeadMemory.countedBytes(headers, blocks.lastBytes());
+            RpcException refusal = HeadMemory.hold(bytes, connection);
             if (refusal == null) {
                 exchange.holdsHead(bytes);
-                return null;
             }
-            connection.refused(Refusal.CONNECTION);
-            return RpcException.refusal(StatusCode.RESOURCE_EXHAUSTED, refusal, Executed.NO);
+            return refusal;
         }
 
         private boolean isEmpty(@Nullable CharSequence pseudoHeader) {
@@ -674,7 +551,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
 
         @Override
         public void onPingRead(ChannelHandlerContext read, long data) throws Http2Exception {
-            if (unread.bytes() > 0) { // gRPC clients measure the bandwidth with pings while they receive answers
+            if (answers.unreadBytes() > 0) { // gRPC clients measure the bandwidth with pings while they receive answers
                 limits.forgivePings();
             }
             limits.ping(System.nanoTime(), connection().numActiveStreams() > 0);
@@ -682,11 +559,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
 
         @Override
         public void onPingAckRead(ChannelHandlerContext read, long data) throws Http2Exception {
-            if (draining && data == DRAIN_PING) {
-                announceDrain();
-            } else {
-                // The ping that this frame acknowledges was not sent by the server.
-                limits.controlFrame(System.nanoTime());
+            if (drain == null || !drain.acknowledged(data, read)) {
+                super.onPingAckRead(read, data); // the ping that this frame acknowledges was not sent by the server
             }
         }
 
@@ -695,44 +569,15 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             settingsKnown = true;
             // Netty has just applied the stream limit from the announced settings, and this line removes the limit
             connection().remote().maxActiveStreams(Integer.MAX_VALUE);
-            limits.controlFrame(System.nanoTime());
+            super.onSettingsAckRead(read);
             if (windows != null) {
                 windows.acknowledged(read);
             }
         }
 
         @Override
-        public void onUnknownFrame(
-                ChannelHandlerContext read, byte type, int streamId, Http2Flags flags, ByteBuf payload)
-                throws Http2Exception {
-            limits.controlFrame(System.nanoTime());
-        }
-
-        @Override
-        public void onGoAwayRead(ChannelHandlerContext read, int lastStreamId, long error, ByteBuf text)
-                throws Http2Exception {
-            limits.controlFrame(System.nanoTime());
-            limits.streamsVisited(System.nanoTime(), connection().numActiveStreams());
-        }
-
-        @Override
-        public void onSettingsRead(ChannelHandlerContext read, Http2Settings settings) throws Http2Exception {
-            limits.controlFrame(System.nanoTime());
-            if (settings.initialWindowSize() != null) {
-                limits.streamsVisited(System.nanoTime(), connection().numActiveStreams());
-            }
-        }
-
-        @Override
-        public void onPriorityRead(
-                ChannelHandlerContext read, int streamId, int dependency, short weight, boolean exclusive)
-                throws Http2Exception {
-            limits.controlFrame(System.nanoTime());
-        }
-
-        @Override
         public void onWindowUpdateRead(ChannelHandlerContext read, int streamId, int increment) throws Http2Exception {
-            unread.windowOpened(System.nanoTime());
+            answers.windowOpened(System.nanoTime());
             limits.controlFrame(System.nanoTime());
         }
     }

@@ -1,0 +1,84 @@
+package tern.rpc.netty.triple;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http2.Http2Connection;
+import io.netty.handler.codec.http2.Http2ConnectionHandler;
+import io.netty.handler.codec.http2.Http2Error;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Ends an HTTP/2 connection of a server without losing a call. The first GOAWAY frame asks the client to open no
+ * further streams. The final one follows when the client has acknowledged a ping, because the streams that were in
+ * flight have then arrived. The connection is closed when its last stream has ended. Confined to the event loop.
+ */
+final class ConnectionDrain {
+
+    /** The payload of the PING before the second GOAWAY (docs/wire-protocol.md 3.11). */
+    private static final long DRAIN_PING = 0x97ACEF001L;
+
+    private static final long DRAIN_PING_MILLIS = 10_000;
+
+    private final Http2ConnectionHandler handler;
+    private final TypedFrameReader frames;
+    private boolean announced;
+
+    ConnectionDrain(Http2ConnectionHandler handler, TypedFrameReader frames) {
+        this.handler = handler;
+        this.frames = frames;
+    }
+
+    /** Sends the first GOAWAY frame. Called once. */
+    void begin(ChannelHandlerContext context) {
+        goAway(context, Integer.MAX_VALUE);
+        handler.encoder().writePing(context, false, DRAIN_PING, context.newPromise());
+        context.flush();
+        context.executor().schedule(() -> announce(context), DRAIN_PING_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    /**
+     * Called when the client has acknowledged a ping. Sends the final GOAWAY frame if {@link #begin} has sent the ping.
+     *
+     * @return false if the ping was not sent by this class
+     */
+    boolean acknowledged(long pingData, ChannelHandlerContext context) {
+        if (pingData != DRAIN_PING) {
+            return false;
+        }
+        announce(context);
+        return true;
+    }
+
+    private void announce(ChannelHandlerContext context) {
+        if (announced || !context.channel().isActive()) {
+            return;
+        }
+        announced = true;
+        Http2Connection connection = handler.connection();
+        int lastStream = connection.remote().lastStreamCreated();
+        goAway(context, lastStream);
+        frames.ignoreFramesOf(
+                new LateFrames.Refused(lastStream, connection.local().flowController()));
+        context.flush();
+        closeIfUnused(context);
+    }
+
+    /** Called when a stream has been closed. */
+    void streamClosed(ChannelHandlerContext context) {
+        if (announced) {
+            closeIfUnused(context);
+        }
+    }
+
+    private void closeIfUnused(ChannelHandlerContext context) {
+        if (handler.connection().numActiveStreams() == 0) {
+            context.close();
+        }
+    }
+
+    private void goAway(ChannelHandlerContext context, int lastStream) {
+        ByteBuf reason = ByteBufUtil.writeAscii(context.alloc(), "app_requested");
+        handler.goAway(context, lastStream, Http2Error.NO_ERROR.code(), reason, context.newPromise());
+    }
+}
