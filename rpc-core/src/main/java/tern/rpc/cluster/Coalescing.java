@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
  * immediately. The next change is passed on after a gap of 100 ms. While changes continue, the gap doubles up to one
  * second. If no change arrives for one more second, the gap is 100 ms again. Not thread-safe.
  */
-final class Coalescing {
+public final class Coalescing {
 
     static final long MIN_GAP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     static final long MAX_GAP_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -17,7 +17,7 @@ final class Coalescing {
     private long gapNanos = MIN_GAP_NANOS;
 
     /** Returns how many nanoseconds a change that has just arrived must wait; 0 if it may be passed on immediately. */
-    long delay(long now) {
+    public long delay(long now) {
         if (!passedAny || now - passedNanos >= gapNanos + MAX_GAP_NANOS) {
             gapNanos = MIN_GAP_NANOS;
             return 0;
@@ -26,7 +26,7 @@ final class Coalescing {
     }
 
     /** Records that a change has been passed on. */
-    void passed(long now) {
+    public void passed(long now) {
         boolean quick = passedAny && now - passedNanos < gapNanos + MAX_GAP_NANOS;
         gapNanos = quick ? Math.min(MAX_GAP_NANOS, 2 * gapNanos) : MIN_GAP_NANOS;
         passedAny = true;

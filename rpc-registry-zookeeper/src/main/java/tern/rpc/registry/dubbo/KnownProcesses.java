@@ -1,5 +1,6 @@
 package tern.rpc.registry.dubbo;
 
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,7 +44,7 @@ public final class KnownProcesses {
             if (shared.size() >= MAX_SHARED) {
                 shared.clear(); // Processes in use keep their references to these objects.
             }
-            same = new Shared(application, attributes, entry.ports());
+            same = new Shared(application, entry.revision(), attributes, entry.ports());
             shared.put(attributes, same);
         }
         return new Known(entry.host(), entry.port(), started, same);
@@ -58,7 +59,8 @@ public final class KnownProcesses {
     }
 
     /** The attributes shared by all processes with the same configuration. */
-    public record Shared(String application, Map<String, String> attributes, List<ProcessEntry.Port> ports) {}
+    public record Shared(
+            String application, String revision, Map<String, String> attributes, List<ProcessEntry.Port> ports) {}
 
     /**
      * One process.
@@ -68,12 +70,16 @@ public final class KnownProcesses {
      */
     public record Known(String host, int port, long startedAtMillis, Shared shared) {
 
+        /** Orders processes by address. */
+        public static final Comparator<Known> BY_ADDRESS =
+                Comparator.comparing(Known::host).thenComparingInt(Known::port);
+
         public String application() {
             return shared().application();
         }
 
         public String revision() {
-            return shared().attributes().getOrDefault(ProcessEntry.REVISION, "");
+            return shared().revision();
         }
 
         /** Returns whether the metadata is stored in the registry. */

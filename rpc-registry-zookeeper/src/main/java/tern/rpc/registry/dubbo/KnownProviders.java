@@ -2,14 +2,13 @@ package tern.rpc.registry.dubbo;
 
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.function.BiConsumer;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.ServiceKey;
 
@@ -36,6 +35,7 @@ public final class KnownProviders {
 
     // The provider at each index belongs to the hash at the same index. It is null if its entry was left out.
     private @Nullable Provider[] providers = {};
+    private final SortedEntries<Provider> sorted = new SortedEntries<>(Provider.BY_ADDRESS);
 
     /**
      * Replaces the list.
@@ -52,17 +52,62 @@ public final class KnownProviders {
             return false;
         }
         @Nullable Provider[] nextProviders = new @Nullable Provider[next.length];
-        ProviderParser parser = parser();
-        int i = 0;
-        for (String name : names) {
-            int before = Arrays.binarySearch(hashes, unsorted[i]);
-            Provider provider = before < 0 ? parse(name, parser, leftOut) : providers[before];
-            nextProviders[Arrays.binarySearch(next, unsorted[i])] = provider;
-            i++;
+        long[] added = new long[next.length]; // sorted
+        int additions = 0;
+        int before = 0;
+        for (int i = 0; i < next.length; i++) {
+            while (before < hashes.length && hashes[before] < next[i]) {
+                remove(providers[before++]);
+            }
+            if (before < hashes.length && hashes[before] == next[i]) {
+                nextProviders[i] = providers[before++];
+            } else {
+                added[additions++] = next[i];
+            }
+        }
+        while (before < hashes.length) {
+            remove(providers[before++]);
+        }
+        if (additions > 0) {
+            parse(names, unsorted, Arrays.copyOf(added, additions), next, nextProviders, leftOut);
         }
         hashes = next;
         providers = nextProviders;
         return true;
+    }
+
+    private void remove(@Nullable Provider provider) {
+        if (provider != null) {
+            sorted.remove(provider);
+        }
+    }
+
+    /**
+     * Parses the new names of a list.
+     *
+     * @param added the hashes of the new names, sorted
+     * @param next the hashes of all names, sorted
+     * @param nextProviders receives each new provider at the index of its hash
+     */
+    private void parse(
+            List<String> names,
+            long[] unsorted,
+            long[] added,
+            long[] next,
+            @Nullable Provider[] nextProviders,
+            BiConsumer<String, IllegalArgumentException> leftOut) {
+        ProviderParser parser = parser();
+        int i = 0;
+        for (String name : names) {
+            long own = unsorted[i++];
+            if (Arrays.binarySearch(added, own) >= 0) {
+                Provider provider = parse(name, parser, leftOut);
+                nextProviders[Arrays.binarySearch(next, own)] = provider;
+                if (provider != null) {
+                    sorted.add(provider);
+                }
+            }
+        }
     }
 
     private long[] hashes(List<String> names) {
@@ -96,9 +141,12 @@ public final class KnownProviders {
         }
     }
 
-    /** Returns the providers whose entries are valid. */
-    public Stream<Provider> providers() {
-        return Arrays.stream(providers).filter(Objects::nonNull);
+    /**
+     * Returns the providers whose entries are valid, sorted by address. The list is immutable, and is the same object
+     * until a provider changes.
+     */
+    public List<Provider> providers() {
+        return sorted.list();
     }
 
     /**
@@ -129,6 +177,10 @@ public final class KnownProviders {
      * @param shared all attributes except the start time
      */
     public record Provider(String host, int port, long startedAtMillis, Shared shared) {
+
+        /** Orders providers by address. */
+        public static final Comparator<Provider> BY_ADDRESS =
+                Comparator.comparing(Provider::host).thenComparingInt(Provider::port);
 
         public String protocol() {
             return shared.protocol();

@@ -2,7 +2,6 @@ package tern.rpc.registry.zookeeper;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.registry.dubbo.ApplicationMetadata;
@@ -25,6 +24,7 @@ final class ApplicationWatch {
         this.processes = new Folder<>(
                 session,
                 Paths.of(session.settings()).processes(application),
+                Known.BY_ADDRESS,
                 data -> known.parse(new String(data, StandardCharsets.UTF_8)),
                 this::changed);
         this.metadata = new MetadataCache(session, processMetadata, this::tell);
@@ -52,8 +52,9 @@ final class ApplicationWatch {
         return processes.isHeard() && metadata.isAsked();
     }
 
-    Collection<Known> processes() {
-        return processes.entries().values();
+    /** Returns the processes, sorted by address. The list is immutable, and is the same object until one changes. */
+    List<Known> processes() {
+        return processes.entries();
     }
 
     @Nullable

@@ -8,8 +8,9 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.registry.dubbo.Limits;
 
 /**
- * Lists the names of the children of one node, and lists them again when they change. Does not keep the names. Confined
- * to the session's thread.
+ * Lists the names of the children of one node, and lists them again when they change. While changes continue, the names
+ * are listed at growing intervals, because each answer contains all names. Does not keep the names. Confined to the
+ * session's thread.
  */
 final class ChildNames {
 
@@ -20,6 +21,7 @@ final class ChildNames {
     private final Session session;
     private final String path;
     private final Consumer<List<String>> listed;
+    private final CoalescedTask changes;
     private int connection; // incremented on each connection; answers from an earlier connection are ignored
     private boolean listing;
     private boolean listAgain;
@@ -35,6 +37,7 @@ final class ChildNames {
         this.session = session;
         this.path = path;
         this.listed = listed;
+        this.changes = new CoalescedTask(session, this::list);
     }
 
     /** Lists the children after a connection has been established. */
@@ -55,7 +58,7 @@ final class ChildNames {
         listing = true;
         listAgain = false;
         int current = connection;
-        session.children(path, event -> list()).whenComplete((names, failure) -> {
+        session.children(path, event -> changes.changed()).whenComplete((names, failure) -> {
             if (current != connection) {
                 return;
             }
@@ -65,7 +68,7 @@ final class ChildNames {
             } else if (Session.isCode(failure, Code.NONODE)) {
                 // If the node exists by now, the children are listed again. Otherwise this watch reports the node's
                 // creation.
-                session.exists(path, event -> list()).thenRun(this::list);
+                session.exists(path, event -> changes.changed()).thenRun(this::list);
                 listed(List.of());
             } else if (Session.isCode(failure, Code.NOAUTH)) {
                 warn("cannot be listed: " + session.reason(failure));

@@ -1,21 +1,20 @@
 package tern.rpc.registry.zookeeper;
 
 import java.util.ArrayDeque;
-import java.util.Collections;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.registry.dubbo.Limits;
+import tern.rpc.registry.dubbo.SortedEntries;
 
 /**
- * Watches the children of one node. Reads each child once, and again after each change. Keeps the parsed entries.
- * Confined to the session's thread.
+ * Watches the children of one node. Reads each child once, and again after it has changed. If children change
+ * frequently, reads them at growing intervals. Keeps the parsed entries. Confined to the session's thread.
  */
 final class Folder<T> implements Session.Listener {
 
@@ -35,16 +34,32 @@ final class Folder<T> implements Session.Listener {
         T read(byte[] data);
     }
 
+    /** A child in the last list. Another object is used if the child is removed and created again. */
+    private static final class Child<T> {
+        final String name;
+        long list; // the number of the last list that contained the child
+
+        @Nullable
+        T entry; // null if the child has not been read or its entry is ignored
+
+        boolean unread = true; // whether the child must be read when it is listed again
+        boolean queued; // whether the child is queued in {@code toRead} or is being read
+
+        Child(String name) {
+            this.name = name;
+        }
+    }
+
     private final Session session;
     private final String path;
     private final Reader<T> reader;
     private final Runnable changed;
-    private final ChildNames children;
-    private final Map<String, T> entries = new HashMap<>();
-    // the names of all children, including children whose entries are ignored
-    private final Set<String> known = new HashSet<>();
-    private final Deque<String> toRead = new ArrayDeque<>();
-    private final Set<String> unread = new HashSet<>(); // the names that are queued in {@code toRead} or are being read
+    private final ChildNames names;
+    private final CoalescedTask dataChanges;
+    private final Map<String, Child<T>> children = new HashMap<>();
+    private final SortedEntries<T> sorted;
+    private final Deque<Child<T>> toRead = new ArrayDeque<>();
+    private long lists;
     private int reading;
     private int connection; // incremented on each connection; results of reads from an earlier connection are ignored
     private boolean incomplete;
@@ -54,14 +69,17 @@ final class Folder<T> implements Session.Listener {
     /**
      * Creates a watch on a node's children.
      *
+     * @param order the order of the entries
      * @param changed called after the first list and after each change
      */
-    Folder(Session session, String path, Reader<T> reader, Runnable changed) {
+    Folder(Session session, String path, Comparator<T> order, Reader<T> reader, Runnable changed) {
         this.session = session;
         this.path = path;
         this.reader = reader;
         this.changed = changed;
-        this.children = new ChildNames(session, path, this::listed);
+        this.names = new ChildNames(session, path, this::listed);
+        this.dataChanges = new CoalescedTask(session, this::readChanged);
+        this.sorted = new SortedEntries<>(order);
     }
 
     void start() {
@@ -73,38 +91,49 @@ final class Folder<T> implements Session.Listener {
         return heard;
     }
 
-    Map<String, T> entries() {
-        return Collections.unmodifiableMap(entries);
+    /** Returns the entries in order. The list is immutable, and is the same object until an entry changes. */
+    List<T> entries() {
+        return sorted.list();
     }
 
     @Override
     public void connected(boolean isNew) {
         connection++;
-        known.removeAll(unread);
-        unread.clear();
         toRead.clear();
         reading = 0;
         incomplete = false;
-        if (isNew) {
-            known.clear(); // The new session has no watches on the children's data, so all children must be read again.
+        for (Child<T> child : children.values()) {
+            // A new session has no watches on the children's data, so all children must be read again.
+            child.unread |= child.queued || isNew;
+            child.queued = false;
         }
-        children.connected();
+        names.connected();
     }
 
     @Override
     public void stale(String why) {}
 
-    private void listed(List<String> names) {
-        Set<String> current = new HashSet<>(names);
-        boolean removed = known.retainAll(current) | entries.keySet().retainAll(current);
-        int before = toRead.size();
-        for (String name : names) {
-            if (known.add(name)) {
-                toRead.add(name);
-                unread.add(name);
+    private void listed(List<String> listed) {
+        lists++;
+        boolean added = false;
+        for (String name : listed) {
+            Child<T> child = children.get(name);
+            if (child == null) {
+                child = new Child<>(name);
+                children.put(name, child);
+            }
+            child.list = lists;
+            if (child.unread) {
+                child.unread = false;
+                queue(child);
+                added = true;
             }
         }
-        if (toRead.size() > before || reading > 0) {
+        boolean removed = listed.size() < children.size();
+        if (removed) {
+            children.values().removeIf(this::isRemoved);
+        }
+        if (added || reading > 0) {
             readMore();
         } else if (removed || !heard) {
             heard = true;
@@ -112,10 +141,44 @@ final class Folder<T> implements Session.Listener {
         }
     }
 
+    private boolean isRemoved(Child<T> child) {
+        if (child.list == lists) {
+            return false;
+        }
+        set(child, null);
+        return true;
+    }
+
+    private void set(Child<T> child, @Nullable T entry) {
+        if (child.entry != null) {
+            sorted.remove(child.entry);
+        }
+        child.entry = entry;
+        if (entry != null) {
+            sorted.add(entry);
+        }
+    }
+
+    private void queue(Child<T> child) {
+        if (!child.queued) {
+            child.queued = true;
+            toRead.add(child);
+        }
+    }
+
+    private void readChanged() {
+        if (!toRead.isEmpty() && !closed) {
+            readMore();
+        }
+    }
+
     private void readMore() {
         while (reading < MAX_IN_FLIGHT && !toRead.isEmpty()) {
-            reading++;
-            read(toRead.remove());
+            Child<T> child = toRead.remove();
+            if (isListed(child)) {
+                reading++;
+                read(child);
+            }
         }
         if (reading == 0 && !incomplete) {
             heard = true;
@@ -123,56 +186,59 @@ final class Folder<T> implements Session.Listener {
         }
     }
 
-    private void read(String name) {
+    private void read(Child<T> child) {
         int current = connection;
-        session.data(path + "/" + name, Limits.MAX_ENTRY, event -> dataChanged(name, event))
+        session.data(path + "/" + child.name, Limits.MAX_ENTRY, event -> dataChanged(child, event))
                 .whenComplete((data, failure) -> {
                     if (closed || current != connection) {
                         return;
                     }
                     reading--;
-                    unread.remove(name);
+                    child.queued = false;
                     if (failure == null) {
-                        take(name, data.bytes());
+                        take(child, data.bytes());
                     } else if (failure.getCause() instanceof IllegalArgumentException wrong) {
-                        leaveOut(name, wrong);
+                        leaveOut(child, wrong);
                     } else if (!Session.isCode(failure, Code.NONODE)) {
-                        known.remove(name);
+                        child.unread = true;
                         incomplete = true; // The entry is read again after a reconnection.
                     }
                     readMore();
                 });
     }
 
-    private void dataChanged(String name, EventType event) {
-        if (event == EventType.NodeDataChanged && known.contains(name) && !closed) {
-            toRead.add(name);
-            unread.add(name);
-            readMore();
+    private void dataChanged(Child<T> child, EventType event) {
+        if (event == EventType.NodeDataChanged && isListed(child) && !closed) {
+            queue(child);
+            dataChanges.changed();
         }
     }
 
-    private void take(String name, byte[] data) {
+    private boolean isListed(Child<T> child) {
+        return children.get(child.name) == child;
+    }
+
+    private void take(Child<T> child, byte[] data) {
         try {
             T entry = reader.read(data);
-            if (entry == null) {
-                entries.remove(name);
-            } else if (known.contains(name)) {
-                entries.put(name, entry);
+            if (isListed(child)) {
+                set(child, entry);
             }
         } catch (IllegalArgumentException e) {
-            leaveOut(name, e);
+            leaveOut(child, e);
         }
     }
 
-    private void leaveOut(String name, IllegalArgumentException wrong) {
-        entries.remove(name);
-        children.leaveOut(name, wrong);
+    private void leaveOut(Child<T> child, IllegalArgumentException wrong) {
+        if (isListed(child)) {
+            set(child, null);
+        }
+        names.leaveOut(child.name, wrong);
     }
 
     void close() {
         closed = true;
-        children.close();
+        names.close();
         session.remove(this);
     }
 }

@@ -4,7 +4,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -105,22 +104,25 @@ final class MetadataCache {
      *
      * @param processes all processes of the application
      */
-    void update(Collection<Known> processes) {
+    void update(List<Known> processes) {
         Set<String> revisions = new HashSet<>();
         entries.values().forEach(entry -> entry.processes.clear());
+        Entry entry = null; // Most processes have the revision of the previous one, and then need no lookup.
         for (Known process : processes) {
-            revisions.add(process.revision());
-            Entry entry = entries.computeIfAbsent(process.revision(), Entry::new);
+            if (entry == null || !entry.revision.equals(process.revision())) {
+                revisions.add(process.revision());
+                entry = entries.computeIfAbsent(process.revision(), Entry::new);
+            }
             if (entry.metadata == null) {
                 entry.processes.add(process);
             }
         }
         entries.keySet().retainAll(revisions);
         waiting.removeIf(call -> !isCurrent(call.entry()));
-        for (Entry entry : entries.values()) {
-            if (entry.metadata == null && !entry.asking && entry.failures == 0) {
-                ask(entry);
-                session.schedule(() -> overdue(entry), LONGEST_WAIT);
+        for (Entry each : entries.values()) {
+            if (each.metadata == null && !each.asking && each.failures == 0) {
+                ask(each);
+                session.schedule(() -> overdue(each), LONGEST_WAIT);
             }
         }
     }

@@ -1,7 +1,6 @@
 package tern.rpc.registry.zookeeper;
 
 import java.util.List;
-import java.util.stream.Stream;
 import tern.rpc.registry.dubbo.KnownProviders;
 import tern.rpc.registry.dubbo.KnownProviders.Provider;
 
@@ -46,7 +45,8 @@ final class ProviderWatch implements Session.Listener {
         return heard;
     }
 
-    Stream<Provider> providers() {
+    /** Returns the providers, sorted by address. The list is immutable, and is the same object until one changes. */
+    List<Provider> providers() {
         return known.providers();
     }
 

@@ -1,9 +1,13 @@
 package tern.rpc.registry.zookeeper;
 
+import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.ServiceKey;
@@ -18,7 +22,7 @@ import tern.rpc.registry.dubbo.ReadAttributes;
 
 /**
  * Finds the providers of one service among the entries at both levels. Each address is returned once. If an address has
- * entries at both levels, the application-level entry is used. Not thread-safe.
+ * entries at both levels, the application-level entry is used. An entry is read only when it is new. Not thread-safe.
  */
 final class ServiceMatch {
 
@@ -28,47 +32,122 @@ final class ServiceMatch {
     private final ServiceKey service;
     private final String protocol;
     private final ReadAttributes attributes = new ReadAttributes();
-    private List<Instance> before = List.of(); // sorted by address
-    private Map<Endpoint, Instance> found = new TreeMap<>(ServiceMatch::compare);
+    private List<Instance> result = List.of(); // sorted by address
+    private Map<Object, Matched<?>> before = Map.of();
+    private Map<Object, Matched<?>> parts = new LinkedHashMap<>();
+
+    /**
+     * The entries of one list, sorted by address, with the provider that was found in each of them. The provider is null
+     * for entries that do not offer the service.
+     */
+    private static final class Matched<E> {
+        final List<E> entries;
+        final @Nullable Instance[] instances;
+
+        Matched(List<E> entries, @Nullable Instance[] instances) {
+            this.entries = entries;
+            this.instances = instances;
+        }
+    }
 
     ServiceMatch(Subscription subscription) {
         this.service = subscription.service();
         this.protocol = subscription.protocol();
     }
 
-    private static int compare(Endpoint one, Endpoint other) {
-        int hosts = one.host().compareTo(other.host());
-        return hosts != 0 ? hosts : Integer.compare(one.port(), other.port());
+    private static int compare(Instance one, Instance other) {
+        int hosts = one.endpoint().host().compareTo(other.endpoint().host());
+        return hosts != 0
+                ? hosts
+                : Integer.compare(one.endpoint().port(), other.endpoint().port());
     }
 
     /**
-     * Adds a process if it offers the service.
+     * Adds the processes of an application that offer the service.
      *
-     * @param metadata the process's services; null until they are known
+     * @param processes sorted by address
+     * @param metadata returns the services of a process; null until they are known
      */
-    void add(Known process, @Nullable ApplicationMetadata metadata) {
-        if (metadata == null) {
-            return;
-        }
-        for (ApplicationMetadata.Service offered : metadata.services().values()) {
-            if (offered.protocol().equals(protocol)
-                    && new ServiceKey(offered.name(), offered.group(), offered.version()).equals(service)) {
-                add(
-                        process.host(),
-                        offered.port() > 0 ? offered.port() : process.port(protocol),
-                        name -> {
-                            String own = offered.parameters().get(name);
-                            return own == null ? process.attribute(name) : own;
-                        },
-                        process.revision());
-            }
-        }
+    void addProcesses(
+            String application, List<Known> processes, Function<Known, @Nullable ApplicationMetadata> metadata) {
+        Map<ApplicationMetadata, Optional<ApplicationMetadata.Service>> offers = new IdentityHashMap<>();
+        add(application, processes, Known.BY_ADDRESS, process -> {
+            ApplicationMetadata services = metadata.apply(process);
+            return services == null
+                    ? null
+                    : offers.computeIfAbsent(services, this::offered)
+                            .map(offered -> instance(process, offered))
+                            .orElse(null);
+        });
     }
 
-    void add(Provider provider) {
-        if (speaks(provider) && provider.service().equals(service) && isEnabled(provider)) {
-            add(provider.host(), provider.port(), provider::attribute, "");
+    private Optional<ApplicationMetadata.Service> offered(ApplicationMetadata metadata) {
+        return metadata.services().values().stream()
+                .filter(offered -> offered.protocol().equals(protocol)
+                        && new ServiceKey(offered.name(), offered.group(), offered.version()).equals(service))
+                .findFirst();
+    }
+
+    private @Nullable Instance instance(Known process, ApplicationMetadata.Service offered) {
+        return instance(
+                process.host(),
+                offered.port() > 0 ? offered.port() : process.port(protocol),
+                name -> {
+                    String own = offered.parameters().get(name);
+                    return own == null ? process.attribute(name) : own;
+                },
+                process.revision());
+    }
+
+    /**
+     * Adds the interface-level entries that offer the service.
+     *
+     * @param providers sorted by address
+     */
+    void addProviders(List<Provider> providers) {
+        add(
+                Provider.class,
+                providers,
+                Provider.BY_ADDRESS,
+                provider -> speaks(provider) && provider.service().equals(service) && isEnabled(provider)
+                        ? instance(provider.host(), provider.port(), provider::attribute, "")
+                        : null);
+    }
+
+    /**
+     * Adds the entries of one list. Reads only entries that were not in the previous list, and entries in which no
+     * provider was found.
+     *
+     * @param key identifies the list
+     */
+    private <E> void add(Object key, List<E> entries, Comparator<E> order, Function<E, @Nullable Instance> reader) {
+        Matched<?> old = before.get(key);
+        List<?> oldEntries = old == null ? List.of() : old.entries;
+        @Nullable Instance[] oldInstances = old == null ? new @Nullable Instance[0] : old.instances;
+        @Nullable Instance[] instances = new @Nullable Instance[entries.size()];
+        boolean isSame = old != null && oldInstances.length == instances.length;
+        int last = 0;
+        for (int i = 0; i < instances.length; i++) {
+            E entry = entries.get(i);
+            while (last < oldInstances.length && isBefore(oldEntries.get(last), entry, order)) {
+                last++;
+            }
+            if (last < oldInstances.length && oldEntries.get(last) == entry) {
+                instances[i] = oldInstances[last++];
+            } else {
+                isSame = false;
+            }
+            if (instances[i] == null) {
+                instances[i] = reader.apply(entry);
+                isSame &= instances[i] == null;
+            }
         }
+        parts.put(key, old != null && isSame ? old : new Matched<>(entries, instances));
+    }
+
+    @SuppressWarnings("unchecked") // The lists with one key have entries of one type.
+    private static <E> boolean isBefore(Object old, E entry, Comparator<E> order) {
+        return old != entry && order.compare((E) old, entry) < 0;
     }
 
     private boolean speaks(Provider provider) {
@@ -84,28 +163,53 @@ final class ServiceMatch {
                 && !provider.parameter(ProviderUrl.ENABLED).equals("false");
     }
 
-    private void add(String host, int port, Function<String, @Nullable String> parameters, String revision) {
-        if (port == 0) {
-            return;
-        }
-        Endpoint endpoint = new Endpoint(host, port);
-        if (!found.containsKey(endpoint)) {
-            Instance instance = new Instance(endpoint, attributes.of(parameters, revision));
-            found.put(endpoint, sameAsBefore(instance));
-        }
+    private @Nullable Instance instance(
+            String host, int port, Function<String, @Nullable String> parameters, String revision) {
+        return port == 0
+                ? null
+                : sameAsBefore(new Instance(new Endpoint(host, port), attributes.of(parameters, revision)));
     }
 
     /** Returns the equal object of the previous list, because comparing identical objects is fastest. */
     private Instance sameAsBefore(Instance instance) {
-        int index =
-                Collections.binarySearch(before, instance, (one, other) -> compare(one.endpoint(), other.endpoint()));
-        return index >= 0 && before.get(index).equals(instance) ? before.get(index) : instance;
+        int index = Collections.binarySearch(result, instance, ServiceMatch::compare);
+        return index >= 0 && result.get(index).equals(instance) ? result.get(index) : instance;
     }
 
-    /** Returns the providers found since the previous call, sorted by address. The list is immutable. */
+    /**
+     * Returns the providers in the lists added since the previous call, sorted by address. If several lists contain an
+     * address, the list that was added first counts. The list is immutable, and is the same object until a provider
+     * changes.
+     */
     List<Instance> take() {
-        before = List.copyOf(found.values());
-        found = new TreeMap<>(ServiceMatch::compare);
-        return before;
+        boolean isSame = parts.size() == before.size()
+                && parts.entrySet().stream().allMatch(part -> before.get(part.getKey()) == part.getValue());
+        before = parts;
+        parts = new LinkedHashMap<>();
+        if (!isSame) {
+            result = merged();
+        }
+        return result;
+    }
+
+    private List<Instance> merged() {
+        List<Instance> all = new ArrayList<>();
+        for (Matched<?> part : before.values()) {
+            for (Instance instance : part.instances) {
+                if (instance != null) {
+                    all.add(instance);
+                }
+            }
+        }
+        all.sort(ServiceMatch::compare); // Sorting is fast because each list is already in order.
+        List<Instance> distinct = new ArrayList<>(all.size());
+        Instance last = null;
+        for (Instance instance : all) {
+            if (last == null || compare(last, instance) != 0) {
+                distinct.add(instance);
+                last = instance;
+            }
+        }
+        return List.copyOf(distinct);
     }
 }

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -21,6 +22,7 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.NanoClock;
 import tern.rpc.Thrown;
 
 /**
@@ -63,7 +65,8 @@ final class Session implements AutoCloseable {
 
     private final ZooKeeperSettings settings;
     private final CuratorFramework curator;
-    private final ScheduledThreadPoolExecutor thread;
+    private final ScheduledExecutorService thread;
+    private final NanoClock clock;
     private final List<Listener> listeners = new ArrayList<>(); // confined to the session's thread
 
     // The parent nodes that are known to exist. Confined to the session's thread.
@@ -80,16 +83,31 @@ final class Session implements AutoCloseable {
     private volatile boolean closed;
 
     Session(ZooKeeperSettings settings) {
+        this(settings, newThread(), NanoClock.SYSTEM);
+    }
+
+    /** @param thread runs all tasks of the session on one thread; the session shuts it down */
+    Session(ZooKeeperSettings settings, ScheduledExecutorService thread, NanoClock clock) {
         this.settings = settings;
         this.curator = settings.newClient();
-        this.thread = new ScheduledThreadPoolExecutor(1, task -> {
+        this.thread = thread;
+        this.clock = clock;
+        curator.getConnectionStateListenable().addListener((client, state) -> execute(() -> changed(state)));
+    }
+
+    private static ScheduledExecutorService newThread() {
+        ScheduledThreadPoolExecutor thread = new ScheduledThreadPoolExecutor(1, task -> {
             Thread made = new Thread(task, "rpc-zookeeper");
             made.setDaemon(true);
             return made;
         });
         thread.setRemoveOnCancelPolicy(true);
         thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
-        curator.getConnectionStateListenable().addListener((client, state) -> execute(() -> changed(state)));
+        return thread;
+    }
+
+    NanoClock clock() {
+        return clock;
     }
 
     ZooKeeperSettings settings() {

@@ -16,7 +16,7 @@ import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Instance;
 import tern.rpc.registry.RegistryUrl;
 import tern.rpc.registry.Subscription;
-import tern.rpc.registry.dubbo.KnownProcesses.Known;
+import tern.rpc.registry.dubbo.KnownProviders.Provider;
 import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.ProviderUrl;
 import tern.rpc.registry.dubbo.rules.RuleConsumer;
@@ -122,12 +122,9 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
         if (!rules.isHeard()) {
             return; // Some rules have not been read yet. This method is called again when they have been read.
         }
-        for (ApplicationWatch application : watched.values()) {
-            for (Known process : application.processes()) {
-                match.add(process, application.metadata(process));
-            }
-        }
-        providers.providers().forEach(match::add);
+        watched.forEach(
+                (name, application) -> match.addProcesses(name, application.processes(), application::metadata));
+        match.addProviders(providers.providers());
         List<Instance> instances = match.take();
         tell(EndpointSnapshot.heard(instances, clock.instant()).withRules(rules.rules()));
     }
@@ -135,7 +132,14 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
     /** Returns the names of the applications that offer the service, as found in the entries. */
     private Set<String> names() {
         Set<String> names = new TreeSet<>(watched.keySet());
-        providers.providers().forEach(provider -> names.add(provider.parameter(ProviderUrl.APPLICATION)));
+        String last = null; // Most providers belong to the application of the previous one.
+        for (Provider provider : providers.providers()) {
+            String application = provider.parameter(ProviderUrl.APPLICATION);
+            if (!application.equals(last)) {
+                last = application;
+                names.add(application);
+            }
+        }
         return names;
     }
 

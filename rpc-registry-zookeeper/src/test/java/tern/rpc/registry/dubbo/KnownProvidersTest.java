@@ -31,14 +31,15 @@ class KnownProvidersTest {
     private int parsedSince(List<Provider> before) {
         Set<Provider> same = Collections.newSetFromMap(new IdentityHashMap<>());
         same.addAll(before);
-        return (int)
-                known.providers().filter(provider -> !same.contains(provider)).count();
+        return (int) known.providers().stream()
+                .filter(provider -> !same.contains(provider))
+                .count();
     }
 
     @Test
     void identicalListIsNotParsedAgain() {
         replace(new ProviderNames(1_000));
-        List<Provider> before = known.providers().toList();
+        List<Provider> before = known.providers();
 
         boolean changed = replace(new ProviderNames(1_000));
 
@@ -51,7 +52,7 @@ class KnownProvidersTest {
     void onlyTheChangedEntryOfAListIsParsed() {
         List<String> names = new ArrayList<>(new ProviderNames(1_000));
         replace(names);
-        List<Provider> before = known.providers().toList();
+        List<Provider> before = known.providers();
 
         names.set(500, ProviderNames.name(500, 9_999, "a"));
         Collections.reverse(names);
@@ -60,7 +61,7 @@ class KnownProvidersTest {
         assertThat(changed).isTrue();
         assertThat(known.providers()).hasSize(1_000);
         assertThat(parsedSince(before)).isEqualTo(1);
-        assertThat(known.providers().filter(provider -> provider.host().equals("10.0.1.244")))
+        assertThat(known.providers().stream().filter(provider -> provider.host().equals("10.0.1.244")))
                 .singleElement()
                 .extracting(Provider::startedAtMillis)
                 .isEqualTo(9_999L);
@@ -69,7 +70,7 @@ class KnownProvidersTest {
     @Test
     void removedEntryIsForgotten() {
         replace(new ProviderNames(1_000));
-        List<Provider> before = known.providers().toList();
+        List<Provider> before = known.providers();
 
         boolean changed = replace(new ProviderNames(999));
 
@@ -100,7 +101,7 @@ class KnownProvidersTest {
             replace(names);
         }
 
-        assertThat(known.providers().map(provider -> System.identityHashCode(provider.shared())))
+        assertThat(known.providers().stream().map(provider -> System.identityHashCode(provider.shared())))
                 .hasSize(30)
                 .satisfies(shared -> assertThat(Set.copyOf(shared)).hasSize(3));
     }
@@ -176,8 +177,9 @@ class KnownProvidersTest {
         known.replace(names, (left, wrong) -> problems.add(wrong.getMessage()));
         alone.replace(List.of(name), (left, wrong) -> problemsAlone.add(wrong.getMessage()));
 
-        assertThat(known.providers().filter(provider -> !provider.host().equals("10.0.0.9")))
-                .containsExactlyElementsOf(alone.providers().toList());
+        assertThat(known.providers().stream()
+                        .filter(provider -> !provider.host().equals("10.0.0.9")))
+                .containsExactlyElementsOf(alone.providers());
         assertThat(problems).isEqualTo(problemsAlone);
     }
 }

@@ -2,15 +2,24 @@ package tern.rpc.registry.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import tern.rpc.ServiceKey;
 import tern.rpc.endpoint.Instance;
 import tern.rpc.registry.Subscription;
+import tern.rpc.registry.dubbo.ApplicationMetadata;
+import tern.rpc.registry.dubbo.KnownProcesses;
+import tern.rpc.registry.dubbo.KnownProcesses.Known;
 import tern.rpc.registry.dubbo.KnownProviders;
+import tern.rpc.registry.dubbo.ProcessEntry;
 import tern.rpc.registry.dubbo.ProviderNames;
 import tern.rpc.registry.dubbo.UsedHeap;
 
@@ -26,7 +35,7 @@ class ServiceMatchTest {
         known.replace(names, (name, wrong) -> {
             throw wrong;
         });
-        known.providers().forEach(match::add);
+        match.addProviders(known.providers());
         return match.take();
     }
 
@@ -54,5 +63,92 @@ class ServiceMatchTest {
         assertThat(instances).hasSize(MANY);
         assertThat(known.providers()).hasSize(MANY);
         assertThat(perEntry).isLessThanOrEqualTo(250);
+    }
+
+    private static Known process(int number, String revision) {
+        ProcessEntry entry = new ProcessEntry(
+                "shop",
+                "id",
+                "10.0." + number / 250 + "." + number % 250,
+                20880,
+                Map.of(ProcessEntry.REVISION, revision, ProcessEntry.STORAGE, ProcessEntry.REMOTE));
+        return new KnownProcesses("shop").parse(entry.json(1));
+    }
+
+    private static ApplicationMetadata metadata(String service) {
+        ApplicationMetadata.Service offered =
+                new ApplicationMetadata.Service(service, "", "", "dubbo", 0, service, Map.of());
+        return ApplicationMetadata.of("shop", Map.of(offered.key(), offered));
+    }
+
+    private List<Instance> instancesOf(List<Known> processes, Function<Known, ApplicationMetadata> metadata) {
+        List<Known> sorted = new ArrayList<>(processes);
+        sorted.sort(Known.BY_ADDRESS);
+        match.addProcesses("shop", List.copyOf(sorted), metadata);
+        match.addProviders(known.providers());
+        return match.take();
+    }
+
+    @Test
+    void onlyNewProcessesAreReadAfterAChange() {
+        ApplicationMetadata metadata = metadata("cap.Greeting");
+        List<Known> read = new ArrayList<>();
+        Function<Known, ApplicationMetadata> reader = process -> {
+            read.add(process);
+            return metadata;
+        };
+        List<Known> processes = new ArrayList<>();
+        for (int i = 0; i < 1_000; i++) {
+            processes.add(process(i, "r1"));
+        }
+        assertThat(instancesOf(processes, reader)).hasSize(1_000);
+        assertThat(read).hasSize(1_000);
+        read.clear();
+
+        processes.remove(500);
+        Known last = process(1_001, "r1");
+        processes.add(last);
+        List<Instance> after = instancesOf(processes, reader);
+
+        assertThat(read).containsExactly(last);
+        assertThat(after)
+                .hasSize(1_000)
+                .isSortedAccordingTo(
+                        Comparator.comparing(each -> each.endpoint().host()));
+        assertThat(instancesOf(processes, reader)).isSameAs(after);
+    }
+
+    @Test
+    void processWhoseServicesBecomeKnownLaterIsAddedThen() {
+        List<Known> processes = List.of(process(1, "r1"), process(2, "r2"));
+        Map<String, ApplicationMetadata> revisions = new HashMap<>(Map.of("r1", metadata("cap.Greeting")));
+        assertThat(instancesOf(processes, process -> revisions.get(process.revision())))
+                .hasSize(1);
+
+        revisions.put("r2", metadata("cap.Greeting"));
+        assertThat(instancesOf(processes, process -> revisions.get(process.revision())))
+                .hasSize(2);
+    }
+
+    @Test
+    void processWithoutTheServiceIsLeftOut() {
+        assertThat(instancesOf(List.of(process(1, "r1")), process -> metadata("cap.Other")))
+                .isEmpty();
+    }
+
+    @Test
+    void applicationLevelCountsForAnAddressAtBothLevelsUntilItLeaves() {
+        known.replace(new ProviderNames(2), (name, wrong) -> {
+            throw wrong;
+        });
+        List<Known> processes = List.of(process(1, "r1"));
+
+        List<Instance> both = instancesOf(processes, process -> metadata("cap.Greeting"));
+        List<Instance> alone = instancesOf(List.of(), process -> metadata("cap.Greeting"));
+
+        assertThat(both).extracting(Instance::toString).containsExactly("10.0.0.0:20880", "10.0.0.1:20880");
+        assertThat(both).extracting(each -> each.attributes().revision()).containsExactly("", "r1");
+        assertThat(alone).extracting(Instance::toString).containsExactly("10.0.0.0:20880", "10.0.0.1:20880");
+        assertThat(alone).extracting(each -> each.attributes().revision()).containsExactly("", "");
     }
 }

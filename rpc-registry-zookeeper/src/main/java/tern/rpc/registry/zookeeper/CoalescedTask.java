@@ -1,0 +1,42 @@
+package tern.rpc.registry.zookeeper;
+
+import java.time.Duration;
+import tern.rpc.cluster.Coalescing;
+
+/**
+ * Runs a task after changes. After the first change, the task runs immediately. While changes continue, the task runs
+ * at growing intervals of up to one second, so that a burst of changes causes few reads. Confined to the session's
+ * thread.
+ */
+final class CoalescedTask {
+
+    private final Session session;
+    private final Runnable task;
+    private final Coalescing coalescing = new Coalescing();
+    private boolean waiting;
+
+    CoalescedTask(Session session, Runnable task) {
+        this.session = session;
+        this.task = task;
+    }
+
+    /** Runs the task immediately or later. Does nothing if the task is already scheduled. */
+    void changed() {
+        if (waiting) {
+            return;
+        }
+        long delay = coalescing.delay(session.clock().nanoTime());
+        if (delay == 0) {
+            run();
+        } else {
+            waiting = true;
+            session.schedule(this::run, Duration.ofNanos(delay));
+        }
+    }
+
+    private void run() {
+        waiting = false;
+        coalescing.passed(session.clock().nanoTime());
+        task.run();
+    }
+}
