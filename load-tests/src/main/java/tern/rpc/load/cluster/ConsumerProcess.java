@@ -61,7 +61,7 @@ final class ConsumerProcess implements AutoCloseable {
         List<String> command = List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx1g",
-                "-Dlogback.configurationFile=tern/rpc/load/cluster/logging.xml",
+                "-Dlogback.configurationFile=tern/rpc/load/cluster/consumer-logging.xml",
                 "-cp",
                 System.getProperty("java.class.path"),
                 RegistryConsumer.class.getName(),

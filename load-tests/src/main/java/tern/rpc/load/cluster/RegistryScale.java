@@ -261,7 +261,8 @@ final class RegistryScale {
             TimeUnit.MINUTES.sleep(minutes);
             Calls calls = consumer.calls();
             print(
-                    "outage of ZooKeeper for %d min: %d of %,d calls failed, p99 %.1f ms, %d lines logged by the consumer",
+                    "outage of ZooKeeper for %d min: %d of %,d calls failed, p99 %.1f ms, %d lines logged"
+                            + " by the consumer, which logs Tern's warnings and all errors",
                     minutes, calls.failed(), calls.all(), calls.p99Millis(), consumer.loggedLines() - before);
         }
     }

@@ -1,5 +1,6 @@
 package tern.rpc.registry.zookeeper;
 
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -24,6 +25,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
 import tern.rpc.Thrown;
+import tern.rpc.limit.SeldomWarning;
 
 /**
  * The connection to one ZooKeeper ensemble, with its own thread. Results, watches and listeners run on that thread, so
@@ -39,6 +41,9 @@ final class Session implements AutoCloseable {
 
     /** The interval between two checks during an outage. A check also reads changed keys and trusted certificates. */
     private static final Duration CHECK_AGAIN_AFTER = Duration.ofSeconds(30);
+
+    /** The minimum time between two log lines about outages. */
+    private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
 
     private static final int MAX_PARENTS = 100_000;
 
@@ -80,6 +85,8 @@ final class Session implements AutoCloseable {
     private long losses; // confined to the session's thread
     private String lastCause = ""; // why there is no connection; confined to the session's thread
     private String lastStale = ""; // the last message logged during an outage; confined to the session's thread
+    private final SeldomWarning outages;
+    private volatile String lastTlsFailure = "";
     private volatile boolean closed;
 
     Session(ZooKeeperSettings settings) {
@@ -92,6 +99,7 @@ final class Session implements AutoCloseable {
         this.curator = settings.newClient();
         this.thread = thread;
         this.clock = clock;
+        this.outages = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
         curator.getConnectionStateListenable().addListener((client, state) -> execute(() -> changed(state)));
     }
 
@@ -209,13 +217,26 @@ final class Session implements AutoCloseable {
         }
         Thread thread = new Thread(
                 () -> {
-                    settings.refreshTls();
+                    refreshTls();
                     String cause = settings.connectionCheck().cause();
                     execute(() -> checked(loss, cause));
                 },
                 "rpc-zookeeper-check");
         thread.setDaemon(true);
         thread.start();
+    }
+
+    /** Reads changed keys and trusted certificates. Logs a failure only if it differs from the previous one. */
+    private void refreshTls() {
+        try {
+            settings.refreshTls();
+            lastTlsFailure = "";
+        } catch (UncheckedIOException | IllegalArgumentException e) {
+            if (!lastTlsFailure.equals(String.valueOf(e))) {
+                lastTlsFailure = String.valueOf(e);
+                LOG.error("Changed keys or trusted certificates for {} cannot be used", settings.url(), e);
+            }
+        }
     }
 
     private void checked(long loss, String cause) {
@@ -228,13 +249,15 @@ final class Session implements AutoCloseable {
         }
     }
 
+    /** Logs the outage and informs the listeners. If the cause keeps changing, does so at most once a minute. */
     private void tellStale() {
         String why = settings.url() + " does not answer" + (lastCause.isEmpty() ? "" : ": " + lastCause);
-        if (!why.equals(lastStale)) {
+        if (!why.equals(lastStale)
+                && outages.warn(() -> why + "; the lists of providers stay as they are, and it is tried again", null)) {
             lastStale = why;
-            LOG.warn("{}; the lists of providers stay as they are, and it is tried again", why);
         }
-        List.copyOf(listeners).forEach(listener -> listener.stale(why));
+        String told = lastStale.isEmpty() ? why : lastStale;
+        List.copyOf(listeners).forEach(listener -> listener.stale(told));
     }
 
     /** Returns the id of the current session; 0 if there is none. */

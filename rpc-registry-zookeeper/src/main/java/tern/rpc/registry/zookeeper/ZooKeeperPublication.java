@@ -152,8 +152,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
                 return;
             }
             if (!session.isConnected()) {
-                problem = problem.isEmpty() ? session.settings().url() + " is not connected" : problem;
-                result.completeExceptionally(new IllegalStateException(problem));
+                unreachable(result);
                 return;
             }
             conflicts = 0;
@@ -164,6 +163,8 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
                 if (failure == null) {
                     problem = "";
                     result.complete(new Repair(repaired - conflicts, conflicts));
+                } else if (!session.isConnected()) {
+                    unreachable(result);
                 } else {
                     String why = session.reason(failure);
                     problem = "not verified: " + why;
@@ -172,6 +173,12 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
             });
         });
         return result;
+    }
+
+    /** Ends a verification without a failure, because the session itself logs the outage. */
+    private void unreachable(CompletableFuture<Repair> verification) {
+        problem = problem.isEmpty() ? session.settings().url() + " is not connected" : problem;
+        verification.complete(Repair.NONE);
     }
 
     @Override

@@ -92,11 +92,15 @@ public final class ZooKeeperRegistry implements Registry {
     private final Applications applications;
 
     private ZooKeeperRegistry(RegistryUrl url, Factory factory, Clock clock) {
+        this(url, factory, clock, new Session(ZooKeeperSettings.of(url, factory.bundles())));
+    }
+
+    ZooKeeperRegistry(RegistryUrl url, Factory factory, Clock clock, Session session) {
         this.url = url;
         this.form = factory.form();
         this.application = factory.application();
         this.clock = clock;
-        this.session = new Session(ZooKeeperSettings.of(url, factory.bundles()));
+        this.session = session;
         this.applications = new Applications(session, factory.processMetadata());
     }
 

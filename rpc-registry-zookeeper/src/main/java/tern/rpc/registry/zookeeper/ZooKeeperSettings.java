@@ -20,8 +20,6 @@ import org.apache.zookeeper.common.ClientX509Util;
 import org.apache.zookeeper.common.X509Exception;
 import org.apache.zookeeper.common.ZKConfig;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import tern.rpc.registry.RegistryUrl;
 import tern.rpc.transport.Tls;
 
@@ -40,8 +38,6 @@ record ZooKeeperSettings(
         int sessionMillis,
         int connectMillis,
         @Nullable TlsStores stores) {
-
-    private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperSettings.class);
 
     /**
      * The maximum size of one response in bytes. A list of about 2,500 providers of one interface already exceeds
@@ -188,15 +184,15 @@ record ZooKeeperSettings(
         return stores != null || Boolean.parseBoolean(url.parameter(TLS, "false"));
     }
 
-    /** Reads changed keys and trusted certificates. The next connection uses them. */
+    /**
+     * Reads changed keys and trusted certificates. The next connection uses them.
+     *
+     * @throws UncheckedIOException if a file cannot be written
+     * @throws IllegalArgumentException if the changed bundle cannot be used
+     */
     void refreshTls() {
-        if (stores == null) {
-            return;
-        }
-        try {
+        if (stores != null) {
             stores.refresh();
-        } catch (UncheckedIOException | IllegalArgumentException e) {
-            LOG.error("Changed keys or trusted certificates for {} cannot be used", url, e);
         }
     }
 
