@@ -1,9 +1,7 @@
 package tern.rpc.console;
 
 import java.net.SocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -30,8 +28,6 @@ import tern.rpc.Thrown;
 import tern.rpc.limit.Share;
 import tern.rpc.metrics.SlowCallRing.PhaseTime;
 import tern.rpc.serialization.JsonMethod;
-import tern.rpc.serialization.MessageTooLargeException;
-import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.ServerCall;
@@ -43,9 +39,6 @@ import tern.rpc.transport.WrongArguments;
  * request waits in {@link #await} and watches the call's deadline. No other thread is needed. Thread-safe.
  */
 final class ConsoleCall implements ServerCall {
-
-    /** The maximum total size of the answers in bytes. Further answers are dropped, and a running call is cancelled. */
-    static final int MAX_ANSWER_BYTES = 1 << 20;
 
     /** The interval between calls to the watcher's {@code expired} method while the call has not ended. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
@@ -67,7 +60,6 @@ final class ConsoleCall implements ServerCall {
     private final Metadata headers;
     private final Deadline deadline;
     private final Duration timeout;
-    private final int maxMessages;
     private final Share share;
     private final @Nullable SocketAddress caller;
     private final NanoClock clock;
@@ -78,20 +70,18 @@ final class ConsoleCall implements ServerCall {
     private final Condition changed = lock.newCondition();
 
     // This lock guards the next field and all fields below it.
-    private final List<String> answers = new ArrayList<>();
+    private final ConsoleAnswers answers;
     private @Nullable Watcher watcher;
     private long untilNanos = Long.MAX_VALUE;
     private boolean decoded;
     private boolean ended;
     private boolean hungUp;
     private boolean counted;
-    private long answerBytes;
     private long tookNanos = -1;
     private String code = StatusCode.OK.name();
     private Executed executed = Executed.YES;
     private String message = "";
     private @Nullable String exception;
-    private String cut = "";
     private @Nullable Metadata sentHeaders;
     private Metadata trailers = new Metadata();
     private List<PhaseTime> phases = List.of();
@@ -122,7 +112,7 @@ final class ConsoleCall implements ServerCall {
         this.messages = messages;
         this.headers = headers.copy();
         this.timeout = timeout;
-        this.maxMessages = maxMessages;
+        this.answers = new ConsoleAnswers(json, method.type(), maxMessages);
         this.share = share;
         this.caller = caller;
         this.clock = clock;
@@ -267,8 +257,8 @@ final class ConsoleCall implements ServerCall {
             message = text;
             exception = exceptionClass;
             trailers = metadata.copy();
-            if (stream != null && cut.isEmpty() && endCode.equals(StatusCode.DEADLINE_EXCEEDED.name())) {
-                cut = "the stream had not ended after " + timeout.toMillis() + " ms";
+            if (stream != null && endCode.equals(StatusCode.DEADLINE_EXCEEDED.name())) {
+                answers.cut("the stream had not ended after " + timeout.toMillis() + " ms");
             }
             changed.signalAll();
         } finally {
@@ -280,62 +270,29 @@ final class ConsoleCall implements ServerCall {
     }
 
     /**
-     * Adds an answer to the result. If the result then has too many answers or bytes, marks the result as cut. The
-     * waiting thread cancels the call in this case.
+     * Adds an answer to the result. If the result is cut, the waiting thread cancels the call.
      *
      * @throws RpcException INTERNAL if the answer cannot be encoded
      */
     void add(@Nullable Object value) {
-        String text = encoded(value);
+        String text = answers.encoded(value);
         lock.lock();
         try {
-            if (ended || !cut.isEmpty()) {
-                return;
-            }
-            if (text == null || answerBytes + text.length() > MAX_ANSWER_BYTES) {
-                cut(answers.size() + " answers were kept; one more exceeds " + MAX_ANSWER_BYTES + " bytes in all");
-                return;
-            }
-            answers.add(text);
-            answerBytes += text.getBytes(StandardCharsets.UTF_8).length;
-            if (stream != null && method.type().serverStreams() && answers.size() >= maxMessages) {
-                cut("the stream had not ended after " + maxMessages + " answers");
+            if (!ended && answers.add(text)) {
+                changed.signalAll();
             }
         } finally {
             lock.unlock();
         }
-    }
-
-    /**
-     * Marks the result as cut and wakes the waiting thread, which then cancels the call. The caller must hold the lock.
-     */
-    private void cut(String why) {
-        cut = why;
-        changed.signalAll();
     }
 
     boolean isCut() {
         lock.lock();
         try {
-            return ended || !cut.isEmpty();
+            return ended || answers.areCut();
         } finally {
             lock.unlock();
         }
-    }
-
-    /** Encodes an answer as JSON. Returns null if the JSON is larger than {@link #MAX_ANSWER_BYTES}. */
-    private @Nullable String encoded(@Nullable Object value) {
-        OutputBuffer out = new OutputBuffer();
-        out.reset(MAX_ANSWER_BYTES);
-        try {
-            json.writeResult(value, out);
-        } catch (MessageTooLargeException e) {
-            return null;
-        } catch (SerializationException e) {
-            throw new RpcException(
-                    StatusCode.INTERNAL, "the answer cannot be written: " + e.getMessage(), Executed.YES, e);
-        }
-        return new String(out.array(), 0, out.position(), StandardCharsets.UTF_8);
     }
 
     @Override
@@ -411,8 +368,10 @@ final class ConsoleCall implements ServerCall {
     void stop() {
         lock.lock();
         try {
-            if (stream != null && !ended && cut.isEmpty()) {
-                cut("the stream was stopped in the console after " + answers.size() + " answers");
+            if (stream != null
+                    && !ended
+                    && answers.cut("the stream was stopped in the console after " + answers.size() + " answers")) {
+                changed.signalAll();
             }
         } finally {
             lock.unlock();
@@ -423,7 +382,7 @@ final class ConsoleCall implements ServerCall {
     private boolean hasAnswers() {
         lock.lock();
         try {
-            return !answers.isEmpty();
+            return answers.size() > 0;
         } finally {
             lock.unlock();
         }
@@ -452,8 +411,8 @@ final class ConsoleCall implements ServerCall {
                 long wake;
                 if (ended) {
                     wake = countedBy;
-                } else if (!cut.isEmpty()) {
-                    hangUpWhy = cut;
+                } else if (answers.areCut()) {
+                    hangUpWhy = answers.whyCut();
                     wake = now;
                 } else if (now - hardEnd >= 0) {
                     hangUpWhy =
@@ -507,9 +466,9 @@ final class ConsoleCall implements ServerCall {
                 exception,
                 texts(sentHeaders == null ? new Metadata() : sentHeaders),
                 texts(trailers),
-                List.copyOf(answers),
-                cut,
-                answerBytes,
+                answers.texts(),
+                answers.whyCut(),
+                answers.bytes(),
                 tookNanos < 0 ? now - receivedNanos : tookNanos,
                 phases,
                 operations);
