@@ -124,7 +124,7 @@ final class RegistryFigures {
         known.replace(copies, (name, wrong) -> {
             throw wrong;
         });
-        return new Parsed((int) known.providers().count(), known);
+        return new Parsed(known.providers().size(), known);
     }
 
     /** Copies a name. ZooKeeper's client also creates a new string for each name in each list. */
