@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.util.unit.DataSize;
 import tern.rpc.MethodDescriptor;
+import tern.rpc.MethodType;
 import tern.rpc.RpcMethod;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
@@ -451,15 +452,20 @@ record ClientSettings(
                                 method.waitForReady(),
                                 method.hashKey(),
                                 method.hedging())));
-        if (defaults.timeout() == null) {
-            addTimeouts(type, methods, placeholders);
-        }
+        addTimeouts(type, methods, placeholders, defaults.timeout() != null);
         return methods;
     }
 
-    /** Replaces the placeholders in the timeouts that the interface declares. Less specific settings do not apply. */
+    /**
+     * Replaces the placeholders in the timeouts that the interface declares. Less specific settings do not apply.
+     *
+     * @param isSetForService whether the service has a timeout, which takes precedence except for streaming methods
+     */
     private static void addTimeouts(
-            Class<?> type, Map<String, MethodSettings> methods, UnaryOperator<String> placeholders) {
+            Class<?> type,
+            Map<String, MethodSettings> methods,
+            UnaryOperator<String> placeholders,
+            boolean isSetForService) {
         boolean marked =
                 Arrays.stream(type.getMethods()).anyMatch(method -> method.isAnnotationPresent(RpcMethod.class));
         if (!marked) {
@@ -468,7 +474,8 @@ record ClientSettings(
         for (MethodDescriptor method : ServiceDescriptor.of(type).methods()) {
             String text = method.timeoutPlaceholder();
             MethodSettings own = methods.getOrDefault(method.name(), MethodSettings.NONE);
-            if (text != null && own.timeout() == null) {
+            boolean isReplaced = isSetForService && method.type() == MethodType.UNARY;
+            if (text != null && own.timeout() == null && !isReplaced) {
                 String place = "@RpcMethod(timeout) of " + method;
                 methods.put(method.name(), own.withTimeout(duration(placeholders.apply(text), place), place));
             }

@@ -15,7 +15,7 @@ import tern.rpc.transport.Token;
  *
  * @param url Addresses of providers for references without their own addresses, as host:port or dubbo://host:port, each
  *     optionally with ?weight=50, or local for the server of the same application.
- * @param timeout Maximum time of a call, including all attempts.
+ * @param timeout Maximum time of a call, including all attempts. Does not apply to streaming methods.
  * @param connectTimeout Timeout of one attempt to connect.
  * @param heartbeat Time without received data after which a heartbeat is sent on a connection.
  * @param reconnectMax Maximum pause between attempts to connect to a provider that cannot be reached.
@@ -73,7 +73,7 @@ record RpcClientProperties(
      *     for the server of the same application.
      * @param group Group of the export to call.
      * @param version Version of the export to call.
-     * @param timeout Maximum time of a call, including all attempts.
+     * @param timeout Maximum time of a call, including all attempts. Does not apply to streaming methods.
      * @param connections Number of connections to each provider that only this reference uses; 0 to share one
      *     connection with other references.
      * @param check Whether the application fails to start if no provider can be reached.

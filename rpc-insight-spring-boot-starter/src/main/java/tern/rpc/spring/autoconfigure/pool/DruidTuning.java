@@ -53,10 +53,22 @@ final class DruidTuning {
         pool.setTestWhileIdle(true);
         origins.bind(PREFIX, pool);
         check(pool);
+        logTimeouts();
         if (String.valueOf(pool.getUrl()).startsWith(MARIADB)) {
             tellDriver(pool, "connectTimeout", pool.getConnectTimeout());
             tellDriver(pool, "socketTimeout", pool.getSocketTimeout());
         }
+    }
+
+    private void logTimeouts() {
+        TunedTimeouts tuned = new TunedTimeouts();
+        if (!origins.isSet(PREFIX + ".connect-timeout")) {
+            tuned.add(PREFIX + ".connect-timeout", CONNECT_TIMEOUT);
+        }
+        if (!origins.isSet(PREFIX + ".socket-timeout")) {
+            tuned.add(PREFIX + ".socket-timeout", READ_TIMEOUT);
+        }
+        tuned.log("Druid");
     }
 
     /**

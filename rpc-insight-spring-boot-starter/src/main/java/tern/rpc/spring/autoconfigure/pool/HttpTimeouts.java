@@ -9,6 +9,8 @@ import org.springframework.boot.http.client.HttpClientSettings;
 /** Sets the connect and read timeouts in Boot's HTTP client settings, unless the application sets them. */
 final class HttpTimeouts implements BeanPostProcessor {
 
+    private static final String PREFIX = "spring.http.clients";
+
     static final Duration CONNECT = Duration.ofSeconds(1);
     static final Duration READ = Duration.ofSeconds(5);
 
@@ -23,6 +25,14 @@ final class HttpTimeouts implements BeanPostProcessor {
         if (!(bean instanceof HttpClientSettings settings) || !isMadeByBoot(beanName)) {
             return bean;
         }
+        TunedTimeouts tuned = new TunedTimeouts();
+        if (settings.connectTimeout() == null) {
+            tuned.add(PREFIX + ".connect-timeout", CONNECT);
+        }
+        if (settings.readTimeout() == null) {
+            tuned.add(PREFIX + ".read-timeout", READ);
+        }
+        tuned.log("HTTP clients of Spring Boot");
         return settings.withTimeouts(
                 settings.connectTimeout() == null ? CONNECT : settings.connectTimeout(),
                 settings.readTimeout() == null ? READ : settings.readTimeout());

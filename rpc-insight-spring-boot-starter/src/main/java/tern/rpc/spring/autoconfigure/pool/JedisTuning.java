@@ -71,11 +71,15 @@ final class JedisTuning implements BeanPostProcessor {
         if (!user.isSet(POOL + ".max-wait")) {
             pool.setMaxWait(sizing.redisWait());
         }
+        TunedTimeouts tuned = new TunedTimeouts();
         if (!user.isSet(PREFIX + ".connect-timeout")) {
             properties.setConnectTimeout(CONNECT_TIMEOUT);
+            tuned.add(PREFIX + ".connect-timeout", CONNECT_TIMEOUT);
         }
         if (!user.isSet(PREFIX + ".timeout")) {
             properties.setTimeout(READ_TIMEOUT);
+            tuned.add(PREFIX + ".timeout", READ_TIMEOUT);
         }
+        tuned.log("Jedis");
     }
 }

@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static tern.rpc.spring.autoconfigure.pool.PoolApplications.pool;
 import static tern.rpc.spring.autoconfigure.pool.PoolApplications.setting;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -21,6 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.http.client.HttpClientSettings;
 import org.springframework.boot.http.client.HttpComponentsClientHttpRequestFactoryBuilder;
 import org.springframework.boot.http.client.autoconfigure.ClientHttpRequestFactoryBuilderCustomizer;
@@ -134,6 +139,28 @@ class HttpPoolTest {
             assertThat(settings.readTimeout()).isEqualTo(Duration.ofSeconds(7));
             assertThat(settings.connectTimeout()).isEqualTo(Duration.ofSeconds(1));
         });
+    }
+
+    @Test
+    void timeoutThatTheApplicationDoesNotSetIsLogged() {
+        Logger log = (Logger) LoggerFactory.getLogger(TunedTimeouts.class);
+        Level before = log.getLevel();
+        ListAppender<ILoggingEvent> lines = new ListAppender<>();
+        lines.start();
+        log.setLevel(Level.INFO);
+        log.addAppender(lines);
+        try {
+            application()
+                    .withPropertyValues("spring.http.clients.connect-timeout=2s")
+                    .run(there -> assertThat(there.getBean(HttpClientSettings.class)).isNotNull());
+        } finally {
+            log.detachAppender(lines);
+            log.setLevel(before);
+        }
+        assertThat(lines.list)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .containsExactly("HTTP clients of Spring Boot: Tern sets spring.http.clients.read-timeout=5s, because the"
+                        + " application does not; rpc.pools.tuned=false keeps the library's values");
     }
 
     @Configuration(proxyBeanMethods = false)
