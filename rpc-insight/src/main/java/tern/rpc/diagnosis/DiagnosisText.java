@@ -46,7 +46,9 @@ final class DiagnosisText {
                 }
             }
         }
-        line(text, "  a call   %s", account(accountMs));
+        if (!accountMs.isEmpty()) {
+            line(text, "  a call   %s", account(accountMs));
+        }
         return text.toString();
     }
 

@@ -73,6 +73,8 @@ public final class Diagnostician {
     private final MissReport report = new MissReport(history);
     private final RemedyCheck check = new RemedyCheck();
     private final Sampler sampler;
+    private final ExhaustedHeap exhaustedHeap = new ExhaustedHeap();
+    private boolean exhausted; // whether the heap was exhausted in the last second; used only by the watching thread
     // one element per second; used only by the watching thread
     private final Deque<Second> seconds = new ArrayDeque<>();
     private @Nullable Instant since; // the beginning of the current miss; used only by the watching thread
@@ -182,10 +184,11 @@ public final class Diagnostician {
 
     /**
      * Returns the pause before the next call to {@link #look}, in nanoseconds. Returns 0 if no sample is needed,
-     * because calls meet the latency target and no running call has taken more than twice that target.
+     * because calls meet the latency target and no running call has taken more than twice that target. Also returns 0
+     * while the heap is exhausted, because a sample allocates too much.
      */
     public long pauseNanos() {
-        return since != null || isSomeoneLate() ? sampler.pauseNanos() : 0;
+        return !exhausted && (since != null || isSomeoneLate()) ? sampler.pauseNanos() : 0;
     }
 
     private boolean isSomeoneLate() {
@@ -205,6 +208,13 @@ public final class Diagnostician {
     /** Completes a second of observation: decides whether calls miss the latency target, and diagnoses a miss. */
     public void second() {
         long now = clock.nanoTime();
+        double share = process.exhausted(now);
+        exhausted = share > 0;
+        if (exhausted) {
+            diagnoseExhaustion(now, share);
+            return;
+        }
+        exhaustedHeap.clear();
         Second current = read(now);
         Second before = seconds.peekLast();
         seconds.addLast(current);
@@ -245,6 +255,40 @@ public final class Diagnostician {
             latest = Diagnosis.calm(
                     watch.isWarm() ? State.HEALTHY : State.QUIET, watch.isWarm() ? healthy() : quiet(), List.of());
         }
+    }
+
+    /** Diagnoses a miss while the heap is exhausted. The usual diagnosis would allocate too much to be in time. */
+    private void diagnoseExhaustion(long now, double share) {
+        List<RunningCall> running = surroundings.running();
+        int hung = (int) running.stream()
+                .filter(call -> call.runningNanos() > HUNG_TARGETS * targetNanos)
+                .count();
+        Second before = seconds.peekLast();
+        Map<String, PoolSnapshot> pools = before == null ? Map.of() : before.pools();
+        Second current = new Second(now, records.sums(), Map.copyOf(surroundings.refused()), pools);
+        Evidence.Counts counts =
+                before == null ? new Evidence.Counts(0, 0, 0, 0, hung) : current.since(before, hung);
+        seconds.addLast(current);
+        if (seconds.size() > KEPT_SECONDS) {
+            seconds.removeFirst();
+        }
+        long bad = Math.max(counts.late(), counts.failed()) + counts.refused();
+        boolean open = watch.second(counts.calls() + counts.refused(), bad, hung);
+        if (!open && !(watch.isWarm() && bad + hung > 0)) {
+            return;
+        }
+        if (since == null) {
+            begin(now);
+        }
+        Instant began = since == null ? wall.instant() : since;
+        latest = report.add(
+                new MissReport.Begun(
+                        began, TimeUnit.NANOSECONDS.toSeconds(now - sinceNanos), targetNanos / 1e6, usualP99),
+                counts,
+                running.stream().map(RunningCall::method).distinct().toList(),
+                exhaustedHeap.cause(running, share),
+                watch.isWarm(),
+                wall.instant());
     }
 
     /**

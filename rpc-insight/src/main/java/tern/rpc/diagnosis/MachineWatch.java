@@ -28,6 +28,7 @@ final class MachineWatch implements ProcessWatch {
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
     private final CollectorLog collectors = new CollectorLog();
+    private final CollectorShare share = CollectorShare.ofThisProcess();
     private final HiccupMeter hiccups = new HiccupMeter();
     private final MachineReader reader = new MachineReader(Path.of("/"));
     private final JvmThreads jvmThreads = new JvmThreads(Path.of("/"));
@@ -49,6 +50,11 @@ final class MachineWatch implements ProcessWatch {
 
     static long processNanos() {
         return SYSTEM.getProcessCpuTime();
+    }
+
+    @Override
+    public double exhausted(long now) {
+        return share.read(now);
     }
 
     @Override

@@ -78,6 +78,36 @@ final class MissReport {
         return current;
     }
 
+    /**
+     * Publishes a diagnosis with a certain cause, without waiting for the next second. Used while the heap is
+     * exhausted.
+     */
+    Diagnosis add(
+            Begun begun, Evidence.Counts counts, List<String> methods, Cause cause, boolean mayWarn, Instant now) {
+        Miss miss = new Miss(
+                begun.since(),
+                begun.seconds(),
+                methods,
+                begun.targetMs(),
+                counts.calls(),
+                counts.late(),
+                counts.failed(),
+                counts.refused(),
+                counts.hung(),
+                cause.ofMs(),
+                begun.usualP99Ms());
+        List<Cause> causes = List.of(cause);
+        Diagnosis fresh = new Diagnosis(
+                State.MISS, DiagnosisText.of(miss, causes, Map.of()), miss, causes, Map.of(), 0, List.of());
+        published = fresh;
+        history.add(episode(fresh, now));
+        if (!told && mayWarn) {
+            told = true;
+            warn(fresh, counts);
+        }
+        return fresh;
+    }
+
     private static Diagnosis diagnosis(
             Begun begun,
             Evidence.Counts counts,

@@ -10,6 +10,14 @@ interface ProcessWatch extends PauseTimes {
      */
     Machine read(boolean withThreads);
 
+    /**
+     * Returns the garbage collector's share of the time while the heap is exhausted, and 0 otherwise. Reads only
+     * counters. Only one thread calls this.
+     */
+    default double exhausted(long now) {
+        return 0;
+    }
+
     /** Starts the measurements. */
     default void start() {}
 

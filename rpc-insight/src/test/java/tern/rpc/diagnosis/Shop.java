@@ -30,6 +30,7 @@ final class Shop implements Diagnostician.Surroundings {
     final List<PoolSource> pools = new ArrayList<>();
     Machine machine = Machine.UNKNOWN;
     PauseTimes pauses = PauseTimes.NONE;
+    double exhausted; // the collector's share of the time while the heap is exhausted, otherwise 0
     private long lastTook;
     private final RpcMeters meters =
             new RpcMeters(new SimpleMeterRegistry(), new Slo(500, Duration.ofMillis(100)), time::get);
@@ -40,6 +41,11 @@ final class Shop implements Diagnostician.Surroundings {
                 @Override
                 public Machine read(boolean withThreads) {
                     return machine;
+                }
+
+                @Override
+                public double exhausted(long now) {
+                    return exhausted;
                 }
 
                 @Override

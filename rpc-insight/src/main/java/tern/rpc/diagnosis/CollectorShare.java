@@ -1,0 +1,80 @@
+package tern.rpc.diagnosis;
+
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
+
+/**
+ * Finds out whether the heap is exhausted: it is nearly full, and the garbage collector takes most of the time. Reads
+ * only counters, because an allocation may take seconds while the heap is exhausted. Not thread-safe.
+ */
+final class CollectorShare {
+
+    private static final double MOST = 0.5;
+
+    /** The collector must have taken most of the time for this long. A single long collection is not enough. */
+    private static final long LASTING_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+    private static final long MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    private final LongSupplier collectionMillis;
+    private final BooleanSupplier isFull;
+    private long readNanos;
+    private long readMillis;
+    private boolean read; // false before the first reading
+    private long lastedNanos; // the time for which the collector has taken most of the time
+    private double share;
+
+    /**
+     * @param collectionMillis returns the total time of all collections that stop the application
+     * @param isFull returns whether the heap is nearly full
+     */
+    CollectorShare(LongSupplier collectionMillis, BooleanSupplier isFull) {
+        this.collectionMillis = collectionMillis;
+        this.isFull = isFull;
+    }
+
+    /** Creates an object for this process. */
+    static CollectorShare ofThisProcess() {
+        List<GarbageCollectorMXBean> stopping = ManagementFactory.getGarbageCollectorMXBeans().stream()
+                .filter(bean -> !bean.getName().contains("Concurrent")
+                        && !bean.getName().contains("Cycles"))
+                .toList();
+        return new CollectorShare(() -> millis(stopping), CollectorShare::isNearlyFull);
+    }
+
+    private static long millis(List<GarbageCollectorMXBean> beans) {
+        long millis = 0;
+        for (GarbageCollectorMXBean bean : beans) {
+            millis += Math.max(0, bean.getCollectionTime());
+        }
+        return millis;
+    }
+
+    private static boolean isNearlyFull() {
+        Runtime runtime = Runtime.getRuntime();
+        return runtime.totalMemory() - runtime.freeMemory() >= MachineText.NEARLY_FULL * runtime.maxMemory();
+    }
+
+    /**
+     * Returns the collector's share of the time since the previous reading, or 0 if the heap is not exhausted.
+     *
+     * @param now a time in nanoseconds
+     */
+    double read(long now) {
+        if (read && now - readNanos < MIN_NANOS) {
+            return lastedNanos >= LASTING_NANOS ? share : 0;
+        }
+        long millis = collectionMillis.getAsLong();
+        long elapsed = now - readNanos;
+        share = read ? TimeUnit.MILLISECONDS.toNanos(millis - readMillis) / (double) elapsed : 0;
+        lastedNanos = share >= MOST && isFull.getAsBoolean() ? lastedNanos + elapsed : 0;
+        readNanos = now;
+        readMillis = millis;
+        read = true;
+        return lastedNanos >= LASTING_NANOS ? share : 0;
+    }
+}

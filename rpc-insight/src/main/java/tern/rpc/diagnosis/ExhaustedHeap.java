@@ -1,0 +1,113 @@
+package tern.rpc.diagnosis;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.LongUnaryOperator;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.CallLedger;
+import tern.rpc.RunningCall;
+import tern.rpc.diagnosis.Cause.Change;
+import tern.rpc.diagnosis.Cause.Where;
+import tern.rpc.pool.ApplicationCode;
+
+/**
+ * Describes the cause of a miss while the heap is exhausted. Every allocation may then take seconds or fail, so this
+ * class only reads one counter for each running call, and one stack. Not thread-safe.
+ */
+final class ExhaustedHeap {
+
+    private static final int MAX_FRAMES = 64;
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    private final LongUnaryOperator allocatedBytes;
+    // the bytes that the thread of each running call had allocated when the call was first seen here
+    private Map<CallLedger, Long> firstSeen = new IdentityHashMap<>();
+
+    ExhaustedHeap() {
+        this(ExhaustedHeap::allocatedBytes);
+    }
+
+    /** @param allocatedBytes returns the bytes that the thread with the given id has allocated; -1 if unknown */
+    ExhaustedHeap(LongUnaryOperator allocatedBytes) {
+        this.allocatedBytes = allocatedBytes;
+    }
+
+    private static long allocatedBytes(long threadId) {
+        return THREADS.isThreadAllocatedMemoryEnabled() ? THREADS.getThreadAllocatedBytes(threadId) : -1;
+    }
+
+    /** Forgets all calls, because the heap is no longer exhausted. */
+    void clear() {
+        firstSeen = new IdentityHashMap<>();
+    }
+
+    /**
+     * Returns the cause.
+     *
+     * @param share the collector's share of the time
+     */
+    Cause cause(List<RunningCall> running, double share) {
+        double ofMs = running.stream()
+                        .mapToLong(RunningCall::runningNanos)
+                        .average()
+                        .orElse(0)
+                / 1e6;
+        RunningCall most = largest(running);
+        long heap = Runtime.getRuntime().maxMemory() >> 20;
+        List<String> facts = new ArrayList<>();
+        facts.add(String.format(Locale.ROOT, "paused   %.0f %% of the time", 100 * share));
+        facts.add("heap     " + heap + " MB, nearly full after collections");
+        String who = "a histogram of its objects (jcmd PID GC.class_histogram) shows what";
+        if (most != null) {
+            String place = place(most);
+            facts.add("running  " + most.method() + ", whose thread allocates most" + place);
+            who = "look at " + most.method() + " first, whose thread allocates most" + place + "; " + who;
+        }
+        return new Cause(
+                "COLLECTOR: heap nearly full",
+                "heap",
+                share * ofMs,
+                ofMs,
+                share,
+                share * ofMs,
+                Change.of(
+                        Where.CODE, "hold fewer or smaller objects, or set a larger heap than " + heap + " MB; " + who),
+                facts,
+                List.of(),
+                List.of(),
+                List.of());
+    }
+
+    /** Returns the running call whose thread has allocated most since the call was first seen; null if unknown. */
+    private @Nullable RunningCall largest(List<RunningCall> running) {
+        Map<CallLedger, Long> seen = new IdentityHashMap<>();
+        RunningCall largest = null;
+        long most = 0;
+        for (RunningCall call : running) {
+            long bytes = call.threadId() == RunningCall.NO_THREAD ? -1 : allocatedBytes.applyAsLong(call.threadId());
+            if (bytes < 0) {
+                continue;
+            }
+            long first = firstSeen.getOrDefault(call.ledger(), bytes);
+            seen.put(call.ledger(), first);
+            if (bytes - first > most) {
+                most = bytes - first;
+                largest = call;
+            }
+        }
+        firstSeen = seen;
+        return largest;
+    }
+
+    private static String place(RunningCall call) {
+        ThreadInfo info = THREADS.getThreadInfo(call.threadId(), MAX_FRAMES);
+        StackTraceElement frame = info == null ? null : ApplicationCode.first(info.getStackTrace());
+        return frame == null ? "" : ", in " + ApplicationCode.shown(frame);
+    }
+}
