@@ -151,7 +151,7 @@ final class CallRecords implements CallObserver {
         return methods.computeIfAbsent(methods.size() < MAX_METHODS ? method : OTHERS, name -> new MethodRecords(now));
     }
 
-    /** Returns the time since the first call to each method, in nanoseconds. */
+    /** Returns, for each method, the time since its first call, in nanoseconds. */
     Map<String, Long> ages(long now) {
         Map<String, Long> ages = new TreeMap<>();
         methods.forEach((name, records) -> ages.put(name, now - records.firstNanos));

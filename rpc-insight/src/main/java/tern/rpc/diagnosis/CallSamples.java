@@ -261,9 +261,9 @@ final class CallSamples {
     }
 
     /**
-     * Looks at all samples of the waiting method in which the call does not wait for the lock. Returns the operation
-     * that at least half of these samples show. The JVM does not report which virtual thread owns a lock, so this code
-     * assumes that other calls in the same method own it.
+     * Looks at all samples that are in the same method as the wait for the lock, but do not wait for the lock. Returns
+     * the operation that at least half of these samples show. The JVM does not report which virtual thread owns a lock,
+     * so this code assumes that other calls in the same method own it.
      */
     private @Nullable Phase likelyOwnersIn(Part lock) {
         StackTraceElement waiting = lineOf(lock);

@@ -115,8 +115,9 @@ final class ClassInitializers {
     }
 
     /**
-     * Returns the initializing thread whose class name shares the longest prefix with the class of the waiting code.
-     * The JVM does not report the class for which a thread waits.
+     * Compares class names: that of the waiting thread's innermost application frame with those of the initializing
+     * threads. Returns the initializing thread whose class name shares the longest prefix with that of the waiting
+     * thread. The JVM does not report the class for which a thread waits.
      */
     private static @Nullable ThreadLook nearest(ThreadLook waiting, List<ThreadLook> initializers) {
         StackTraceElement line = StackReader.first(waiting);

@@ -137,7 +137,7 @@ final class CodeText {
                 line);
     }
 
-    /** Returns a hint if code of the sleeping class also uses an HTTP client that is not measured. */
+    /** Returns a hint if the class whose code sleeps also uses an HTTP client that is not measured. */
     private String unmeasured(Part sleep) {
         String type = sleep.name().substring(0, sleep.name().lastIndexOf('.') + 1);
         return excess.account.longestFirst().stream()

@@ -85,8 +85,8 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
     }
 
     /**
-     * Returns the innermost method that is on the stack in at least the share {@link #COMMON} of the samples of running
-     * code. Returns null if a single method is the innermost frame in at least the share {@link #HOT} of these samples.
+     * Returns the innermost method that is on the stack in most samples of running code ({@link #COMMON}). Returns null
+     * if a single method is the innermost frame in many of these samples ({@link #HOT}).
      */
     static @Nullable String caller(Iterable<List<Sample>> calls) {
         Map<String, Integer> innermost = new HashMap<>();

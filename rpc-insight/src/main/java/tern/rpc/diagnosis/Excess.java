@@ -65,7 +65,7 @@ final class Excess {
     }
 
     /**
-     * Adds one method's late or failed calls to the means.
+     * Adds one method's late or failed calls to the weighted averages.
      *
      * @param all the number of late or failed calls to all methods
      */
@@ -227,8 +227,8 @@ final class Excess {
     }
 
     /**
-     * Returns the mean extra time of late or failed calls, for the methods in which at least one of these calls spent
-     * time on this part.
+     * Considers the methods of which at least one late or failed call spent time on this part. Returns the mean extra
+     * time of all late or failed calls to these methods.
      */
     Times ofMethodsWith(Part part) {
         Set<String> methods = new TreeSet<>();

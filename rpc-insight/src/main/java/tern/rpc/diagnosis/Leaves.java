@@ -76,7 +76,10 @@ final class Leaves {
         return symptoms;
     }
 
-    /** Returns the distributed time, or 0 if there are no parts among which it can be distributed. */
+    /**
+     * Distributes a part's time among other parts. Returns the time that was distributed, or 0 if there are no other
+     * parts.
+     */
     private double pour(Part from, Times into) {
         double sum = into.sum();
         if (sum <= 0) {

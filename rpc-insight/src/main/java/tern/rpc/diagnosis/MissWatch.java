@@ -30,12 +30,12 @@ final class MissWatch {
     private static final int QUIET_SECONDS = 30;
 
     /**
-     * The duration of the warm-up, counted in seconds with calls. During the warm-up, the JVM loads classes and
-     * compiles code.
+     * The length of the warm-up. Only seconds in which at least one call ended are counted. During the warm-up, the JVM
+     * loads classes and compiles code.
      */
     private static final int WARM_UP_SECONDS = 60;
 
-    /** Usual times are learned only after calls have ended in this number of seconds. */
+    /** Usual times are learned only after more than this many seconds in which at least one call ended. */
     private static final int LEARNING_SECONDS = 30;
 
     // for each second, the number of calls and the number of late, failed or refused calls

@@ -3,7 +3,7 @@ package tern.rpc.diagnosis;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the names of HTTP exchanges and remote calls, which contain a peer and perhaps a status. */
+/** Reads the names of HTTP exchanges and remote calls. Such a name contains a peer and perhaps a status. */
 final class OperationNames {
 
     /** The text between the method and the provider in the name of a remote call. */
@@ -18,13 +18,13 @@ final class OperationNames {
         return operation.equals(name) || (!name.isEmpty() && operation.startsWith(name + AT));
     }
 
-    /** Returns the method of a remote call whose name contains the provider; null for other names. */
+    /** Returns the method part of the name of a remote call; null if the name does not contain a provider. */
     static @Nullable String method(String name) {
         int end = name.indexOf(AT);
         return end < 0 ? null : name.substring(0, end);
     }
 
-    /** Returns the peer's address that is part of the name of an HTTP exchange or remote call. */
+    /** Returns the peer's address from the name of an HTTP exchange or remote call. */
     static String address(String name) {
         String address = name.substring(name.lastIndexOf(' ', name.indexOf(':')) + 1);
         int end = address.indexOf('/');

@@ -35,7 +35,7 @@ final class Operations {
     /** An operation that takes more than this share of the extra time is considered the only slow operation. */
     private static final double DOMINANT = 0.8;
 
-    /** The minimum number of operations of another peer that are needed to conclude that this peer is quick. */
+    /** Another peer is considered quick only if at least this many of its operations were measured. */
     private static final int MIN_QUICK = 3;
 
     /** If a call runs at least this many operations, the cause is their number and not their duration. */
@@ -54,7 +54,7 @@ final class Operations {
         this.usual = new UsualOperations(usual);
     }
 
-    /** Returns the phase of operations of this kind; null for other kinds. */
+    /** Returns the phase in which operations of this kind run; null if the kind does not stand for operations. */
     static @Nullable Phase phase(Kind kind) {
         return switch (kind) {
             case SQL -> Phase.SQL;
@@ -174,7 +174,7 @@ final class Operations {
         return usual.count(phase, excess.badByMethod());
     }
 
-    /** Returns how many operations of this kind a call currently runs, for the methods that miss the latency target. */
+    /** Returns the mean number of operations of this kind per late or failed call. */
     double count(Phase phase) {
         double sum = 0;
         for (Excess.Counted counted : excess.accounts) {
@@ -212,7 +212,7 @@ final class Operations {
         return names.stream().map(OperationNames::address).distinct().count() == 1;
     }
 
-    /** Returns whether another peer quickly answers calls that meet the target. This rules out a slow network. */
+    /** Returns whether another peer answers quickly within calls that met the target. This rules out a slow network. */
     private boolean isAnyQuick(Phase phase, double leastNanos) {
         Map<String, long[]> sums = new HashMap<>();
         for (EndedCall call : excess.good()) {
@@ -232,8 +232,8 @@ final class Operations {
     }
 
     /**
-     * Returns the remote method of an operation if the number of its calls is the cause: calls make many calls to this
-     * method, perhaps to several providers, and each of these remote calls is short and about as fast as usual.
+     * Returns the remote method of an operation if the number of calls to the method is the cause: a served call makes
+     * many remote calls to it, perhaps to several providers, and each remote call is short and about as fast as usual.
      * Otherwise returns null.
      */
     @Nullable
@@ -256,7 +256,7 @@ final class Operations {
      */
     record Polled(Phase phase, String name, double attempts) {}
 
-    /** Returns the operation that calls repeat in the method that sleeps; null if there is none. */
+    /** Returns the operation that the sleeping method repeats between its pauses; null if there is none. */
     @Nullable
     Polled polledIn(Part sleep) {
         Map<Map.Entry<Phase, String>, Integer> counts = new HashMap<>();
@@ -298,8 +298,9 @@ final class Operations {
     }
 
     /**
-     * Returns the name of the HTTP exchange that failed most often in the calls that spent time on this part: with
-     * status 429 or 5xx, or with an exception. Returns null if no exchange failed in at least half of these calls.
+     * Considers the calls that spent time on this part. Returns the name of the HTTP exchange that failed most often in
+     * these calls; null if no exchange failed in at least half of them. An exchange has failed if it ended with status
+     * 429 or 5xx or with an exception.
      */
     @Nullable
     String failingPeer(Part part) {
@@ -324,7 +325,7 @@ final class Operations {
     }
 
     /**
-     * Returns the name of the slow operation of this kind, among the calls that spent time on this part. A stack shows
+     * Returns the name of the slow operation of this kind in the calls that spent time on this part. A stack shows
      * which code waits for an operation, but not the operation's name.
      *
      * @return null if no single operation takes more than half of the time of this kind, or if that operation is about
@@ -378,7 +379,10 @@ final class Operations {
         return times.size() > 1 && most < 1.5 * least;
     }
 
-    /** Returns whether all other operations of this kind take about their usual time in bad calls. */
+    /**
+     * Returns whether all operations of this kind except the given one take about their usual time in late or failed
+     * calls.
+     */
     boolean othersAreAsUsual(Phase phase, String name) {
         for (Map.Entry<String, Double> entry : each(phase).entrySet()) {
             double usually = usualEach(phase, entry.getKey());

@@ -50,7 +50,10 @@ record PoolVerdict(
     /** If less than this share of a pool is busy, its size is not the reason for waits. */
     private static final double UNUSED = 0.1;
 
-    /** Connections held for a long time are considered the reason if they make up at least this share of the pool. */
+    /**
+     * Connections held for a long time are considered the reason for waits if they make up at least this share of the
+     * pool.
+     */
     private static final double MUCH = 0.3;
 
     private static final double USUAL_FACTOR = 1.5;
@@ -243,7 +246,9 @@ record PoolVerdict(
         return null;
     }
 
-    /** Returns whether calls wait for a full pool although they hold its connections no longer than usual. */
+    /**
+     * Returns whether the pool is full and calls wait for it, although its connections are held about as long as usual.
+     */
     boolean isShortOfPlaces() {
         PoolSnapshot now = pool.now();
         double hold = pool.holdNanos();
@@ -252,7 +257,7 @@ record PoolVerdict(
         return asUsual && now.waiting() > 0 && now.active() >= now.effectiveMax();
     }
 
-    /** Returns a copy with the pool's size as the reason. */
+    /** Returns a copy whose reason is that the pool is too small. */
     PoolVerdict tooSmall() {
         return new PoolVerdict(pool, Reason.TOO_SMALL, place, user, facts);
     }
@@ -289,7 +294,7 @@ record PoolVerdict(
     }
 
     /**
-     * Returns a copy with the reason that threads outside of calls use the connections. This reason applies if the
+     * Returns a copy whose reason is that threads outside of calls hold the connections. This reason applies if the
      * calls themselves are not slower.
      */
     PoolVerdict heldByOthers() {
@@ -299,7 +304,7 @@ record PoolVerdict(
                 : held(pool, Reason.HELD_BY_OTHERS, outside, System.nanoTime(), facts);
     }
 
-    /** Returns whether connections were not returned or are held outside of calls. */
+    /** Returns whether connections have leaked or are held outside of calls. */
     boolean isHeld() {
         return reason == Reason.LEAKED || reason == Reason.HELD_BY_OTHERS;
     }

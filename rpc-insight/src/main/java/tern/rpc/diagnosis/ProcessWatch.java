@@ -4,7 +4,7 @@ package tern.rpc.diagnosis;
 interface ProcessWatch extends PauseTimes {
 
     /**
-     * Returns the values measured since the previous call. Only one thread calls this.
+     * Returns the values measured since the previous call to this method. Only one thread calls it.
      *
      * @param withThreads whether to find the threads that use the most processor time or memory
      */

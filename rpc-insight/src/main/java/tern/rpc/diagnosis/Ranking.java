@@ -18,10 +18,10 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class Ranking {
 
-    /** A part below this share of the extra time is not reported. */
+    /** A part that takes less than this share of the extra time is not reported. */
     private static final double MIN_SHARE = 0.05;
 
-    /** A part below this share of the latency target is not reported. */
+    /** A part that takes less time than this share of the latency target is not reported. */
     private static final double MIN_OF_TARGET = 0.1;
 
     private static final int MAX_CAUSES = 5;
@@ -42,7 +42,7 @@ final class Ranking {
     /** The mean wait for a pool is considered long if it is at least this share of the latency target. */
     private static final double MUCH_WAIT = 0.3;
 
-    /** A symptom below this share of the latency target is not reported. */
+    /** A symptom that takes less time than this share of the latency target is not reported. */
     private static final double LEAST_SYMPTOM = 0.01;
 
     /** The refusal reasons caused by limits other than the number of workers. */

@@ -10,7 +10,7 @@ import tern.rpc.pool.PoolSnapshot;
 
 /**
  * Compares the expected effect of a changed property with the effect measured a minute after the change. One thread
- * adds data; any thread may read the line.
+ * adds data; any thread may call {@link #line}.
  */
 final class RemedyCheck {
 
@@ -29,7 +29,7 @@ final class RemedyCheck {
     }
 
     /**
-     * Checks whether the recorded change has been made, and updates the line.
+     * Checks whether the recorded change has been made, and updates the text that {@link #line} returns.
      *
      * @param p99Ms the 99th percentile of the call times in the last minute, in milliseconds
      */

@@ -81,7 +81,7 @@ final class ReplayModel {
         return Math.abs(replay(workers, places).p99Nanos() - real) <= TOLERANCE * real;
     }
 
-    /** Replays the calls with this number of workers and connections. */
+    /** Replays the calls with the given numbers of workers and connections. */
     Outcome replay(int workers, int places) {
         return new Run(workers, places).outcome();
     }

@@ -152,7 +152,7 @@ final class StackReader {
      */
     static final String CALLED = "called in ";
 
-    /** The text in the name of a lock whose owner is unknown, between the lock and the waiting frame. */
+    /** Separates the lock from the waiting frame in the name of a lock whose owner is unknown. */
     static final String WANTED = " wanted in ";
 
     private static final String INITIALIZER = "<clinit>";
@@ -262,7 +262,7 @@ final class StackReader {
         return null;
     }
 
-    /** Returns whether the thread looks up a host's address. It does not matter which library called the lookup. */
+    /** Returns whether the thread looks up a host's address. It does not matter which library started the lookup. */
     static boolean isResolver(ThreadLook thread) {
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();

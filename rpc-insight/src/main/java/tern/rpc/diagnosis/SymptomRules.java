@@ -210,8 +210,8 @@ final class SymptomRules {
     }
 
     /**
-     * If a command blocks the Redis server, attributes the time of other commands and the wait for connections to Redis
-     * to this command. Redis executes one command after another.
+     * If a command blocks the Redis server, attributes two times to this command: the time of other commands, and the
+     * wait for Redis connections. Redis executes one command after another.
      *
      * @return whether there is such a command
      */
@@ -403,8 +403,8 @@ final class SymptomRules {
     }
 
     /**
-     * Attributes the wait for a processor to the code that uses processor time in calls. This code must take longer
-     * than the wait and must itself keep the processors busy.
+     * Attributes the wait for a processor to the code that uses processor time in calls. The code's extra time must be
+     * at least as long as the wait, and this process must use more of the processors than other processes.
      */
     private void passOnToOwnCode() {
         Machine machine = evidence.machine();
@@ -417,7 +417,7 @@ final class SymptomRules {
     }
 
     /**
-     * Attributes the extra time of operations and waits to a burst of calls, if the number of calls is a multiple of
+     * Attributes the extra time of operations and waits to a burst of calls, if the number of calls is several times
      * the usual number. A part that takes most of the time remains the cause, unless the burst is large.
      */
     private void passOnToCallers() {

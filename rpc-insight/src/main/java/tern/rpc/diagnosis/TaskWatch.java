@@ -31,8 +31,8 @@ final class TaskWatch {
 
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     /**
-     * Each time this time has passed, the weight of all earlier samples is halved. Samples of an earlier miss with
-     * another cause thus lose influence.
+     * The interval at which the weight of all earlier samples is halved, so that samples of an earlier miss with
+     * another cause lose influence.
      */
     private static final long HALF_LIFE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -51,7 +51,7 @@ final class TaskWatch {
     static final class Executor {
         final Times parts = new Times(); // the activities of the tasks, weighted by samples
         final Map<Part, StackTraceElement> lines = new HashMap<>();
-        // for each part, the innermost frame whose class differs from the class of the frame in the field lines
+        // for each part, the innermost frame of another class than that of the part's frame in the map "lines"
         final Map<Part, StackTraceElement> callers = new HashMap<>();
         // the samples in which the application's code waits for a result directly, not through a library
         private final Times ownWaits = new Times();
@@ -69,7 +69,7 @@ final class TaskWatch {
             return busy >= MIN_BUSY && busy >= FULL * looks;
         }
 
-        /** Returns whether the tasks run code of this line's class. */
+        /** Returns whether the stacks of sampled tasks contain the class of this stack frame. */
         boolean runs(@Nullable StackTraceElement line) {
             return line != null && classes.getOrDefault(line.getClassName(), 0) > 0;
         }
@@ -82,7 +82,8 @@ final class TaskWatch {
         }
 
         /**
-         * Returns the wait for a result that at least half of the samples of busy threads show; null if there is none.
+         * If at least half of the samples of busy threads show the same wait for a result, returns this wait. Otherwise
+         * returns null.
          */
         @Nullable
         Part waiting() {

@@ -52,7 +52,10 @@ final class ThreadWatch {
         }
     }
 
-    /** Returns the groups that used the most processor time or allocated the most memory since the previous call. */
+    /**
+     * Returns the groups that used the most processor time or allocated the most memory since the previous call to this
+     * method.
+     */
     List<Burner> read(double elapsedNanos) {
         Map<Long, long[]> now = use();
         Map<String, Group> groups = last.isEmpty() ? Map.of() : groups(now, elapsedNanos);

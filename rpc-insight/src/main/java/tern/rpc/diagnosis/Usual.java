@@ -18,7 +18,7 @@ final class Usual {
     /** A late call is considered usual if it takes no more than this multiple of its usual time. */
     private static final double SLOWER = 1.5;
 
-    /** The usual times of a method are reliable after they have been updated in this number of seconds. */
+    /** The usual times of a method are reliable after calls in this many different seconds have updated them. */
     private static final int MIN_SECONDS = 10;
 
     /**

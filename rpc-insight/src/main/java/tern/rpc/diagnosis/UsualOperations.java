@@ -19,7 +19,7 @@ final class UsualOperations {
         this.usual = usual;
     }
 
-    /** Learns the figures from calls that met the target. */
+    /** Learns the usual number and duration of operations from calls that met the target. */
     static void learn(Usual usual, List<EndedCall> good) {
         for (Phase phase : List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC)) {
             long count = 0;

@@ -17,7 +17,7 @@ record ControlGroups(Hierarchy cpu, Hierarchy memory, Hierarchy unified) {
     /**
      * The folders for one controller.
      *
-     * @param second whether these are version 2 control groups
+     * @param second whether these are cgroup v2 groups
      * @param folders paths without a leading slash; empty if the controller was not found
      */
     record Hierarchy(boolean second, List<String> folders) {

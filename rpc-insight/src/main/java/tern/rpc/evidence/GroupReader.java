@@ -8,13 +8,13 @@ import tern.rpc.evidence.Machine.Quota;
 import tern.rpc.evidence.Machine.Quota.Level;
 
 /**
- * Reads the limits and counters of version 1 or version 2 control groups, from the process's own group up to the
- * mounted group.
+ * Reads the limits and counters of control groups (cgroup v1 or v2), from the process's own group up to the mounted
+ * group.
  */
 final class GroupReader {
 
     /**
-     * A version 1 group is considered unlimited if its limit is at least this value. For an unlimited group, the kernel
+     * A cgroup v1 group is considered unlimited if its limit is at least this value. For an unlimited group, the kernel
      * reports a value close to 2^63.
      */
     private static final long NO_LIMIT = 1L << 60;

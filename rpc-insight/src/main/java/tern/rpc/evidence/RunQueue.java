@@ -36,15 +36,16 @@ public final class RunQueue {
     }
 
     /**
-     * Returns the change since the previous call for this thread. Returns {@link RunTime#UNKNOWN} for the first call.
+     * Returns the change since the previous call to this method for this thread. The first call returns
+     * {@link RunTime#UNKNOWN}.
      */
     public synchronized RunTime delaySince(Thread thread) {
         RunTime now = of(thread);
         RunTime before = last.getOrDefault(thread.getId(), RunTime.UNKNOWN);
         if (now.isKnown()) {
             if (last.size() >= MAX_THREADS) {
-                // Clearing the map removes ended threads. For each live thread, the next call then counts as the first
-                // one.
+                // Clearing the map removes threads that have ended. For each live thread, the next call to this method
+                // then returns UNKNOWN, like the first call.
                 last.clear();
             }
             last.put(thread.getId(), now);
@@ -55,8 +56,8 @@ public final class RunQueue {
     }
 
     /**
-     * Returns the sum of the changes since the previous call over all threads of a group. In the result,
-     * {@code delayPerSlice} is the mean over these threads.
+     * Returns the sum of the changes since the previous call to this method, over all threads of a group. In the
+     * result, {@code delayPerSlice} is the mean over these threads.
      */
     public RunTime delaySince(Collection<Thread> group) {
         RunTime sum = RunTime.UNKNOWN;

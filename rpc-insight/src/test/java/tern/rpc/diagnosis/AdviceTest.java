@@ -12,7 +12,7 @@ import tern.rpc.Phase;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests the advice for common mistakes. */
+/** Tests the advice that the diagnosis gives about common mistakes in application code. */
 class AdviceTest {
 
     private static final Consumer<Shop.Steps> USUAL = call -> call.own(2).in(Phase.SQL, "select stock", 3);

@@ -8,7 +8,7 @@ interface DataSourceTargets {
     /**
      * Returns an instrumented data source to use instead of the given one.
      *
-     * @return {@code source} itself if it belongs to another library
+     * @return {@code source} itself if it does not come from the library that this object instruments
      */
     DataSource watchedTarget(DataSource source, String name);
 }

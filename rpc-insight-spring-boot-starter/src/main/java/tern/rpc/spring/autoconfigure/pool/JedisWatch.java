@@ -17,7 +17,7 @@ import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
 /**
- * Measures the connections of the client that Spring Data creates for a single Redis server. Measuring subclasses
+ * Measures the connections of the client that Spring Data creates for a single Redis server. Instrumented subclasses
  * replace the client's connection provider and command executor.
  */
 final class JedisWatch implements JedisClientConfigurationBuilderCustomizer {

@@ -123,7 +123,7 @@ final class Log4jWatch implements LoggingWatch, SmartInitializingSingleton, Disp
                 .build();
     }
 
-    /** An appender that records the time spent in another appender in the ledger of the call that writes the line. */
+    /** Wraps an appender, and records the time spent in it in the ledger of the call that writes the line. */
     private static final class Watched extends AbstractAppender {
 
         private final Appender appender;

@@ -103,7 +103,7 @@ final class LogbackWatch implements LoggingWatch, SmartInitializingSingleton {
                 || (appender instanceof Watched watched && watched.appender instanceof AsyncAppender);
     }
 
-    /** An appender that records the time spent in another appender in the ledger of the call that writes the line. */
+    /** Wraps an appender, and records the time spent in it in the ledger of the call that writes the line. */
     private static final class Watched extends UnsynchronizedAppenderBase<ILoggingEvent> {
 
         private final Appender<ILoggingEvent> appender;

@@ -7,7 +7,7 @@ import org.aopalliance.intercept.MethodInterceptor;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.AopUtils;
 
-/** Creates subclasses of data sources that measure the connections of the data sources. */
+/** Replaces a data source with an instance of a subclass that measures its connections. */
 final class WatchedDataSource {
 
     private WatchedDataSource() {}

@@ -34,8 +34,8 @@ final class ServletRoutes implements WebMvcConfigurer, HandlerInterceptor {
     }
 
     /**
-     * Reads the route and kind of a call after the request. Called if the application configures Spring MVC without
-     * this interceptor.
+     * Reads the route and kind of a call after the request has been handled. Called if the application configures
+     * Spring MVC without this interceptor.
      */
     static void tell(WebCalls.Call call, HttpServletRequest request) {
         tell(call, request, request.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE));

@@ -120,7 +120,7 @@ class HttpClientWatchTest {
     }
 
     @ParameterizedTest
-    // The client http-components is not tested here, because it repeats a request after a response with status 503.
+    // The HttpComponents client is not tested here, because it repeats a request after a response with status 503.
     @ValueSource(strings = {"jdk", "simple"})
     void exchangeThatFailsOnTheServerHasItsStatusInTheName(String factory) {
         application
