@@ -49,8 +49,8 @@ final class ChartPoints {
     }
 
     /**
-     * Returns the second of the window that a mark of the given run contains. For any other mark, returns a second that
-     * is never reached.
+     * If the mark belongs to the given run, returns the second in the mark, counted from the start of the window. For
+     * any other mark, returns a second that is never reached.
      */
     private static long secondIn(String mark, String run) {
         try {

@@ -14,8 +14,8 @@ import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * The answers of a {@link ConsoleCall} as JSON. If there are too many answers or bytes, the answers are cut and further
- * ones are dropped. The lock of the call guards the state.
+ * The answers of a {@link ConsoleCall} as JSON. If there are too many answers or bytes, the answers are truncated and
+ * further ones are dropped. The lock of the call guards the state.
  */
 final class ConsoleAnswers {
 
@@ -27,7 +27,7 @@ final class ConsoleAnswers {
     private final int maxMessages;
     private final List<String> texts = new ArrayList<>();
     private long bytes;
-    private String whyCut = ""; // empty if the answers are not cut
+    private String whyCut = ""; // empty if the answers are not truncated
 
     /** @param maxMessages the maximum number of messages of a stream */
     ConsoleAnswers(JsonMethod json, MethodType type, int maxMessages) {
@@ -58,10 +58,10 @@ final class ConsoleAnswers {
     }
 
     /**
-     * Adds an encoded answer, unless the answers are cut.
+     * Adds an encoded answer, unless the answers have been truncated.
      *
      * @param text the result of {@link #encoded}
-     * @return whether this answer has cut the answers
+     * @return whether this answer has caused the truncation
      */
     boolean add(@Nullable String text) {
         if (areCut()) {
@@ -78,9 +78,9 @@ final class ConsoleAnswers {
     }
 
     /**
-     * Cuts the answers, unless they are already cut.
+     * Marks the answers as truncated, unless they already are.
      *
-     * @return whether this invocation has cut the answers
+     * @return whether this invocation has marked the answers as truncated
      */
     boolean cut(String why) {
         if (areCut()) {
@@ -94,7 +94,7 @@ final class ConsoleAnswers {
         return !whyCut.isEmpty();
     }
 
-    /** Returns why the answers are cut; empty if they are not. */
+    /** Returns why the answers are truncated; empty if they are not. */
     String whyCut() {
         return whyCut;
     }

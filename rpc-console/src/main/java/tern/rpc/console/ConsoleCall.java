@@ -47,7 +47,8 @@ final class ConsoleCall implements ServerCall {
     private static final long COUNTED_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     /**
-     * The time that the server has to end the call after the deadline. After this time, the console cancels the call.
+     * The time allowed for the server to end the call after the deadline. After this time, the console cancels the
+     * call.
      */
     private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -270,7 +271,7 @@ final class ConsoleCall implements ServerCall {
     }
 
     /**
-     * Adds an answer to the result. If the result is cut, the waiting thread cancels the call.
+     * Adds an answer to the result. If this truncates the result, the waiting thread cancels the call.
      *
      * @throws RpcException INTERNAL if the answer cannot be encoded
      */

@@ -166,8 +166,8 @@ final class ConsoleCalls {
     }
 
     /**
-     * Stops the call named in a ticket's request. The request that made the call then returns the answers that have
-     * arrived so far.
+     * Stops the call named in the request for which the ticket was issued. The request that made the call then returns
+     * the answers that have arrived so far.
      *
      * @throws WrongRequestException if the ticket is invalid or the request names no call
      */

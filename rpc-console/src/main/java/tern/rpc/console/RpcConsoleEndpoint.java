@@ -32,7 +32,7 @@ public final class RpcConsoleEndpoint {
 
     private static final String CALL = "call";
 
-    /** The last element of the path that stops a call. */
+    /** The last path element of a request to stop a call. */
     static final String STOP = "stop";
 
     private static final String JSON = "application/json";

@@ -28,7 +28,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
 
     private static final Logger LOG = LoggerFactory.getLogger(GrpcCall.class);
     /**
-     * The number of messages that a service may send after its call was cancelled. Any further message throws an
+     * The number of messages that a service may send after its call was cancelled. Sending a further message throws an
      * exception. Without the exception, a service that keeps sending would not notice the cancellation, because the
      * listener is not called while the service runs.
      */

@@ -190,7 +190,7 @@ final class BodyArguments {
         return value;
     }
 
-    /** Decodes the only member of an object, which has the parameter's name. */
+    /** Decodes an object with a single member. The member must have the parameter's name. */
     private @Nullable Object member(JsonParser parser, Position only) {
         String expected = "expected " + only.typeName() + ", or an object with '" + names.get(0) + "' alone";
         if (!names.get(0).equals(parser.nextName())) {

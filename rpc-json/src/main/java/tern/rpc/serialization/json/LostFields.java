@@ -19,7 +19,8 @@ import tools.jackson.databind.ser.bean.BeanSerializerBase;
 
 /**
  * Finds the fields that JSON does not send although the other formats send them, because no getter and no annotation
- * makes them visible to Jackson. Searches all classes of the application that a method's types name.
+ * makes them visible to Jackson. Searches the application classes that occur in a method's signature, and the classes
+ * of their properties.
  */
 final class LostFields {
 

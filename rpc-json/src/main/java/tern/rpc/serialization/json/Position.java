@@ -28,7 +28,7 @@ final class Position {
 
     /** The kind of a type. It determines whether JSON contains the value itself or an array or object around it. */
     enum Kind {
-        /** A {@code String} or {@code CharSequence}, which accepts only JSON strings. */
+        /** A {@code String} or {@code CharSequence}, for which only JSON strings are accepted. */
         TEXT,
         /** A type whose JSON form is one string, number or boolean. */
         SCALAR,

@@ -23,8 +23,8 @@ final class QueryArguments {
     private final Position[] parameters;
 
     /**
-     * @param parameters the positions of the method's parameters, which accept strings as numbers and single values
-     *     as lists
+     * @param parameters the positions of the method's parameters, in a form that reads a number from a string and a
+     *     list from a single value
      */
     QueryArguments(JsonMapper mapper, ArgumentNames names, Position[] parameters) {
         this.mapper = mapper;

@@ -94,7 +94,7 @@ final class WireMapper extends JsonMapper.Builder {
     }
 
     /**
-     * Rejects class names in JSON for classes with {@code @JsonTypeInfo}. Jackson does not call this validator for
+     * Rejects class names in JSON. Jackson calls this validator for classes with {@code @JsonTypeInfo}, but not for
      * names from a fixed list of subtypes.
      */
     private static final class NoClassNames extends PolymorphicTypeValidator {

@@ -3,9 +3,9 @@ package tern.rpc.serialization.protobuf;
 import com.google.protobuf.WireFormat;
 
 /**
- * Counts the unknown fields of a message and estimates the memory of its objects. Both take one pass over the bytes and
- * create no objects. Counting ends at invalid bytes, because the parser stops there too. If it is unclear whether the
- * parser would stop, counting continues.
+ * Counts the unknown fields of a message and estimates the memory of its objects. A single pass over the bytes does
+ * both and creates no objects. Counting ends at invalid bytes, because the parser stops there too. If it is unclear
+ * whether the parser would stop, counting continues.
  *
  * <p>protobuf keeps the unknown fields of each message in a tree, which takes at least half a kilobyte even for one
  * field of two bytes. Messages from newer peers legitimately contain some unknown fields, so the limits grow with the
@@ -21,7 +21,7 @@ final class UnknownFields {
 
     /**
      * One unknown field, in addition to {@link #FREE}, is kept for every {@value} bytes of the message. A known field
-     * takes about the same number of bytes if it is a small message.
+     * that is a small message takes about as many bytes.
      */
     private static final int BYTES_OF_A_FIELD = 16;
 
