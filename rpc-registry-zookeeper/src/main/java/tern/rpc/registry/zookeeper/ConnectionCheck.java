@@ -28,8 +28,8 @@ record ConnectionCheck(InetSocketAddress server, boolean isTls, ZKConfig config,
     private static final int REFUSAL_MILLIS = 500;
 
     /**
-     * Returns the cause as text that can follow a colon, or an empty string if a connection can be opened now. Blocks
-     * for at most about three times the timeout.
+     * Returns why no connection can be opened, as text that can follow a colon. Returns an empty string if a connection
+     * can be opened now. Blocks for at most about three times the timeout.
      */
     String cause() {
         String name = server.getHostString() + ":" + server.getPort();

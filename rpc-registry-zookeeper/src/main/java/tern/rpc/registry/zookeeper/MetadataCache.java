@@ -59,7 +59,7 @@ final class MetadataCache {
             this.revision = revision;
         }
 
-        /** Returns a process of this revision. After each failure, returns a different one. */
+        /** Returns a process with this revision. After each failure, returns a different process. */
         Known process() {
             return processes.get(failures % processes.size());
         }
@@ -68,7 +68,7 @@ final class MetadataCache {
     /** A call to a process, queued until fewer than {@link #MAX_CALLS} calls are in progress. */
     private record Call(Entry entry, Known process, CompletableFuture<ApplicationMetadata> answer) {}
 
-    /** A failed call. Its message is complete and may be logged. */
+    /** The failure of a call. Its message names the provider and the reason, and is safe to log. */
     private static final class RequestFailure extends RuntimeException {
         private static final long serialVersionUID = 1;
 
@@ -100,7 +100,7 @@ final class MetadataCache {
     }
 
     /**
-     * Reads the services of new revisions, and forgets revisions that no process has any longer.
+     * Reads the services of new revisions, and forgets revisions that no process uses any more.
      *
      * @param processes all processes of the application
      */

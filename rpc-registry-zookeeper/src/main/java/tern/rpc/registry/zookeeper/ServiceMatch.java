@@ -170,16 +170,19 @@ final class ServiceMatch {
                 : sameAsBefore(new Instance(new Endpoint(host, port), attributes.of(parameters, revision)));
     }
 
-    /** Returns the equal object of the previous list, because comparing identical objects is fastest. */
+    /**
+     * If the previous list contains an equal object, returns that object, because comparing identical objects is
+     * fastest.
+     */
     private Instance sameAsBefore(Instance instance) {
         int index = Collections.binarySearch(result, instance, ServiceMatch::compare);
         return index >= 0 && result.get(index).equals(instance) ? result.get(index) : instance;
     }
 
     /**
-     * Returns the providers in the lists added since the previous call, sorted by address. If several lists contain an
-     * address, the list that was added first counts. The list is immutable, and is the same object until a provider
-     * changes.
+     * Returns the providers in the lists added since the previous call to this method, sorted by address. If several
+     * lists contain an address, the list that was added first counts. The list is immutable, and is the same object
+     * until a provider changes.
      */
     List<Instance> take() {
         boolean isSame = parts.size() == before.size()

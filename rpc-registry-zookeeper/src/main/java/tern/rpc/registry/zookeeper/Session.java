@@ -413,7 +413,7 @@ final class Session implements AutoCloseable {
     }
 
     /**
-     * Replaces a node's data. Fails with BadVersion if the node has another version. If {@code version} is -1, any
+     * Replaces a node's data. Fails with BadVersion if the node has a different version. If {@code version} is -1, any
      * version is accepted.
      */
     CompletableFuture<Stat> replace(String path, byte[] data, int version) {

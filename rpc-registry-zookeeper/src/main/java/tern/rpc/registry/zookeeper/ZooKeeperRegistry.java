@@ -38,7 +38,7 @@ public final class ZooKeeperRegistry implements Registry {
 
         public static final Form DEFAULT = new Form(Level.BOTH, false);
 
-        /** Creates a form in which the services are stored in the registry. */
+        /** Creates a form with {@code metadataRemote} set to true. */
         public Form(Level level, boolean nodePerProtocol) {
             this(level, nodePerProtocol, true);
         }

@@ -17,9 +17,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.registry.Publication;
 import tern.rpc.registry.Subscription.Level;
 
-/** Checks that real Dubbo 3.3.6 consumers find and call Tern's providers, at both levels and over both protocols. */
+/**
+ * Checks that real Dubbo 3.3.6 consumers find and call Tern's providers, with interface-level and application-level
+ * discovery and over both protocols.
+ */
 @Timeout(180)
-@EnabledForJreRange(max = JRE.JAVA_21) // On later JDKs, the ServiceLoader of Dubbo 3.3.6 finds no JSON library.
+@EnabledForJreRange(max = JRE.JAVA_21) // On JDKs after 21, the ServiceLoader of Dubbo 3.3.6 finds no JSON library.
 class DubboConsumersTest {
 
     private static final DubboProcess.Form CONSUMER = DubboProcess.Form.of("dubbo", "all", "local");

@@ -15,9 +15,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.registry.Subscription.Level;
 import tern.rpc.registry.dubbo.ApplicationMetadata;
 
-/** Checks that Tern's consumers find and call real Dubbo 3.3.6 providers, at both levels and over both protocols. */
+/**
+ * Checks that Tern's consumers find and call real Dubbo 3.3.6 providers, with interface-level and application-level
+ * discovery and over both protocols.
+ */
 @Timeout(180)
-@EnabledForJreRange(max = JRE.JAVA_21) // On later JDKs, the ServiceLoader of Dubbo 3.3.6 finds no JSON library.
+@EnabledForJreRange(max = JRE.JAVA_21) // On JDKs after 21, the ServiceLoader of Dubbo 3.3.6 finds no JSON library.
 class DubboProvidersTest {
 
     private ZooKeeperServer zooKeeper;

@@ -18,7 +18,7 @@ import tern.rpc.registry.Subscription;
 import tern.rpc.registry.dubbo.ApplicationMetadata;
 import tern.rpc.registry.dubbo.ProcessEntry;
 
-/** Tests consumers that request the services from the providers themselves. The test defines the responses. */
+/** Tests consumers that request the list of services directly from the providers. The test defines the responses. */
 @Timeout(180)
 class MetadataRequestsTest {
 

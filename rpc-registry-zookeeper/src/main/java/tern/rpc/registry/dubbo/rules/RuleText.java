@@ -14,7 +14,7 @@ import tern.rpc.registry.dubbo.Limits;
 
 /**
  * An object in a rule's YAML. Parsing creates only maps, lists, strings, numbers and other scalars. Values of an
- * unexpected type and unsupported keys are rejected, because it may do harm to apply only part of a rule.
+ * unexpected type and unsupported keys are rejected, because applying only part of a rule could do harm.
  */
 final class RuleText {
 
