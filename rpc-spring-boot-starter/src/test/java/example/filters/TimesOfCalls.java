@@ -10,7 +10,7 @@ import tern.rpc.Invocation;
 import tern.rpc.Invoker;
 import tern.rpc.Response;
 
-/** Measures calls, separately for each answering server. Runs outside TenantOfCaller, because its order is lower. */
+/** Measures calls, separately for each answering server. Its lower order makes it run outside TenantOfCaller. */
 @Component
 @Order(1)
 public class TimesOfCalls implements ClientFilter {

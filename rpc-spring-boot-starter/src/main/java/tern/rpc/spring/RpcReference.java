@@ -28,7 +28,7 @@ public @interface RpcReference {
 
     /**
      * The {@code <name>} in the {@code rpc.client.services.<name>.*} properties. If empty, the interface's simple name
-     * is used. The spelling does not matter: {@code user-service}, {@code userService} and {@code UserService} are the
+     * is used. Case and dashes do not matter: {@code user-service}, {@code userService} and {@code UserService} are the
      * same name.
      */
     String name() default "";

@@ -24,7 +24,7 @@ record ChangeableSettings(
 
     record Method(@Nullable Duration timeout) {}
 
-    /** Returns the current values of these properties. */
+    /** Reads the current values of the changeable properties. */
     static ChangeableSettings in(Environment environment) {
         return Binder.get(environment).bindOrCreate("rpc.client", Bindable.of(ChangeableSettings.class));
     }

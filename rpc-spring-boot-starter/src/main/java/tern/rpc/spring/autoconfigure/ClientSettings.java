@@ -208,7 +208,10 @@ record ClientSettings(
         }
     }
 
-    /** Returns the settings for choosing among providers, for the client and for each service in the properties. */
+    /**
+     * Returns the settings for choosing among providers: those of the client, and those of each service in the
+     * properties.
+     */
     List<Choice> choices() {
         return Stream.concat(
                         Stream.of(choice),

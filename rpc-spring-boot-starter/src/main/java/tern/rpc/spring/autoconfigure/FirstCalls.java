@@ -40,7 +40,7 @@ final class FirstCalls {
 
     private static final int MESSAGE_BYTES = 64 << 10;
 
-    /** The maximum time by which these calls may delay the startup. */
+    /** The maximum time by which the warm-up calls may delay the startup. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     /** The latency target for the first calls. It is high enough that these slow calls are not reported. */

@@ -99,7 +99,7 @@ final class ForeignProperties {
                     "the peer's wire decides: hessian2 for dubbo and Triple, protobuf for gRPC, JSON for HTTP"),
             Map.entry("protocol", "rpc.server.port is the port of every protocol, and an address names the client's"));
 
-    /** Boot's options under {@code server.ssl}, for which Tern uses bundles. */
+    /** Spring Boot's options under {@code server.ssl}. Tern uses SSL bundles instead. */
     private static final Set<String> TLS = Set.of(
             "enabled",
             "certificate",
@@ -123,8 +123,8 @@ final class ForeignProperties {
     private ForeignProperties() {}
 
     /**
-     * Returns Tern's alternative to a Dubbo option, or to a Spring Boot option for TLS, that was written under one of
-     * Tern's property prefixes. Returns null if the name is not a known option.
+     * If an option of Dubbo or a TLS option of Spring Boot was written under one of Tern's property prefixes, returns
+     * Tern's alternative to this option. Returns null if the name is not a known option.
      */
     static @Nullable String insteadOfOption(ConfigurationPropertyName name) {
         ConfigurationPropertyName parent = name.getParent();

@@ -83,7 +83,7 @@ final class OverridingBeans {
         return found.get(0);
     }
 
-    /** Returns the overriding beans of the type whose names differ from the name of the reference. */
+    /** Returns the overriding beans of the reference's type whose name differs from that of the reference. */
     List<String> otherNames() {
         return otherNames;
     }

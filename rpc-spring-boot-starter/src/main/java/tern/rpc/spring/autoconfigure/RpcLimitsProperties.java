@@ -26,7 +26,7 @@ import org.springframework.util.unit.DataSize;
  *     not read are closed; above four times this limit, any connection may be closed.
  * @param maxStreamWait Maximum time that a server thread waits until a slow reader of a stream has read another 32 KB.
  * @param firstBytesTimeout Timeout from the first byte of a connection until its protocol is known, and for the headers
- *     of an HTTP/1.1 request. After this time, the body of a request must arrive at 1 KiB per second.
+ *     of an HTTP/1.1 request. After this time, the body of a request must arrive at 1 KiB per second or faster.
  * @param maxDepth Maximum nesting depth of values in one message.
  * @param maxValues Maximum number of values in one message in hessian2. Other formats have no such limit.
  * @param maxCompositeKeys Maximum number of keys of one map, or elements of one set, that are neither strings nor
@@ -34,7 +34,7 @@ import org.springframework.util.unit.DataSize;
  * @param maxEqualKeys Maximum number of keys of one map, or elements of one set, that have equal hash codes and cannot
  *     be ordered.
  * @param maxKeySteps Maximum number of steps for hashing and comparing the keys and set elements of one message; each
- *     part of a key or element is one step. A hessian2 message below 128 KiB may take proportionally fewer steps.
+ *     part of a key or element is one step. A hessian2 message below 128 KiB is allowed proportionally fewer steps.
  * @param maxUnpackedRatio Maximum ratio of decompressed to compressed bytes, for messages above 1 MiB.
  * @param allowedClasses Classes that may be read in addition to those in the service interfaces. Each entry is a class
  *     name, a package that ends in .*, or a package with its subpackages that ends in .**.

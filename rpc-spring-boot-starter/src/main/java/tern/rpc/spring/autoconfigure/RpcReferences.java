@@ -56,7 +56,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
     private final Map<ReferenceSettings, Origin> origins = new LinkedHashMap<>(); // guarded by this
     private final Map<String, Set<ReferenceSettings>> byName = new LinkedHashMap<>(); // guarded by this
     private final Map<String, InvalidPropertyException> unfit = new TreeMap<>(); // guarded by this
-    // the properties of methods that at least one reference has; guarded by this
+    // the properties whose method exists in at least one reference's interface; guarded by this
     private final Set<String> usedProperties = new TreeSet<>();
     private boolean allAreKnown; // whether the application has created its beans; guarded by this
     private final Set<ServiceKey> called = new LinkedHashSet<>(); // guarded by this
@@ -139,8 +139,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Returns the client for a reference. If the client is being created, it needs the bean that contains the
-     * reference. Spring would report this as a circular reference without advice.
+     * Returns the client for a reference. If the client is still being created, its creation needs the bean that
+     * contains the reference. Spring would report this as a circular reference and give no advice.
      */
     private RpcClient client(Class<?> type, String where) {
         try {
@@ -233,8 +233,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Returns the first attribute of the annotation that has this value. If there is none, the value is a timeout from
-     * a method annotation of the interface.
+     * Names the first attribute of the annotation with this value. If there is none, the value comes from a method
+     * annotation's timeout in the interface, and the result names that timeout.
      */
     private static String attribute(RpcReference annotation, String text) {
         Map<String, String> attributes = new LinkedHashMap<>();

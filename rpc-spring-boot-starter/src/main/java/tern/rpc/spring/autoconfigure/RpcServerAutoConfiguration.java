@@ -179,8 +179,9 @@ public final class RpcServerAutoConfiguration {
     }
 
     /**
-     * Matches if the application has a service or a customizer, or defines its own server. Only a created server shows
-     * whether a customizer exports anything; {@link RpcServerLifecycle} does not start a server without services.
+     * Matches if the application has a service or a customizer, or defines its own server. Whether a customizer exports
+     * anything is known only after the server has been created; {@link RpcServerLifecycle} does not start a server
+     * without services.
      */
     static final class SomethingToServe extends AnyNestedCondition {
 

@@ -23,9 +23,9 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Rejects unknown properties under Tern's prefixes, which are usually typos, and all properties under Dubbo's prefix.
- * Unknown environment variables only cause a warning, because container platforms create variables such as
- * {@code RPC_SERVER_SERVICE_HOST} for a service called {@code rpc-server}. Other properties under {@code rpc.} may
+ * Rejects unknown properties under Tern's prefixes, because they are usually typos. Also rejects all properties under
+ * Dubbo's prefix. Unknown environment variables only cause a warning, because container platforms create variables such
+ * as {@code RPC_SERVER_SERVICE_HOST} for a service called {@code rpc-server}. Other properties under {@code rpc.} may
  * belong to the application, so they are only logged once. Before the check, {@link VariablesOfServices} translates
  * environment variables for services.
  */

@@ -59,8 +59,8 @@ final class UnusedSettings {
     }
 
     /**
-     * Returns each property of a reference that has no effect, together with the reason. Only the references themselves
-     * show which address and registry they use.
+     * Returns the properties that have no effect on their reference, each with the reason. Only the references
+     * themselves show which address and registry they use.
      *
      * @param references the references by the name of their properties
      */

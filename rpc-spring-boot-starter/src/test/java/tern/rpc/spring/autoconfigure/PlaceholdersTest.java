@@ -17,7 +17,7 @@ import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests the startup errors for placeholders in annotations that match no property. */
+/** Tests the startup errors for annotation placeholders that match no property. */
 class PlaceholdersTest {
 
     /** Configures placeholders as Spring Boot does, so that an unknown placeholder is an error. */

@@ -183,7 +183,7 @@ class RpcBeansTest {
 
         @Override
         public void drain() {
-            // The transport has no calls.
+            // There are no calls to wait for, because the transport accepts none.
         }
 
         @Override

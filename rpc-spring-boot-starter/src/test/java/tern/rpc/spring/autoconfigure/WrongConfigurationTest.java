@@ -43,7 +43,8 @@ class WrongConfigurationTest {
             "rpc.client.services.*.group",
             "rpc.client.services.*.version",
             "rpc.client.services.*.provided-by",
-            "rpc.client.services.*.registry", // RegistryTest tests this property, because only references read it.
+            // Only references read this property, and this test creates none. RegistryTest tests it.
+            "rpc.client.services.*.registry",
             "rpc.server.cors.allowed-headers");
 
     /** An invalid value for each type, with a substring of the expected message. */
@@ -55,7 +56,10 @@ class WrongConfigurationTest {
             "tern.rpc.transport.Tls$ClientAuth", List.of("sometimes", "NEED"),
             "tern.rpc.spring.autoconfigure.RpcPoolsProperties$Rejection", List.of("sometimes", "CALLER_RUNS"));
 
-    /** Each line contains properties, followed by substrings of the expected message, separated by {@code |}. */
+    /**
+     * Each line has parts that are separated by {@code |}: first the properties, then substrings of the expected
+     * message.
+     */
     private static final List<String> OUT_OF_RANGE = List.of(
             "rpc.server.port=-1 | rpc.server.port is -1; expected 0 to 65535",
             "rpc.client.registry=10.0.0.9:2181 | rpc.client.registry is of another form | zookeeper://host:2181",

@@ -28,7 +28,7 @@ final class Pages {
     }
 
     /**
-     * Reads all files under the folder that the predicate selects by their paths. Paths are relative to the project's
+     * Reads each file under the folder if the predicate accepts the file's path. Paths are relative to the project's
      * root folder. Skips the output of builds and tools.
      */
     static Map<Path, String> read(Path folder, Predicate<String> chosen) {

@@ -4,7 +4,10 @@ import org.springframework.boot.actuate.endpoint.SanitizableData;
 import org.springframework.boot.actuate.endpoint.SanitizingFunction;
 import tern.rpc.settings.SecretText;
 
-/** Hides tokens and addresses that contain a password, even if the application shows property values. Thread-safe. */
+/**
+ * Hides tokens, and hides addresses that contain a password, even if the application shows property values.
+ * Thread-safe.
+ */
 final class SecretValues implements SanitizingFunction {
 
     private static final SecretText SECRETS = new SecretText(keys(Integer.MAX_VALUE), keys(1_000));
