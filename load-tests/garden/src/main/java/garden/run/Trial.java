@@ -82,7 +82,7 @@ final class Trial {
         }
     }
 
-    /** Waits for the first cause, and then until the diagnosis covers more calls. */
+    /** Waits until the diagnosis names a first cause, and then a fixed time longer, so that it covers further calls. */
     private double awaitCause(long badBefore) throws Exception {
         double seconds = garden.awaitCause(badBefore, FAULT_SECONDS);
         if (seconds >= 0) {

@@ -43,7 +43,7 @@ public final class Link implements AutoCloseable {
         requestDelay = millis;
     }
 
-    /** Sets the delay that a fault adds before a new connection is forwarded, in milliseconds. */
+    /** Sets the delay, in milliseconds, that a fault adds before a new connection is forwarded. */
     public void connectDelay(int millis) {
         connectDelay = millis;
     }

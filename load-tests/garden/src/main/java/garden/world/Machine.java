@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Limits the processor time that the shop can use, by competing processes, by a restricted set of processors, and by a
- * quota if the kernel permits quotas.
+ * Limits the processor time of the shop. The means are competing processes, a restricted set of processors and, if the
+ * kernel permits it, a quota.
  */
 public final class Machine {
 
@@ -19,7 +19,7 @@ public final class Machine {
     private final List<Process> neighbours = new ArrayList<>();
     private long pid;
 
-    /** Sets the process of the shop. Moves this process to its own control group if the kernel permits it. */
+    /** Sets the process of the shop, and moves it to its own control group (cgroup) if the kernel permits it. */
     public void shop(long pid) throws IOException {
         this.pid = pid;
         if (allowsQuota()) {
@@ -46,8 +46,7 @@ public final class Machine {
     }
 
     /**
-     * Returns whether this process may set a quota, which requires version 1 of control groups (cgroups) and root
-     * privileges.
+     * Returns whether this process may set a quota, which requires version 1 of cgroups and root privileges.
      */
     private static boolean allowsQuota() {
         return Files.isWritable(GROUPS.resolve("cgroup.procs"));

@@ -10,7 +10,7 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.List;
 
-/** The MariaDB server that is installed on this machine, started with a separate data folder. */
+/** The MariaDB server that is installed on this machine, started with a separate data directory. */
 final class MariaDbEngine implements Engine {
 
     private static final int START_SECONDS = 60;

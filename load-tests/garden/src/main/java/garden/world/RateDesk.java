@@ -12,12 +12,12 @@ public class RateDesk implements RateService {
     private volatile int discountDelay;
     private volatile boolean failing;
 
-    /** Sets the response time of the method that returns rates, in milliseconds. */
+    /** Sets the response time, in milliseconds, of the method that returns rates. */
     public void rateDelay(int millis) {
         rateDelay = millis;
     }
 
-    /** Sets the response time of the method that returns discounts, in milliseconds. */
+    /** Sets the response time, in milliseconds, of the method that returns discounts. */
     public void discountDelay(int millis) {
         discountDelay = millis;
     }

@@ -11,6 +11,6 @@ interface Script<Q, R> {
     /** Returns the answers to one request. The next request is read after these answers have been sent. */
     List<Answer<R>> to(Q request);
 
-    /** Returns the answers after the last request. The stream ends after these answers. */
+    /** Returns the answers that follow the last request. The stream ends after these answers. */
     List<Answer<R>> atEnd();
 }

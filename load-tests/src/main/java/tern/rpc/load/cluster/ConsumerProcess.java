@@ -82,7 +82,7 @@ final class ConsumerProcess implements AutoCloseable {
         return new ConsumerProcess(program, errors, answers, lists, logged);
     }
 
-    /** Waits for the first answered call, and returns its time since the start of the JVM in milliseconds. */
+    /** Waits for the first answered call. Returns the time from the start of the JVM to the answer, in milliseconds. */
     long firstCallMillis() throws InterruptedException, TimeoutException {
         return Long.parseLong(await("first")[1]);
     }

@@ -54,7 +54,8 @@ final class ManyApplications {
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private final InMemoryTransport transport =
             new InMemoryTransport(HessianSerializer.builder().build());
-    private final Map<Endpoint, Long> opened = new ConcurrentHashMap<>(); // The time at which each was opened.
+    // The time at which each connection was opened.
+    private final Map<Endpoint, Long> opened = new ConcurrentHashMap<>();
     private final Map<Endpoint, Long> published = new HashMap<>(); // The time at which each new address was listed.
     private final List<SimulatedApplication> small = new ArrayList<>();
     private final List<NodeService> services = new ArrayList<>();
@@ -83,9 +84,9 @@ final class ManyApplications {
     }
 
     /**
-     * @param arguments {@code --applications=} the number of small applications; {@code --instances=} the number of
-     *     their instances in all; {@code --giant=} the number of instances of the large application; {@code
-     *     --services=} the number of references to each application; {@code --seconds=} the duration of a scene
+     * @param arguments {@code --applications=} the number of small applications; {@code --instances=} the total number
+     *     of instances of these applications; {@code --giant=} the number of instances of the large application;
+     *     {@code --services=} the number of references to each application; {@code --seconds=} the duration of a scene
      */
     public static void main(String[] arguments) throws Exception {
         ManyApplications simulation = new ManyApplications(new Options(arguments));
@@ -285,7 +286,7 @@ final class ManyApplications {
         return steps;
     }
 
-    /** Removes all instances of the large application but one within ten seconds, and adds them within a minute. */
+    /** Removes all but one of the large application's instances within ten seconds. Adds them back within a minute. */
     private int massRestart() {
         Deque<Instance> left = new ArrayDeque<>();
         int size = giant.size() - 1;

@@ -48,7 +48,9 @@ final class ManyInstances implements AutoCloseable {
         this.port = port;
     }
 
-    /** Returns what the real server publishes for one of the instances. */
+    /**
+     * Returns the registration of one of the instances, as a provider with this instance's address would publish it.
+     */
     static Registration registration(int instance, int port) {
         return new Registration(
                 APPLICATION,

@@ -45,7 +45,10 @@ final class PlainWatch implements AutoCloseable {
         }
     }
 
-    /** Waits for a list of this length. Returns its time on the clock of {@link System#nanoTime()}. */
+    /**
+     * Waits for a list of this length. Returns the time at which the list arrived, on the clock of
+     * {@link System#nanoTime()}.
+     */
     long await(int size) throws InterruptedException, TimeoutException {
         Seen seen;
         do {

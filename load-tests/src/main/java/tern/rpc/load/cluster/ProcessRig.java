@@ -18,8 +18,8 @@ import tern.rpc.load.sample.Program;
 import tern.rpc.netty.EventLoops;
 
 /**
- * Runs three sample providers as processes, and one consumer for each protocol in this process. While the consumers
- * make calls at a steady rate, causes one fault after another. A fault affects the first provider, or all providers in
+ * Runs three sample providers as processes, and one consumer for each protocol in this process. Causes one fault after
+ * another while the consumers make calls at a steady rate. A fault affects the first provider, or all providers in
  * turn. Prints the lost calls over each protocol.
  */
 public final class ProcessRig {

@@ -236,7 +236,10 @@ final class RegistryScale {
         void run(int from, int to) throws Exception;
     }
 
-    /** Changes all instances except the first one, in ten steps per second with the same number of instances each. */
+    /**
+     * Changes all instances except the first one, in ten steps per second. Each step changes about the same number of
+     * instances.
+     */
     private void inSteps(int seconds, Step step) throws Exception {
         int steps = seconds * 10;
         Pace pace = new Pace(TimeUnit.SECONDS.toNanos(seconds) / steps);

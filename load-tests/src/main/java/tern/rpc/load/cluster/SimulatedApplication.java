@@ -31,7 +31,7 @@ final class SimulatedApplication {
         }
     }
 
-    /** Returns a new instance. Its address differs from all earlier ones of the simulation. */
+    /** Returns a new instance. Its address differs from the addresses of all earlier instances of the simulation. */
     private Instance created() {
         int host = created % 250;
         int port = 20_000 + created / 250;
@@ -67,7 +67,7 @@ final class SimulatedApplication {
         return instances.size();
     }
 
-    /** Replaces an instance by one with a new address, and returns the new address. */
+    /** Replaces an instance with one that has a new address, and returns the new address. */
     Endpoint replace(int index) {
         Instance current = created();
         instances.set(index, current);

@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 /**
  * The cost of executing an operation once.
  *
- * @param cpuNanos the CPU time of the executing thread in nanoseconds, which other processes hardly affect
+ * @param cpuNanos the CPU time of the executing thread in nanoseconds; other processes hardly affect this time
  * @param bytes the number of allocated bytes
  */
 record Cost(double cpuNanos, double bytes) {

@@ -12,8 +12,8 @@ import tern.rpc.load.peer.proto.UserPage;
 import tern.rpc.serialization.protobuf.ProtobufCodec;
 
 /**
- * Compares how Tern reads protobuf messages with the protobuf library's parser alone. Before Tern parses a message
- * larger than 8 KiB, it counts the unknown fields.
+ * Compares the cost of reading protobuf messages with Tern and with the parser of the protobuf library alone. Before
+ * Tern parses a message larger than 8 KiB, it counts the unknown fields.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.ProtobufReading [rounds] [milliseconds] [part of a row's name]</pre>
  */

@@ -11,7 +11,7 @@ import java.util.function.ToDoubleFunction;
 /**
  * Compares operations of Tern with equivalent operations of a library on one thread. The operations run alternately for
  * several rounds, and the first round is discarded. The results are medians over the rounds: the thread's CPU time, its
- * allocated bytes, and the ratio of the two operations.
+ * allocated bytes, and the ratio of the CPU times of the two operations.
  */
 final class SideBySide {
 

@@ -60,8 +60,8 @@ final class Flatness {
     }
 
     /**
-     * Judges a count that fluctuates, such as the number of threads. The regression line may rise by less than one half
-     * over the whole run.
+     * Judges a count that fluctuates, such as the number of threads. The regression line may rise by less than 0.5 over
+     * the whole run.
      */
     private Verdict count(String what, ToDoubleFunction<Resources> figure) {
         double grown = slope(figure).over(minutes());

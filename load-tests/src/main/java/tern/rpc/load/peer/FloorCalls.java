@@ -8,8 +8,8 @@ import tern.sample.api.User;
 import tern.sample.api.UserService;
 
 /**
- * Calls the services over the floor protocol, which measures the minimum cost of a call. Requests and answers are as
- * large as in a real protocol. The returned values are constants.
+ * Calls the services over the floor protocol, a minimal protocol that shows the lowest possible cost of a call.
+ * Requests and answers are as large as in a real protocol. The returned values are constants.
  */
 final class FloorCalls implements UserService, EchoService, WorkService {
 

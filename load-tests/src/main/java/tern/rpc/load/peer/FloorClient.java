@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client that uses the floor protocol, which measures the minimum cost of a call. A table maps call ids to waiting
- * callers. Thread-safe.
+ * A client that uses the floor protocol, a minimal protocol that shows the lowest possible cost of a call. A table maps
+ * call ids to waiting callers. Thread-safe.
  */
 final class FloorClient extends FloorConnection {
 

@@ -11,7 +11,7 @@ public interface ProtobufStreams {
     /** Sends the requested number of items to the observer. */
     void feed(FeedRequest request, StreamObserver<Item> items);
 
-    /** Sends the requested number of items to a subscriber, which controls the flow. */
+    /** Sends the requested number of items to a subscriber. The subscriber controls the flow. */
     Flow.Publisher<Item> watch(FeedRequest request);
 
     /** Sends every received item back. */

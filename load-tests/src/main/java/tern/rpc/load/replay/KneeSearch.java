@@ -81,7 +81,8 @@ final class KneeSearch {
     }
 
     /**
-     * Returns a rate that is clearly too high, unless other processes slowed the machine down during the search.
+     * Returns a rate at which calls should clearly miss the target. If other processes slowed the machine down during
+     * the search, the returned rate may be too low for that.
      */
     double beyond() {
         double third = Math.max(held, MIN_RATE) * BEYOND;

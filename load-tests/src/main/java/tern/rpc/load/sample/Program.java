@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /** A child process that is killed when this process ends. */
 public final class Program implements AutoCloseable {
 
-    // The maximum time in which a program must end. A provider drains its calls before it ends.
+    // The time within which a program must end. A provider drains its calls before it ends.
     private static final long STOP_SECONDS = 30;
 
     private final String name;

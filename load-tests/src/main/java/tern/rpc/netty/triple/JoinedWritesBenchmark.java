@@ -103,7 +103,7 @@ public class JoinedWritesBenchmark {
         channel.flush();
     }
 
-    /** Writes all buffers of a flush to the socket at once, as Netty's channel does. */
+    /** Writes all buffers of a flush to the socket in one gathering write, as Netty's channel does. */
     private static final class Sink extends ChannelOutboundHandlerAdapter {
 
         private final SocketChannel socket;

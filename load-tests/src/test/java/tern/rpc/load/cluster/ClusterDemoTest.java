@@ -25,7 +25,7 @@ class ClusterDemoTest {
         "990,  1015, false, 4003, true", // in flight when the signal was sent
         "1010, 1030, false, 4003, true", // sent before the process had ended
         "1025, 1030, false, 4003, false", // sent after the process had ended
-        "900,  950,  false, 4003, false", // lost before the kill
+        "900,  950,  false, 4003, false", // failed before the signal was sent
         "990,  1015, true,  4003, false", // idempotent, so the client could have retried it
         "990,  1015, false, 4001, false", // sent to a provider that was not killed
         "990,  1015, false, 40031, false"

@@ -101,8 +101,8 @@ final class JsonCall implements Scenario.Call {
     }
 
     /**
-     * Returns a failure with the code and message from the response body. If a proxy in front of the server has
-     * answered, the body may not be JSON.
+     * Returns a failure with the code and message from the response body. A proxy in front of the server may answer
+     * with a body that is not JSON.
      */
     private static RpcException failure(HttpResponse<String> response) {
         try {

@@ -1,6 +1,6 @@
 package tern.rpc.load.console;
 
-/** A service without a provider. A fallback answers its calls. */
+/** A service without a provider. A fallback answers the calls to it. */
 public interface Stock {
 
     int left(String item);
