@@ -108,8 +108,8 @@ record CallTemplate(
     }
 
     /**
-     * Replaces a checked exception that the method does not declare with an {@link RpcException}. Without this
-     * replacement, the Java proxy would wrap the exception in another one that has no message.
+     * Wraps a checked exception in an {@link RpcException} if the method does not declare the exception. The Java proxy
+     * would otherwise wrap it in an exception that has no message.
      */
     static Throwable declared(MethodDescriptor method, Throwable failure) {
         if (failure instanceof RuntimeException || failure instanceof Error || method.declares(failure)) {

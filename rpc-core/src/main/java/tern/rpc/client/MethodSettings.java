@@ -97,7 +97,7 @@ public record MethodSettings(
         return timeout == null || timeoutFrom != null ? this : withTimeout(timeout, origin);
     }
 
-    /** Replaces null values with the values of the next level. */
+    /** Replaces null values with the values of more general settings. */
     MethodSettings or(MethodSettings above) {
         return new MethodSettings(
                 timeout != null ? timeout : above.timeout,

@@ -16,7 +16,7 @@ record PushBack(long nanos) {
 
     private static final PushBack STOP = new PushBack(-1);
 
-    /** Reads the server's request from a failure. Returns null if the failure contains none. */
+    /** Reads the push-back from the metadata of a failure. Returns null if there is none. */
     static @Nullable PushBack of(RpcException failure) {
         String text = failure.metadata().get(RetryPushBack.HEADER);
         if (text == null) {

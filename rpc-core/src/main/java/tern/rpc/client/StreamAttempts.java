@@ -24,7 +24,7 @@ import tern.rpc.transport.PendingCall;
 
 /**
  * A streaming call with its attempts. The call is sent to another endpoint only if the first endpoint certainly did not
- * process it, and neither a request nor an answer has been sent. Thread-safe.
+ * process it, no message of a request stream may have been sent, and no answer has arrived. Thread-safe.
  */
 final class StreamAttempts implements MessageSink, InboundPublisher.Source {
 

@@ -388,8 +388,8 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Returns whether a call to the method with this tag would be sent immediately or would wait for a connection that
-     * is being opened. Also returns true after {@link #close}, because waiting for a provider is then useless.
+     * Returns true if a call to the method with this tag would be sent immediately, or would wait only for a connection
+     * that is being opened. Also returns true after {@link #close}, because waiting for a provider is then pointless.
      */
     public boolean canTake(String method, String tag, boolean forceTag) {
         if (closed) {

@@ -10,7 +10,7 @@ import tern.rpc.transport.ClientConnection;
 /** The objects that all clusters of a client share. Thread-safe. */
 public final class ClusterParts {
 
-    /** The number of connections that may be opened at once. */
+    /** The number of connections that may be opened in a burst. */
     private static final int CONNECTIONS_AT_ONCE = 20;
 
     /** The number of further connections that may be opened per second. */

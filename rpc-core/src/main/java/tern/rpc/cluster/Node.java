@@ -19,8 +19,8 @@ import tern.rpc.transport.ClientConnection;
 public final class Node {
 
     /**
-     * The minimum wait for a sign of life that load balancing treats as a response time, as a multiple of the usual
-     * time.
+     * A threshold for the time since the last sign of life, as a multiple of the usual response time. If calls are in
+     * flight and the time exceeds the threshold, {@link #judgedCost} treats the time as a response time.
      */
     private static final double LONG_WAIT = 3;
 
@@ -193,8 +193,8 @@ public final class Node {
 
     /**
      * Records a call that was abandoned because another provider answered first. The call would have taken at least the
-     * time since {@link #begin}. This time is recorded only if it is already slow, because it does not show that the
-     * provider is fast. {@link #end} must still be called.
+     * time since {@link #begin}. This time is recorded only if it is already long enough to count as slow. A shorter
+     * time does not show that the provider is fast. {@link #end} must still be called.
      */
     public void outlasted(long tookNanos, long now, UsualTime times) {
         responses.outlasted(tookNanos, times.nanos(), now);
@@ -272,15 +272,18 @@ public final class Node {
         return Math.max(cost(now), waited(now));
     }
 
-    /** Returns the time since the last sign of life as a multiple of the usual time; 0 without calls in flight. */
+    /**
+     * Returns the time since the last sign of life as a multiple of the provider's usual response time; 0 if no calls
+     * are in flight.
+     */
     private double waited(long now) {
         return inFlight.get() == 0 ? 0 : responses.costOf(now - signNanos);
     }
 
     /**
      * Returns the cost for a comparison with other nodes. It is 1 for a healthy node, because the response times of
-     * healthy nodes vary by chance. A node with more calls would otherwise look slower, because only its slowest answer
-     * would be compared.
+     * healthy nodes vary by chance. Without this rule, a node with more calls would look slower: {@link #cost} rises
+     * with each slow answer, and a node with more calls has more slow answers.
      */
     double judgedCost(long now) {
         double ended = responses.judgedCost(now);
@@ -400,8 +403,8 @@ public final class Node {
     }
 
     /**
-     * Returns how long the node has been unreachable, in nanoseconds, or 0 if it is connected. The time starts when the
-     * node is created or when a call first notices that the connection is lost.
+     * Returns how long the node has been unreachable, in nanoseconds, or 0 if it is connected. The time is measured
+     * from the creation of the node, or from the first call that notices that the connection is lost.
      */
     public synchronized long outOfReachNanos(long now) {
         return usableBefore ? 0 : Math.max(0, now - lostNanos);

@@ -27,7 +27,7 @@ public final class Nodes {
     /** The time for which an unused connection is kept in case its endpoint is listed again. */
     private static final int KEPT_SECONDS = 30;
 
-    /** The maximum time for which the last calls on an unused connection may continue before it is closed. */
+    /** The maximum time for which a connection that gets no new calls stays open until its last calls end. */
     private static final int MAX_END_SECONDS = 30;
 
     private static final long OPEN_EVERY_MILLIS = 20;
@@ -37,7 +37,7 @@ public final class Nodes {
     private static final class Shared {
         final Node node;
         final List<String> services = new ArrayList<>(); // The services of the references that use the node.
-        int releases; // The number of times that the last reference released the node, which then became unused.
+        int releases; // How often the node has become unused because its last reference released it.
 
         Shared(Node node) {
             this.node = node;

@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Limits the rate of events such as new connections and log lines (token bucket). A given number of events may happen
- * at once, and then a given number per second. Thread-safe.
+ * in a burst, and then a given number per second. Thread-safe.
  */
 final class Pace {
 

@@ -11,7 +11,7 @@ import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Rules;
 
 /**
- * Chooses the providers of a list that a client connects to: applies the rules, ignores other protocols, prefers the
+ * Chooses which providers of a list a client connects to. Applies the rules, ignores other protocols, prefers the
  * client's zone, and takes a subset of a long list. Used under the lock of its {@link Cluster}.
  */
 final class ProviderChoice {

@@ -48,7 +48,10 @@ final class ResponseCost {
     /** The maximum mean response time of a healthy node, as a multiple of the usual time. */
     private static final double GOOD_MEAN = 2.5;
 
-    /** The response time that affects load balancing even if the mean is good, as a multiple of the usual time. */
+    /**
+     * The threshold, as a multiple of the usual time, above which the last response time affects load balancing even if
+     * the mean is good.
+     */
     private static final double VERY_SLOW = 4;
 
     /** The weight of one response time in the mean response time. */
@@ -57,10 +60,11 @@ final class ResponseCost {
     /** The number of consecutive good answers after which a slow or failing node has recovered. */
     private static final int GOOD_IN_A_ROW = 2;
 
-    private volatile double cost = 1; // The response time at costNanos, as a multiple of the usual response time.
+    // The response time as of the time costNanos, as a multiple of the usual response time.
+    private volatile double cost = 1;
     private volatile long costNanos;
-    // The mean of the recent response times at costNanos, as a multiple of the usual response time. Unlike answers,
-    // failures and refusals are counted in full.
+    // The mean of the recent response times as of the time costNanos, as a multiple of the usual response time. An
+    // answer enters with the weight IN_MEAN. A failure or refusal immediately raises the mean to its full cost.
     private volatile double mean = 1;
     // The provider's smoothed response time in nanoseconds; 0 before the first answer.
     private volatile long usualNanos;
@@ -97,8 +101,8 @@ final class ResponseCost {
     }
 
     /**
-     * Records that a call was abandoned after this time, if the time is already slow. Otherwise the abandoned call does
-     * not show how fast the provider is.
+     * Records that a call was abandoned after this time, if the time is already long enough to count as slow. A shorter
+     * time does not show how fast the provider is.
      */
     void outlasted(long tookNanos, long usual, long now) {
         double sample = Math.min(MAX_SLOW, multiple(tookNanos, usual));
@@ -144,8 +148,8 @@ final class ResponseCost {
     }
 
     /**
-     * Returns the decay factor for the time since the last change, which applies to the part of the cost above 1. The
-     * formula approximates e^(-t/τ) without calling the math library.
+     * Returns the factor by which the part of the cost above 1 has decayed since the last change. The formula
+     * approximates e^(-t/τ) without calling the math library.
      */
     private double kept(long now) {
         double age = Math.max(0, now - costNanos) / DECAY_NANOS;

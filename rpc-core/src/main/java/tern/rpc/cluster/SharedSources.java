@@ -37,7 +37,7 @@ final class SharedSources {
     private static final Logger LOG = LoggerFactory.getLogger(SharedSources.class);
 
     /**
-     * The number of positions of the last list in which an instance is searched. The search finds unchanged instances
+     * The number of positions of the last list that are searched for an instance. The search finds unchanged instances
      * if only a few others before them have been added, removed or replaced.
      */
     private static final int LOOK_AHEAD = 8;
@@ -125,7 +125,7 @@ final class SharedSources {
         private long stateSinceNanos = clock.nanoTime();
         private EndpointSnapshot told = EndpointSnapshot.unknown(Instant.now(), "");
         private EndpointSnapshot latest = told;
-        // The last list in which each address may be a provider. Its instances need not be checked again.
+        // The last list in which every address could belong to a provider. Its instances need not be checked again.
         private List<Instance> checked = List.of();
         private boolean waiting;
         private boolean namedAsTooLong;

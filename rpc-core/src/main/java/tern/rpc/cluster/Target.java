@@ -17,7 +17,7 @@ public final class Target implements Candidate {
     private final LastMinute lastMinute;
     private volatile Attributes attributes;
     private volatile boolean held;
-    private boolean drains; // Only one change to the provider list at a time uses this field.
+    private boolean drains; // Used only while the provider list changes, by one thread at a time.
     private volatile long drainsSinceNanos; // The value is meaningful only while the provider is draining.
     private volatile double relativeWeight = 1; // The provider's weight as a multiple of the mean weight.
 

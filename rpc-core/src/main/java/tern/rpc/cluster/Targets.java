@@ -51,7 +51,7 @@ final class Targets {
         return excluded != null && excluded.isUsable() && isGood(excluded, now);
     }
 
-    /** Returns the preference for a usable provider; a provider with a higher rank is chosen first. */
+    /** Returns the rank of a usable provider. A provider with a higher rank is preferred. */
     static int rank(Candidate usable, long now) {
         return usable.isAvoided(now) ? AVOIDED : usable.attributes().weight() == 0 ? WEIGHTLESS : GOOD;
     }

@@ -71,7 +71,7 @@ public final class DnsEndpoints implements EndpointSource {
     private volatile @Nullable Consumer<EndpointSnapshot> listener;
 
     /**
-     * @param names the endpoints to look up, with the attributes of all their addresses
+     * @param names the endpoints to look up; each address of an endpoint gets the attributes of the endpoint
      * @param executor runs the lookups, which block
      */
     public DnsEndpoints(List<Instance> names, Lookup lookup, ScheduledExecutorService executor, Duration interval) {

@@ -31,7 +31,7 @@ public final class StaticEndpoints implements EndpointSource {
         listener.accept(EndpointSnapshot.heard(instances, Instant.now()));
     }
 
-    /** Returns the list itself, so that equal lists share one source. */
+    /** Returns the list of instances as the key, so that references with equal lists share one source. */
     @Override
     public Object key() {
         return instances;

@@ -13,8 +13,8 @@ import tern.rpc.limit.Limit.Window;
  * measured. The usual time u was learned before the tenant began flooding the server, and may no longer be right. If u
  * is too short, too few calls are admitted, the throughput x drops, and the product x * u drops further. If u is too
  * long, calls wait for each other, and no shorter time is ever measured. Every eighth window therefore tries another
- * number of admitted calls, alternately twice and half the current number. If calls have become slower, the next window
- * tries twice as many at once:
+ * number of admitted calls, alternately twice and half the current number. If calls have become slower, the very next
+ * window tries twice as many:
  * <ul>
  * <li>If twice as many calls raise the throughput by at least 40 %, too few calls were admitted. Their mean time
  * becomes the usual time, and the number is doubled again.
@@ -57,7 +57,7 @@ final class BusyPoint {
     private double calls;
     private Step step = Step.NONE; // The change to the call count that the current window tries.
     private @Nullable Window before; // The measurements before the current step, or null if there is no step.
-    private Step last = Step.FEWER; // The last change to the call count that was tried.
+    private Step last = Step.FEWER; // The change to the call count that was tried last.
     private int held; // The number of consecutive windows without a step.
     private double heldNanos; // The mean call duration in the first window after the last step, or 0 if unknown.
 

@@ -51,7 +51,7 @@ public final class GradientLimit implements Limit {
 
     /**
      * The acceptable duration of calls at the limit, as a multiple of the usual time. With the value 2, a call may wait
-     * for as long as it takes to process.
+     * as long as its processing takes.
      */
     private static final double TOLERANCE = 2;
 
@@ -103,7 +103,10 @@ public final class GradientLimit implements Limit {
      */
     private static final double CHANGED = 1.5;
 
-    /** While a tenant floods the server, at least 1/{@value} of the lowest limit is admitted. */
+    /**
+     * The number of calls that keeps the server busy is taken to be at least 1/{@value} of the lowest limit. A tenant
+     * that floods the server is limited to this number of calls.
+     */
     private static final int MIN_ENOUGH = 4;
 
     /** The fraction of the limit that calls must use for the limit to be raised. */
@@ -130,7 +133,8 @@ public final class GradientLimit implements Limit {
     private boolean dependent; // This is true if the last step down showed that calls wait for each other.
     private int independent; // The number of consecutive trials that showed that calls do not wait for each other.
     private int held; // The number of windows for which the limit has been held constant.
-    private double heldNanos; // The mean call duration in the first window with the constant limit, or 0 if unknown.
+    // The mean call duration in the first window after the limit became constant, or 0 if unknown.
+    private double heldNanos;
 
     /**
      * @param least the lowest limit; calls are never refused below this number

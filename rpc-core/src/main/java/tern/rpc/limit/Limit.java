@@ -35,7 +35,7 @@ public interface Limit {
      * @param meanNanos the mean time from the admission to the end of these calls, including the wait for a worker
      * @param perSecond the rate of all calls that ended, including those that were admitted before the window
      * @param inside the highest number of concurrent calls, which does not exceed the limit
-     * @param queue whether more calls arrived during the whole window than could be served
+     * @param queue whether, throughout the window, more calls arrived than could be served
      * @param flooded whether one tenant sent most calls and was limited, even though the other tenants did not use all
      *     remaining permits
      */

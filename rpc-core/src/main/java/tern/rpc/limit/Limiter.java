@@ -24,7 +24,7 @@ import tern.rpc.NanoClock;
  * that keeps the server busy ({@link Limit#enough}), minus the permits that other tenants hold.
  *
  * <p>A call that continues without a thread keeps its permit, but it does not count towards the number of calls that
- * can be served at once.
+ * can be served concurrently.
  *
  * <p>Thread-safe.
  */
@@ -261,7 +261,8 @@ public final class Limiter {
 
     private void free(@Nullable Share share) {
         if (share != null) {
-            // The share is updated first, so that no tenant seems to have more calls than all tenants together.
+            // The tenant's count is decremented first, so that no tenant seems to have more calls than all tenants
+            // together.
             shares.left(share);
         }
         inside.decrementAndGet();

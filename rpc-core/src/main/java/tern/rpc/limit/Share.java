@@ -45,7 +45,8 @@ public final class Share {
     }
 
     /**
-     * Returns whether the tenant is part of a larger tenant. For example, a connection is part of its client's address.
+     * Returns whether the tenant is part of a larger tenant. For example, the tenant of a connection is part of the
+     * tenant of the client's address.
      */
     public boolean isPart() {
         return whole != null;
@@ -66,7 +67,7 @@ public final class Share {
         return streaming;
     }
 
-    /** Counts a stream task of the tenant that is about to be passed to a thread. */
+    /** Counts one of the tenant's stream tasks. Called just before the task is passed to a thread. */
     public void streamBegins() {
         for (Share each = this; each != null; each = each.whole) {
             STREAMING.incrementAndGet(each);
@@ -86,7 +87,7 @@ public final class Share {
         return whole;
     }
 
-    /** Counts a call from this tenant, but not for the {@link #whole}. Returns the new number of calls. */
+    /** Counts a call for this tenant, but not for the {@link #whole}. Returns this tenant's new number of calls. */
     int entered() {
         return HELD.incrementAndGet(this);
     }

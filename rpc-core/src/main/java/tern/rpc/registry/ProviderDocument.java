@@ -88,7 +88,7 @@ record ProviderDocument(Map<String, @Nullable Object> members) {
         return withServices(changed);
     }
 
-    /** Returns whether this content lists exactly a registration's services under the registration's address. */
+    /** Returns whether this content lists all services of a registration, and no others, under its address. */
     boolean has(Registration registration) {
         return own(registration).equals(sets(entries(registration)));
     }
@@ -101,7 +101,7 @@ record ProviderDocument(Map<String, @Nullable Object> members) {
                         && Long.valueOf(registration.startedAtMillis()).equals(written.get(ProviderFile.STARTED_AT))));
     }
 
-    /** Returns the entries for a registration's address by service. */
+    /** Returns, for each service, the entries for a registration's address. */
     private Map<String, LinkedHashSet<@Nullable Object>> own(Registration registration) {
         Map<String, List<@Nullable Object>> own = new LinkedHashMap<>();
         services().forEach((service, providers) -> {

@@ -20,7 +20,7 @@ public interface Publication {
         public static final Repair MISSING = new Repair(1, 0);
         public static final Repair CONFLICT = new Repair(0, 1);
 
-        /** Returns the sum of two repairs. */
+        /** Returns the combined counts of two repairs. */
         public Repair plus(Repair other) {
             return new Repair(missing + other.missing, conflicts + other.conflicts);
         }

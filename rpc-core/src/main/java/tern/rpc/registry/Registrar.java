@@ -174,8 +174,8 @@ public final class Registrar implements AutoCloseable {
     }
 
     /**
-     * Removes the registration. Blocks until the entries are removed and consumers have had one second to notice this,
-     * but no longer than three seconds. Does nothing if there is no registration.
+     * Removes the registration. Blocks until the entries are removed and consumers have had one second to notice this.
+     * Blocks for at most three seconds in total. Does nothing if there is no registration.
      */
     public void withdraw() {
         List<CompletableFuture<Boolean>> gone = new ArrayList<>();

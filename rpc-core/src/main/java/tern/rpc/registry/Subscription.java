@@ -17,7 +17,7 @@ public record Subscription(ServiceKey service, String protocol, List<String> pro
         INTERFACE,
         /** Entries for processes: one for each process. */
         APPLICATION,
-        /** Both kinds of entries. Each process is used only once. */
+        /** Entries for services and for processes. A process with entries of both kinds is used only once. */
         BOTH;
 
         public boolean hasInterfaces() {

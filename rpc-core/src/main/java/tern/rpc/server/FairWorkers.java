@@ -27,8 +27,8 @@ import tern.rpc.limit.Share;
  *
  * <p>If calls have also waited for a thread until their deadline, waiting does not help. The calls from a tenant are
  * then refused while it holds more than twice the number of free threads, and other tenants get the threads that it
- * returns. A tenant that is crowded out is never refused for this reason. The refusals end when, for one second, no
- * call has waited until its deadline or no call has needed a spare thread.
+ * returns. A tenant that is crowded out is never refused for this reason. The refusals end after one second in which
+ * either no call waited until its deadline or no call needed a spare thread.
  *
  * <p>Thread-safe. A race may cause a single call to be wrongly accepted or refused. While threads are idle, the check
  * costs two reads per call.
@@ -49,8 +49,8 @@ final class FairWorkers {
 
     /**
      * A tenant with at most this many calls is not refused: its calls may wait for a spare thread, and then for a
-     * regular one. Several calls may be counted even for a tenant that makes one call at a time, because a thread
-     * leaves a call shortly after the answer is sent.
+     * regular one. Several calls may be counted even for a tenant that makes one call at a time, because a thread still
+     * counts for a short time after it has sent the answer.
      */
     private static final int FEW = 4;
 

@@ -52,8 +52,9 @@ final class MethodInvoker implements Invoker {
     }
 
     /**
-     * Marks a failure as executed. If a method calls another service and rethrows that call's exception, the exception
-     * may state that the other service's method did not run. The caller must learn that this method did run.
+     * Returns a failure that says that the method ran. If a method calls another service and rethrows that call's
+     * exception, the exception may state that the other service's method did not run. The caller must learn that this
+     * method did run.
      */
     Throwable ran(Throwable failure) {
         if (builtIn) {

@@ -197,7 +197,8 @@ public final class RpcServer implements AutoCloseable {
     }
 
     /**
-     * Returns the number of calls refused since the start before their method ran, by {@link Refusal#key()}.
+     * Returns, for each {@link Refusal#key()}, how many calls have been refused since the start. A refused call's
+     * method did not run.
      */
     public Map<String, Long> refusals() {
         Map<String, Long> counts = new LinkedHashMap<>();

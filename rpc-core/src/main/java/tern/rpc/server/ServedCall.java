@@ -329,8 +329,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     /**
      * Records, before the answer is sent, that the call no longer needs its spare thread. The caller may send its next
-     * call before the thread has finished this one, and this call must then not reduce the caller's share of the spare
-     * threads.
+     * call before the thread has finished this one. The answered call must then no longer count against the caller's
+     * share of the spare threads.
      */
     private void returned() {
         if (spare && !returned) {
@@ -417,7 +417,10 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         return outgoing;
     }
 
-    /** Converts a failure for the caller. A failure of a filter after the method has run is marked as executed. */
+    /**
+     * Converts a failure for the caller. If a filter fails after the method has run, the failure says that the method
+     * ran.
+     */
     private Throwable afterMethod(MethodHandler found, Throwable cause) {
         ServerContext serving = context;
         return serving != null && serving.hasMethodBegun() ? found.last().ran(cause) : cause;
@@ -461,8 +464,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     /**
-     * Returns whether the deadline has passed. The timer may also fire before the deadline: it fires if the longest
-     * wait in the queue ends just after a worker has taken the call.
+     * Returns whether the deadline has passed. The timer may also fire before the deadline, because it limits the wait
+     * in the queue too. A worker may have taken the call just before the timer fires.
      */
     private boolean isPastDeadline() {
         ServerContext serving = context;

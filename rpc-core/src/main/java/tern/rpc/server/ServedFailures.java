@@ -68,7 +68,7 @@ final class ServedFailures {
         return RpcException.refusal(StatusCode.CANCELLED, name + ": the caller is gone", Executed.MAYBE);
     }
 
-    /** Returns the failure of messages that a method sends on a stream whose call has ended. */
+    /** Returns the failure for a method that sends messages on a stream whose call has ended. */
     static RpcException endedAlready(MethodDescriptor method) {
         return RpcException.refusal(StatusCode.CANCELLED, method + ": the call has ended already", Executed.YES);
     }

@@ -39,7 +39,7 @@ final class ServerPools implements AutoCloseable {
         return workers;
     }
 
-    /** Returns the threads for tenants that hold few threads while all workers are busy; null if there are none. */
+    /** Returns the pool for tenants that hold few threads while all workers are busy; null if there is no such pool. */
     @Nullable
     WorkerPool spare() {
         return spare;
@@ -55,7 +55,7 @@ final class ServerPools implements AutoCloseable {
         return callbacks;
     }
 
-    /** Returns the threads for the stream callbacks of tenants that hold few threads; null if there are none. */
+    /** Returns the pool that runs stream callbacks for tenants that hold few threads; null if there is no such pool. */
     @Nullable
     WorkerPool spareCallbacks() {
         return spareCallbacks;

@@ -323,7 +323,9 @@ class EndpointInvokerTest {
                 .build());
     }
 
-    /** Only the first call, at whichever endpoint it arrives, may have run. Further calls are refused with the code. */
+    /**
+     * The first call, at any of the endpoints, fails and may have run. Further calls are refused with the given code.
+     */
     private void losesTheFirstCall(StatusCode code, Runnable afterwards, Endpoint... endpoints) {
         for (Endpoint endpoint : endpoints) {
             connection(endpoint).taking = (connection, call) -> {
@@ -436,7 +438,7 @@ class EndpointInvokerTest {
         assertThat(failure).hasMessageContaining("the client is closed");
     }
 
-    /** A service with overloads, only one of which has the parameter. */
+    /** A service with an overloaded method. Only one overload has the parameter {@code b}. */
     public interface Overloaded {
         void add(int a);
 

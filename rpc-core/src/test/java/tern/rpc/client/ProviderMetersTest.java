@@ -147,7 +147,7 @@ class ProviderMetersTest {
             assertThat(isAnswered(service.find())).isTrue();
         }
 
-        assertThat(probes("call")).isEqualTo(10); // The client sends one copy per second for ten seconds.
+        assertThat(probes("call")).isEqualTo(10); // The client sends one copy of a call per second for ten seconds.
         assertThat(probes("ping")).isZero();
     }
 }

@@ -97,7 +97,7 @@ class SharedSourcesTest {
             changed.add(position, Instance.of(new Endpoint("10.0.1." + position, 20880)));
             changed.remove((position + 20) % changed.size());
             source.listener.accept(EndpointSnapshot.heard(changed, Instant.EPOCH));
-            now[0] += TimeUnit.MINUTES.toNanos(1); // A later change is passed on at once.
+            now[0] += TimeUnit.MINUTES.toNanos(1); // A later change is passed on immediately.
             later.forEach(Runnable::run);
             later.clear();
 
