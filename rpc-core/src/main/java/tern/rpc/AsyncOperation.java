@@ -4,8 +4,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An operation of a call that does not block the call's thread, such as an HTTP exchange whose answer is a future. An
- * operation that still runs when the call ends shows what the call may have waited for. Thread-safe.
+ * A non-blocking operation of a call, such as an HTTP exchange whose answer is a future. An operation that still runs
+ * when the call ends shows what the call may have waited for. Thread-safe.
  */
 public final class AsyncOperation {
 

@@ -38,7 +38,7 @@ public final class CallLedger {
     private volatile @Nullable OtherThreads others;
     // Created under the lock on this ledger; null until the first operation is recorded with its name.
     private volatile @Nullable NamedTimes named;
-    private long idleBefore; // The call's idle time when this part was created or last joined.
+    private long idleBefore; // The call's idle time when this part was created or was last added to the call.
     private volatile boolean ended;
     private long endedNanos; // the time on the call's clock; written before ended is set
 

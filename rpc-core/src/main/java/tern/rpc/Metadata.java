@@ -146,7 +146,7 @@ public final class Metadata {
         return used / 2;
     }
 
-    /** Returns the names in the order of their values. A name is repeated for each of its values. */
+    /** Returns one name for each value, in the order of the values. A name with several values is repeated. */
     public List<String> names() {
         List<String> names = new ArrayList<>(size());
         forEach((name, value) -> names.add(name));

@@ -47,7 +47,7 @@ public interface RpcAuthorizer {
         return RpcException.refusal(StatusCode.PERMISSION_DENIED, description, RpcException.Executed.NO);
     }
 
-    /** Creates the exception for an unknown caller. */
+    /** Creates the exception for a caller that is not authenticated. */
     static RpcException unauthenticated(String description) {
         return RpcException.refusal(StatusCode.UNAUTHENTICATED, description, RpcException.Executed.NO);
     }

@@ -123,7 +123,8 @@ public class RpcException extends RuntimeException {
     }
 
     /**
-     * Returns whether the server's method ran, in any attempt of the call. After {@code NO}, repeating the call is safe.
+     * Returns whether the server's method ran, in any attempt of the call. If the result is {@code NO}, the call can
+     * safely be repeated.
      */
     public Executed wasExecuted() {
         return executed;

@@ -79,8 +79,8 @@ public final class ServerContext {
         }
 
         /**
-         * Sends headers before the first answer. Only the first call has an effect. Does nothing if the protocol has no
-         * such headers.
+         * Sends headers before the first answer. Only the first call of this method has an effect. Does nothing if the
+         * protocol has no such headers.
          */
         default void sendHeaders(Metadata headers) {}
 
@@ -188,7 +188,10 @@ public final class ServerContext {
         return responseHeaders;
     }
 
-    /** Sends the response headers immediately, before the first answer. Only the first call has an effect. */
+    /**
+     * Sends the response headers immediately, before the first answer. Only the first call of this method has an
+     * effect.
+     */
     public void sendHeaders() {
         exchange.sendHeaders(responseHeaders);
     }

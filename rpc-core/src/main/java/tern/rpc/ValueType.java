@@ -17,8 +17,8 @@ public final class ValueType {
     }
 
     /**
-     * Creates the type of a value that does not belong to an interface. A type whose class is unknown is treated as
-     * {@code Object}.
+     * Creates the type of a value that is not declared in a service interface. A type whose class is unknown is treated
+     * as {@code Object}.
      */
     public static ValueType of(Type type) {
         return new ValueType(type, TypeVariables.rawClass(type));

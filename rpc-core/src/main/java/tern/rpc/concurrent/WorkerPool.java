@@ -162,7 +162,10 @@ public final class WorkerPool implements Executor, AutoCloseable {
         return false;
     }
 
-    /** Runs a worker's loop. Until it resets the flag, the new thread counts as the worker that is being woken. */
+    /**
+     * Runs a worker's loop. Until the loop resets {@link #waking}, the new thread counts as the worker that is being
+     * woken.
+     */
     private void work() {
         Thread self = Thread.currentThread();
         try {

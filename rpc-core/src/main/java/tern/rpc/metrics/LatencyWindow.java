@@ -54,7 +54,7 @@ public final class LatencyWindow {
         final AtomicLong failed = new AtomicLong();
         final AtomicLong maxNanos = new AtomicLong();
 
-        private volatile @Nullable Point point; // null until the second is over
+        private volatile @Nullable Point point; // null until this slot's second is over
 
         Slot(long second) {
             this.second = second;
@@ -222,17 +222,17 @@ public final class LatencyWindow {
     }
 
     /**
-     * Returns the points of the last 15 minutes, or since the start if that is shorter, oldest first. A point of the
-     * last minute covers one full second; an earlier point covers 10 s.
+     * Returns the points of the last 15 minutes, or of the time since the start if that is shorter. The oldest point
+     * comes first. A point of the last minute covers one full second; an earlier point covers 10 s.
      */
     public List<Point> series() {
         return series(bornSecond);
     }
 
     /**
-     * Returns the points of {@link #series()} that are new to a reader who already has the points of an earlier second.
-     * These are the points of later seconds, and the 10 s points for seconds that are now older than a minute. Each
-     * returned point replaces all of the reader's points that cover any of its seconds.
+     * Returns the points of {@link #series()} that are new to a reader who already has the points up to an earlier
+     * second. These are the points of later seconds, and the 10 s points for seconds that have become older than a
+     * minute since then. Each returned point replaces all of the reader's points that cover any of its seconds.
      *
      * @param earlier the value of {@link #second} before the reader's points were read; with a second before the start
      *     or more than 14 minutes ago, all points are returned

@@ -83,7 +83,7 @@ public final class MethodCalls {
         return timeout;
     }
 
-    /** Returns the maximum number of attempts for a call if an earlier attempt may have run. */
+    /** Returns the maximum number of attempts for a call if the method may have run in an earlier attempt. */
     public int attempts() {
         return attempts;
     }

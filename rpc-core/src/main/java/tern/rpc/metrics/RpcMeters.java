@@ -149,7 +149,7 @@ public final class RpcMeters {
      *
      * @param service the reference's service
      * @param timeout the timeout of a call, including all attempts; may be null
-     * @param attempts the maximum number of attempts for a call if an earlier attempt may have run
+     * @param attempts the maximum number of attempts for a call if the method may have run in an earlier attempt
      */
     public CallMeters client(
             ServiceKey service, MethodDescriptor method, String protocol, @Nullable Duration timeout, int attempts) {

@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Limits the number of keys with equal hashes that a JDK hash table would search linearly. The table stores keys with
- * equal hashes in a tree, but it can order them only if they all have the same class and this class implements
- * {@link Comparable} of itself. Keys of different classes are searched linearly. Keys such as {@code LocalDateTime} are
- * also searched linearly, because their class implements {@link Comparable} of a supertype.
+ * equal hashes in a tree, but it can order them only if they all have the same class {@code C} and this class
+ * implements {@code Comparable<C>}. Keys of different classes are searched linearly. Keys such as {@code LocalDateTime}
+ * are also searched linearly, because this class implements {@code Comparable} with a supertype as the type argument.
  *
  * <p>Keys are counted by hash in a limited number of slots, so two hashes may share a slot. In the usual case, all keys
  * of a container have one class that can be ordered. Such keys are not counted and need no memory. Not thread-safe.

@@ -54,7 +54,7 @@ public final class LargeMessages {
      */
     private static final int UNCHECKED_BYTES = 16 << 10;
 
-    /** A running call holds no permits if its decoded objects take at most this memory, in KiB. */
+    /** A running call holds no permits if its decoded objects take at most this much memory, in KiB. */
     private static final int UNCHECKED_OBJECT_KIB = 256;
 
     private static final int WAITING_PER_PROCESSOR = 50;

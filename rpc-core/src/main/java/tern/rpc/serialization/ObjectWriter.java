@@ -32,7 +32,9 @@ public interface ObjectWriter {
 
     void writeBytes(byte[] value);
 
-    /** Writes bytes that a writer of the same format has previously encoded, from strings and numbers only. */
+    /**
+     * Writes bytes that a writer of the same format has previously encoded. The bytes contain only strings and numbers.
+     */
     void writeEncoded(byte[] encoded);
 
     /** Completes the message. The buffer then contains all of its bytes. */

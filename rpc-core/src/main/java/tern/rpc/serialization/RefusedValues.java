@@ -25,7 +25,7 @@ public final class RefusedValues {
     /**
      * Returns the class name of the exception, with the id of the logged message if a constructor threw the exception.
      *
-     * @param where the value that cannot be read
+     * @param where names the value that cannot be read, for the log message
      */
     public static String described(String where, Throwable thrown) {
         String name = thrown.getClass().getName();

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.Deadline;
 import tern.rpc.RpcException;
 
-/** Sends the values of one side of a call. Thread-safe, but values must be sent one at a time. */
+/** Sends the values of one side of a call. Thread-safe, except that only one thread at a time may send values. */
 public interface MessageSink {
 
     /**

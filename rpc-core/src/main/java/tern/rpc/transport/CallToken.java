@@ -23,7 +23,7 @@ public final class CallToken {
         return new CallToken(AcceptedTokens.AUTHORIZATION, "Bearer " + token.reveal());
     }
 
-    /** Adds the token to a call, unless the call has an attachment or header with this name. */
+    /** Adds the token to a call, unless the call already has an attachment or header with the token's name. */
     public void addTo(Metadata metadata) {
         if (!metadata.contains(name)) {
             metadata.add(name, value);

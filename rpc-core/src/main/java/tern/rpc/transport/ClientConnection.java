@@ -28,7 +28,7 @@ public interface ClientConnection extends AutoCloseable {
     /** Returns the number of request bytes waiting to be written to sockets. */
     long queuedBytes();
 
-    /** Returns the number of answers since the start that arrived after their calls had ended. */
+    /** Returns how many answers have arrived after their calls had ended, since this connection was created. */
     long lateAnswers();
 
     /**

@@ -46,7 +46,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
     private final long receivedNanos;
     private final Share share;
     private final AtomicBoolean answered = new AtomicBoolean();
-    private final @Nullable MemoryStream serverEnd; // both ends are null for a unary call
+    private final @Nullable MemoryStream serverEnd; // both ends of the stream are null for a unary call
     private final @Nullable MemoryStream clientEnd;
     private volatile @Nullable Metadata sentHeaders;
     private volatile ClientStream.@Nullable Receiver client;

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One end of a streaming call. It sends values and receives the messages of its peer. {@link #start} must be called
- * first. Thread-safe, but values must be sent one at a time.
+ * first. Thread-safe, except that only one thread at a time may send values.
  */
 public interface MessageStream {
 

@@ -47,8 +47,8 @@ public final class TimeOuts {
     }
 
     /**
-     * Returns the caller's message for DEADLINE_EXCEEDED from a server. The server knows only the call's remaining
-     * time, so the time in its message is replaced with the limit set by the caller.
+     * Returns the message that the caller gets if a server answers with DEADLINE_EXCEEDED. The server knows only the
+     * call's remaining time, so the time in its message is replaced with the limit set by the caller.
      *
      * @param text the server's message
      */

@@ -29,7 +29,7 @@ class LargeMessageWritersTest {
                     LargeMessages.enter(MessageKind.RESPONSE, MAX_WAITING);
                     LargeMessages.leave();
                 } catch (RpcException interrupted) {
-                    // the test has ended before a permit was free
+                    // the test ended before a permit became free
                 }
             });
             thread.start();

@@ -130,7 +130,7 @@ interface TransportFiltersContract extends TransportContract {
     /** Returns null instead of a stage, which the compiler does not prevent. */
     class NullFilter implements ClientFilter, ServerFilter {
         @Override
-        @SuppressWarnings("NullAway") // tests a mistake of applications
+        @SuppressWarnings("NullAway") // tests a mistake that applications can make
         public CompletionStage<Response> invoke(Invocation call, Invoker next) {
             return null;
         }

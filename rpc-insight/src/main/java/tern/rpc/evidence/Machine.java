@@ -69,11 +69,11 @@ public record Machine(
         }
 
         /**
-         * A control group with a quota.
+         * A control group (cgroup) with a quota.
          *
-         * @param group the folder of the group
-         * @param processors the number of processors that the group may use on average over a period
-         * @param throttledNanos the time spent throttled, added up over the run queues of the group
+         * @param group the directory of the cgroup
+         * @param processors the number of processors that the cgroup may use on average over a period
+         * @param throttledNanos the time spent throttled, added up over the run queues of the cgroup
          */
         public record Level(
                 String group, double processors, long periods, long throttledPeriods, long throttledNanos) {}

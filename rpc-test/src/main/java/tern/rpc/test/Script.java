@@ -43,8 +43,8 @@ public final class Script {
     }
 
     /**
-     * Adds a step that answers with a value. For a method that returns a future, pass the result itself. For a method
-     * that returns a stream, pass the publisher.
+     * Adds a step that answers with a value. For a method that returns a future, pass the value with which the future
+     * completes. For a method that returns a stream, pass the publisher.
      *
      * @throws IllegalArgumentException if the script's method is not overloaded and the value does not match its result
      *     type

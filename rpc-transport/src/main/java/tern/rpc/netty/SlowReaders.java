@@ -71,8 +71,8 @@ final class SlowReaders {
         }
 
         /**
-         * Returns whether, since this record was made, the client has read neither all the bytes that were waiting then
-         * nor {@link #FAST_BYTES}.
+         * Returns whether the client is slow. A client is slow if, since this record was made, it has read fewer than
+         * {@link #FAST_BYTES} and fewer than the bytes that were waiting then.
          *
          * @param now the same connection, with its current counters
          */
@@ -187,8 +187,8 @@ final class SlowReaders {
     }
 
     /**
-     * Chooses connections with at least the given number of unread bytes in total. If all connections together have
-     * fewer, returns all connections with unread bytes.
+     * Chooses connections that together have at least the given number of unread bytes. If all connections together
+     * have fewer, returns all connections with unread bytes.
      *
      * @param bytes the number of bytes to release; if it is 0 or negative, the result is empty
      */

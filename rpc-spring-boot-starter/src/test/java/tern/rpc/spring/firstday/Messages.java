@@ -26,7 +26,7 @@ public final class Messages {
 
     private Messages() {}
 
-    /** Compares a message with the section of the file that has the name of the occasion. */
+    /** Compares a message with its section in the file. The section is named after the occasion. */
     public static void assertSays(String occasion, String message) {
         String said = uniform(message);
         Map<String, String> sections = read();

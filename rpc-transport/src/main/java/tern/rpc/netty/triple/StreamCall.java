@@ -203,7 +203,7 @@ final class StreamCall extends ClientCall {
         }
     }
 
-    /** The end of a streaming call's answer. */
+    /** Marks the end of the answers of a streaming call. Contains the headers, trailers and status. */
     private record End(GrpcAnswer answer, Endpoint endpoint) implements Answer {
 
         @Override
