@@ -345,27 +345,47 @@ final class PoolText {
 
     /** Returns the text for an executor whose tasks were run by the threads that submitted them. */
     Told executor() {
-        Told full = fullExecutor();
-        return full != null
-                ? full
-                : new Told(
-                        "CALLER RUNS",
-                        "executor",
-                        Change.of(Where.UNKNOWN, "more threads for the executor that makes callers run its tasks"),
-                        List.of());
+        PoolVerdict full = full();
+        if (full == null) {
+            return new Told(
+                    "CALLER RUNS",
+                    "executor",
+                    Change.of(Where.UNKNOWN, "more threads for the executor that makes callers run its tasks"),
+                    List.of());
+        }
+        Told told = executor(full);
+        if (told.change().property() != null) {
+            return told;
+        }
+        PoolSnapshot pool = full.pool().now();
+        double hold = full.pool().holdNanos();
+        return new Told(
+                "CALLER RUNS",
+                pool.name(),
+                Change.of(
+                        Where.CODE,
+                        "more threads or a longer queue for \"" + pool.name()
+                                + "\", or a rejection policy other than caller-runs: it is full, so calls run its tasks"
+                                + " themselves" + (hold < 0 ? "" : ", " + Times.millis(hold) + " ms each")
+                                + mostly(pool.name())),
+                told.facts());
     }
 
     /** Returns the text for a full executor whose queued tasks wait for a thread; null if there is no such executor. */
     @Nullable
     Told fullExecutor() {
+        PoolVerdict full = full();
+        return full == null ? null : executor(full);
+    }
+
+    private @Nullable PoolVerdict full() {
         for (PoolVerdict verdict : pools.values()) {
             PoolSnapshot pool = verdict.pool().now();
             PoolSnapshot since = verdict.pool().since();
             boolean full = pool.active() >= pool.max() && (pool.waiting() > 0 || since.callerRuns() > 0);
-            if (pool.kind() != PoolKind.EXECUTOR || !(full || since.refused() > 0)) {
-                continue;
+            if (pool.kind() == PoolKind.EXECUTOR && (full || since.refused() > 0)) {
+                return verdict;
             }
-            return executor(verdict);
         }
         return null;
     }

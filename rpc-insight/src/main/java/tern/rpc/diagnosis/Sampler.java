@@ -36,6 +36,8 @@ final class Sampler {
     static final class Samples {
         final String method;
         final List<Sample> list = new ArrayList<>();
+        // whether the call's thread ran a task that it had submitted to a full executor
+        boolean ranRejectedTask;
 
         Samples(String method) {
             this.method = method;
@@ -83,6 +85,10 @@ final class Sampler {
             ThreadLook thread = looks.get(call.threadId());
             if (thread != null) {
                 waits |= add(call, sample(call, thread, awaited.get(thread.id()), phases, now));
+                Samples known = samples.get(call.ledger());
+                if (known != null) {
+                    known.ranRejectedTask |= StackReader.runsRejectedTask(thread);
+                }
             }
         }
         if (waits) {

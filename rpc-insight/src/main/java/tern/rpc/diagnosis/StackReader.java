@@ -279,6 +279,16 @@ final class StackReader {
         return false;
     }
 
+    /** Returns whether the thread runs a task that it has submitted to a full executor itself. */
+    static boolean runsRejectedTask(ThreadLook thread) {
+        for (StackTraceElement frame : thread.frames()) {
+            if (frame.getClassName().endsWith("CallerRunsPolicy")) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Returns the frames of the application, the innermost first. */
     static List<StackTraceElement> path(ThreadLook thread) {
         return Arrays.stream(thread.frames())

@@ -1,8 +1,10 @@
 package tern.rpc.diagnosis;
 
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
@@ -14,6 +16,24 @@ import tern.rpc.pool.PoolKind;
  * order of the rules matters, because a later rule may reassign time that an earlier rule has already reassigned.
  */
 final class SymptomRules {
+
+    /** The minimum number of late calls that were found to run rejected tasks. */
+    private static final int MIN_REJECTED = 3;
+
+    /** The kinds of parts that a task may consist of. */
+    private static final Set<Kind> WORK = EnumSet.of(
+            Kind.COMPUTING,
+            Kind.SLEEP,
+            Kind.RESULT,
+            Kind.LOCK,
+            Kind.FILE,
+            Kind.SOCKET,
+            Kind.RESOLVER,
+            Kind.NATIVE,
+            Kind.SQL,
+            Kind.REDIS,
+            Kind.HTTP,
+            Kind.RPC);
 
     private static final double THROTTLED = 0.05;
 
@@ -65,6 +85,7 @@ final class SymptomRules {
     /** Applies all rules. */
     void apply() {
         passOnToUnanswered();
+        passOnRejectedTasks();
         passOnResults();
         boolean redisStands = passOnRedis();
         mergeProviders();
@@ -96,6 +117,32 @@ final class SymptomRules {
     }
 
     /**
+     * Attributes the work of calls to a full executor if most of the sampled late calls ran its tasks themselves. JDK
+     * executors do so with the caller-runs policy.
+     */
+    private void passOnRejectedTasks() {
+        int sampled = 0;
+        int running = 0;
+        for (Excess.Counted counted : excess.accounts) {
+            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            if (samples != null) {
+                sampled++;
+                running += samples.ranRejectedTask ? 1 : 0;
+            }
+        }
+        if (running < MIN_REJECTED || 2 * running < sampled) {
+            return;
+        }
+        Times rejected = new Times();
+        rejected.add(Part.of(Kind.CALLER_RUNS), 1);
+        for (Part part : leaves.longestFirst()) {
+            if (WORK.contains(part.kind())) {
+                leaves.pour(part, rejected, "calls run tasks of a full executor themselves");
+            }
+        }
+    }
+
+    /**
      * Attributes the time spent waiting for results to the work of the executor's tasks. If most of these tasks wait as
      * well, the cause is whatever the tasks wait for: other tasks of the same executor, or something not visible in any
      * stack.
@@ -113,6 +160,10 @@ final class SymptomRules {
                 continue;
             }
             Part waiting = executor.waiting();
+            if (pool != null && waiting == null && isBlocked(pool, executor)) {
+                leaves.move(part, new Part(Kind.POOL, pool.name()));
+                continue;
+            }
             if (waiting != null && mayWaitForTasks(name, executor, waiting)) {
                 leaves.move(part, new Part(Kind.RESULT, CodeText.TASKS + name + " in " + waiting.name()));
             } else if (waiting != null) {
@@ -143,6 +194,16 @@ final class SymptomRules {
         return (queued >= NOTABLE * leaves.of(wait) || pool.name().equals(PoolText.COMMON_POOL))
                 && pool.pool().now().waiting() > 0
                 && !executor.runs(excess.samples.lineOf(wait));
+    }
+
+    /**
+     * Returns whether tasks that block occupy the common pool, which has few threads and is made for tasks that compute.
+     */
+    private static boolean isBlocked(PoolVerdict pool, TaskWatch.Executor executor) {
+        return pool.name().equals(PoolText.COMMON_POOL)
+                && pool.pool().now().waiting() > 0
+                && executor.isFull()
+                && executor.isMostlyBlocked();
     }
 
     /**

@@ -1,6 +1,7 @@
 package tern.rpc.diagnosis;
 
 import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
 import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -35,6 +36,9 @@ final class TaskWatch {
      * another cause lose influence.
      */
     private static final long HALF_LIFE_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    /** Prefixes of the names of Tern's own threads. If they serve no call, they are idle and need not be sampled. */
+    private static final List<String> OWN = List.of("rpc-worker-", "rpc-callback-", "rpc-io-", "rpc-diagnosis");
 
     private static final Pattern NUMBERS = Pattern.compile("(-worker)?[-#\\d]+$");
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -79,6 +83,11 @@ final class TaskWatch {
          */
         boolean isOwnWait(Part part) {
             return 2 * ownWaits.of(part) > parts.of(part);
+        }
+
+        /** Returns whether the tasks wait, for example for a peer, in at least half of the samples of busy threads. */
+        boolean isMostlyBlocked() {
+            return 2 * parts.only(part -> part.kind() != Part.Kind.COMPUTING).sum() >= parts.sum();
         }
 
         /**
@@ -152,9 +161,12 @@ final class TaskWatch {
             threads.values().forEach(Executor::halve);
         }
         List<Long> others = new ArrayList<>();
-        for (long id : THREADS.getAllThreadIds()) {
-            if (!serving.contains(id)) {
-                others.add(id);
+        // Without stacks, the names of all threads are read quickly.
+        for (ThreadInfo thread : THREADS.getThreadInfo(THREADS.getAllThreadIds())) {
+            if (thread != null
+                    && !serving.contains(thread.getThreadId())
+                    && OWN.stream().noneMatch(thread.getThreadName()::startsWith)) {
+                others.add(thread.getThreadId());
             }
         }
         Collections.shuffle(others, random);
