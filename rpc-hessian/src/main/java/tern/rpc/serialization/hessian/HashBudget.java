@@ -20,8 +20,8 @@ import tern.rpc.serialization.SerializationException;
 class HashBudget {
 
     /**
-     * The maximum number of comparisons for each element added to a heap or a sorted container. It equals the maximum
-     * height of a heap.
+     * The maximum number of comparisons for each element added to a priority queue or a sorted container. It equals the
+     * maximum height of the heap in a priority queue.
      */
     private static final int COMPARISONS = 20;
 
@@ -41,10 +41,11 @@ class HashBudget {
     private static final int HASH_STEPS = 4;
 
     /**
-     * The additional steps charged per value of a list or map that is compared with an earlier key of the same hash
-     * code. The first {@link HessianLimits#equalKeys} of these earlier keys cost no additional steps. A hash table that
-     * searches such keys follows many references, so a comparison takes much longer than hashing. Objects of the
-     * application's classes take no additional steps, because the hash code of entities is often a constant.
+     * When a key that is a list or map is compared with an earlier key of the same hash code, each value in it costs
+     * this many additional steps. The comparisons with the first {@link HessianLimits#equalKeys} earlier keys cost no
+     * additional steps. A hash table that searches such keys follows many references, so a comparison takes much longer
+     * than hashing. Objects of the application's classes take no additional steps, because the hash code of entities is
+     * often a constant.
      */
     private static final int EQUAL_STEPS = 512;
 
@@ -146,9 +147,9 @@ class HashBudget {
     }
 
     /**
-     * Counts a key. The budget has already been charged for hashing it. Returns the number of steps for comparing one
-     * value of the key with the earlier keys of the same hash code. This number is an upper bound, because keys with
-     * other hash codes may share the counter.
+     * Counts a key. The budget has already been charged for hashing it. Returns the number of steps to charge for each
+     * value in the key, because the key is compared with all earlier keys that have the same hash code. This number is
+     * an upper bound, because keys with other hash codes may share the counter.
      */
     private int sameHash(Object key, Object container) {
         int[] counts = places;
@@ -159,7 +160,8 @@ class HashBudget {
         isCounted = true;
         int mixed = (key.hashCode() ^ System.identityHashCode(container)) * 0x9e3779b9;
         int same = counts[(mixed ^ mixed >>> 16) & PLACES - 1]++;
-        // A counter may be shared by keys of different hashes, so four times the average is subtracted.
+        // Keys with different hash codes may share a counter. Therefore four times the average of all counters is
+        // subtracted from the value of this counter.
         int excess = same - limits.equalKeys() - (int) (4L * counted++ / PLACES);
         return excess > 0 && key.getClass().getName().startsWith("java.") ? same + EQUAL_STEPS * excess : same;
     }
@@ -182,7 +184,7 @@ class HashBudget {
         return referred | before;
     }
 
-    /** Charges the budget for comparing an element with earlier elements of a heap. */
+    /** Charges the budget for comparing an element with the earlier elements of a priority queue. */
     void chargeCompared(long weight) {
         spend(weight * COMPARISONS);
     }

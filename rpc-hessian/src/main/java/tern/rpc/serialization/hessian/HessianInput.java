@@ -228,8 +228,8 @@ final class HessianInput {
     }
 
     /**
-     * Reads the rest of a string that consists of several chunks, after the header of the first chunk. An ASCII
-     * string is copied only once, when its total length is known.
+     * Reads the rest of a string that consists of several chunks, after the header of the first chunk. The total length
+     * of an ASCII string is determined first, so the string is copied only once.
      */
     private String chunks(int longest) {
         int first = position;

@@ -7,7 +7,10 @@ import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 
-/** Gives access to constructors, fields and methods of readable classes regardless of their modifiers. Thread-safe. */
+/**
+ * Gives access to constructors, fields and methods of the classes in messages, regardless of their modifiers.
+ * Thread-safe.
+ */
 final class Instances {
 
     private static final MethodHandles.Lookup LOOKUP = MethodHandles.lookup();

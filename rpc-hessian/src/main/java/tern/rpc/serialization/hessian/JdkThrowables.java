@@ -77,7 +77,7 @@ final class JdkThrowables {
         return new Part(name, type, (Function<Object, @Nullable Object>) getter);
     }
 
-    /** A field of an exception class that {@code Throwable} does not have. */
+    /** A field that an exception class has in addition to those of {@code Throwable}. */
     record Part(String name, Class<?> type, Function<Object, @Nullable Object> getter) {}
 
     /**

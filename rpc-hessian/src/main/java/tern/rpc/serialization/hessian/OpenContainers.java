@@ -53,15 +53,15 @@ final class OpenContainers {
     /** The part of the current container's weight that comes from references to open containers. */
     private long part;
 
-    /** The open containers to which any value refers, as a bit mask of their depths. */
+    /** The open containers to which at least one reference has been read, as a bit mask of their depths. */
     private long referred;
 
-    // This array is indexed by the numbers of complete containers. It is null until a complete container refers to an
-    // open one.
+    // This array is indexed by the reference numbers of complete containers. It is null until a complete container
+    // refers to an open one.
     private long @Nullable [] completeMasks;
     private long @Nullable [] completeTimes;
 
-    /** The numbers of the complete containers that refer to open containers. */
+    /** The reference numbers of the complete containers that refer to open containers. */
     private int[] referring = NONE;
 
     private int size;

@@ -90,8 +90,9 @@ final class References {
     }
 
     /**
-     * Continues the numbering at this number. Called with a skipped value's number before that value is read, and later
-     * with the number from which to continue.
+     * Sets the reference number of the next value. A value that was skipped is read later: this method is first called
+     * with the number of the skipped value. After that value has been read, this method is called with the number from
+     * which to continue.
      */
     void continueAt(int number) {
         next = number;

@@ -40,7 +40,7 @@ final class ThrowableShape extends Shape {
 
     /**
      * Returns the class's fields that are not fields of {@code Throwable}. Fields of JDK classes cannot be set
-     * directly, so only those set by the constructor are returned.
+     * directly, so of these fields, only the ones that the constructor sets are returned.
      */
     private static List<OwnField> ownFields(TypeRef type, JdkThrowables.Form form) {
         List<OwnField> fields = new ArrayList<>();

@@ -74,7 +74,7 @@ final class ValueReader {
         shellBytes = SPARE_SHELL_BYTES + 4L * in.remaining();
     }
 
-    /** Starts again at the message's first value, for the same service. */
+    /** Starts reading the message again from its first value. The readable types of the service stay the same. */
     void startAgain() {
         ReadableTypes trusted = types;
         start();
@@ -231,7 +231,7 @@ final class ValueReader {
         count(1);
     }
 
-    /** Adds to the message's value count, which is limited. Called before these values are read. */
+    /** Adds the given number to the message's value count, which is limited. Called before the values are read. */
     void count(int more) {
         weight += more;
         values += more;

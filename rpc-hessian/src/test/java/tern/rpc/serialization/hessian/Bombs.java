@@ -38,7 +38,7 @@ public final class Bombs {
         long c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, d0, d1, d2, d3, d4, d5, d6, d7, d8, d9;
     }
 
-    /** A class whose hash code depends on its components. */
+    /** A class whose instances compute their hash codes from their components. */
     public record Pair(@Nullable Object left, @Nullable Object right) implements Serializable {}
 
     /** A class whose instances are compared by their components. */
@@ -60,7 +60,7 @@ public final class Bombs {
         }
     }
 
-    /** A class whose hash code depends on the elements of its array. */
+    /** A class whose instances compute their hash codes from the elements of their arrays. */
     public static class Packed implements Serializable {
         int @Nullable [] data;
 

@@ -25,7 +25,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Tests that map keys and set elements that would make hashing slow are rejected and ordinary ones are accepted. */
 class EqualKeysTest {
 
-    /** A class that resembles an entity. Its hash code depends only on its id, even though it refers to its parent. */
+    /**
+     * A class that resembles an entity. The hash code of an instance depends only on its id, even though the instance
+     * refers to its parent.
+     */
     static class Child implements Serializable {
         int id;
 

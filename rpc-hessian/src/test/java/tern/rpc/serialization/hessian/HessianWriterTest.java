@@ -176,7 +176,10 @@ class HessianWriterTest {
         assertThat(finished()).isEqualTo(Coding.bytes("94 05 68656c6c6f 48 \"dubbo\" \"2.0.2\" 5a"));
     }
 
-    /** hessian-lite assigns two reference numbers to a calendar, so its later references are wrong. */
+    /**
+     * hessian-lite assigns two reference numbers to a calendar, so all references after a calendar in its messages are
+     * wrong.
+     */
     @Test
     void referencesAfterACalendarAreRight() {
         List<Object> shared = new ArrayList<>(List.of("s"));

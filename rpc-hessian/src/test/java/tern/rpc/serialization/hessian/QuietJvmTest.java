@@ -30,7 +30,7 @@ class QuietJvmTest {
                 QuietTypes.class.getName());
         java.environment()
                 .keySet()
-                // The JVM prints the values of these variables to standard error.
+                // If one of these environment variables is set, the JVM prints its value to standard error.
                 .removeAll(List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"));
         Process process = java.redirectOutput(out.toFile())
                 .redirectError(Redirect.to(errors.toFile()))
