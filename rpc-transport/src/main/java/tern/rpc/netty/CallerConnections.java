@@ -194,8 +194,8 @@ final class CallerConnections implements CallerConnection.Owner {
     }
 
     /**
-     * Closes connections that have been idle for the heartbeat interval or have been closed by the server. Each
-     * connection is removed from the idle connections during its check, so that no other thread uses it.
+     * Closes connections that have been idle for at least the heartbeat interval or have been closed by the server.
+     * Each connection is removed from the idle connections during its check, so that no other thread uses it.
      */
     private void look() {
         Deque<CallerConnection> kept = new ArrayDeque<>();

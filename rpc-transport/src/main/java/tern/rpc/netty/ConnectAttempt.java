@@ -84,7 +84,7 @@ final class ConnectAttempt {
         });
     }
 
-    /** Connects to a host name. The channel gets its handlers when it is open, because several channels are tried. */
+    /** Connects to a host name. Several channels are tried, and only the one that has been opened gets the handlers. */
     private void toName(Bootstrap bootstrap, EventLoops loops, EventLoop loop) {
         long timeoutMillis = settings.connectTimeout().toMillis();
         NamedHost.connect(

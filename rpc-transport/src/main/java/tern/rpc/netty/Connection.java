@@ -385,7 +385,7 @@ public final class Connection implements PendingCall.Carrier {
         return pending.newId();
     }
 
-    /** Returns a counter that increases by one with each call and each {@link #newId}. */
+    /** Returns a counter that increases with each RPC call and each call of {@link #newId}. */
     public long idsUsed() {
         return pending.idsUsed();
     }
@@ -429,7 +429,7 @@ public final class Connection implements PendingCall.Carrier {
         return settings;
     }
 
-    /** Returns whether bytes from the server have arrived after the given time. Any thread may call this. */
+    /** Returns whether bytes from the server have arrived since the given time. Any thread may call this. */
     boolean isHeardAfter(long nanos) {
         return keepAlive.isHeardAfter(nanos);
     }

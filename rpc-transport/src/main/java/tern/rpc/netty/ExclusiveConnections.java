@@ -384,7 +384,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         }
     }
 
-    /** Closes connections that have been idle for the heartbeat interval. */
+    /** Closes connections that have been idle for at least the heartbeat interval. */
     private void tidy() {
         try {
             closeIdle();

@@ -30,7 +30,7 @@ public final class HeadersLeftOut {
         this.wire = wire;
     }
 
-    /** Warns about the header unless there was a warning about it before. */
+    /** Logs a warning about the header, unless one has already been logged. */
     public void tell(String name) {
         if (told.size() < MAX_NAMES && told.add(name)) {
             LOG.warn(

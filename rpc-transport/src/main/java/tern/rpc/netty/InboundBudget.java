@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * that hold no bytes of the budget, such as connections with only small requests, are always read.
  *
  * <p>Messages smaller than {@link InboundAccount#SMALL_BYTES} are counted only after they have been held for some time,
- * because well-behaved peers send each of them at once. A connection checks the budget after each read, so each
- * connection may exceed the budget by the bytes of one read.
+ * because well-behaved peers send such a message without a pause. A connection checks the budget after each read, so
+ * each connection may exceed the budget by the bytes of one read.
  *
  * <p>Thread-safe.
  */

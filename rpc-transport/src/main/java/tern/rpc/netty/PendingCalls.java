@@ -61,7 +61,7 @@ final class PendingCalls {
         return nextId.getAndIncrement();
     }
 
-    /** Returns a counter that increases by one with each call and each {@link #newId}. */
+    /** Returns a counter that increases with each RPC call and each call of {@link #newId}. */
     long idsUsed() {
         return nextId.get();
     }

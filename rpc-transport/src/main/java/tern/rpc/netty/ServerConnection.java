@@ -27,7 +27,10 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     private static final Logger LOG = LoggerFactory.getLogger(ServerConnection.class);
 
-    /** The time that a peer has to read the error after a protocol violation, before the connection is closed. */
+    /**
+     * The time that the server gives a peer to read the error after a protocol violation, before it closes the
+     * connection.
+     */
     private static final long LINGER_MILLIS = 1_000;
 
     /**
@@ -191,7 +194,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return inFlight < port.settings().maxInFlight();
     }
 
-    /** Called when a whole request has arrived at once. */
+    /** Called when a whole request has arrived in one piece. */
     public void received(NettyServerCall call) {
         arriving(call);
         complete(call);
@@ -212,7 +215,10 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         port.handler().handle(call);
     }
 
-    /** Reports a call that was refused before it reached the call handler, which counts it. */
+    /**
+     * Tells the call handler that a call was refused before the handler received it, so that the handler counts the
+     * call.
+     */
     public void refused(Refusal reason) {
         port.handler().refused(reason);
     }
@@ -344,8 +350,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Returns whether further calls should be refused because unread answers occupy too much memory on the server, and
-     * more than 1 MiB of them belongs to this connection.
+     * Returns whether further calls should be refused. This is the case if unread answers occupy too much memory on the
+     * server, and this connection accounts for more than 1 MiB of this memory.
      */
     public boolean refusesCalls() {
         return unread.areTooMany();

@@ -23,9 +23,9 @@ import tern.rpc.transport.Tls;
  *     waiting for a worker. While it is exhausted, the server does not read from connections that occupy part of it
  * @param maxStreamUnsentBytes the maximum number of answer bytes that one stream may buffer for a slow reader, in
  *     addition to one message of any size; the server ends a stream that exceeds it
- * @param maxUnsentBytes the number of answer bytes that clients may leave unread on all connections together. Above
- *     it, the server ends streams that send more. At twice and at four times this number, it closes connections of
- *     clients that do not read
+ * @param maxUnsentBytes the number of answer bytes that clients may leave unread on all connections together. Above it,
+ *     the server ends streams that send more. Above twice this number, it also closes connections of clients that do
+ *     not read. Above four times this number, it closes any connection
  * @param idleTimeout the time without received bytes after which the server closes a connection
  * @param firstBytesTimeout the time after the first byte within which the client must send enough bytes to identify the
  *     protocol

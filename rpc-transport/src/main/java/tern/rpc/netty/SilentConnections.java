@@ -24,15 +24,20 @@ import org.jspecify.annotations.Nullable;
  */
 final class SilentConnections {
 
-    /** A connection that has made calls is silent if no call has been answered for this long (docs/limits.md). */
+    /**
+     * A connection on which calls have been made counts as silent if none has been answered for this long
+     * (docs/limits.md).
+     */
     static final long SILENT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    /** A connection that has never made a call counts as silent after this time, which includes handshakes. */
+    /**
+     * A connection on which no call has ever been made counts as silent after this time. The time includes handshakes.
+     */
     static final long UNUSED_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /**
-     * If an address has many more connections than the address of the new connection, its connections that have never
-     * made a call count as silent after this time. "Many more" means more than twice as many plus eight.
+     * If an address has many more connections than the address of the new connection, its connections on which no call
+     * has ever been made count as silent after this time. "Many more" means more than twice as many plus eight.
      */
     static final long UNUSED_OF_MANY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -71,7 +76,7 @@ final class SilentConnections {
     }
 
     /**
-     * Chooses connections to close: {@code most} of them, or all silent connections if there are fewer.
+     * Chooses at most {@code most} silent connections to close.
      *
      * @param open all connections
      * @param newcomer the address of the new connection

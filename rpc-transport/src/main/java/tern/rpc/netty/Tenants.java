@@ -17,8 +17,8 @@ import tern.rpc.limit.Share;
 final class Tenants<K> {
 
     /**
-     * The number of tenants without connections that are checked for removal each time a connection is opened or
-     * closed. The number is greater than one, so that the queue of these tenants shrinks.
+     * Each time a connection is opened or closed, this many of the tenants that have no connections are checked for
+     * removal. The number is greater than one, so that the queue of these tenants shrinks.
      */
     private static final int LOOKED_AT = 2;
 
@@ -43,7 +43,7 @@ final class Tenants<K> {
         this.nameOf = nameOf;
     }
 
-    /** Increments the tenant's connection count and returns the tenant's share. */
+    /** Increments the tenant's connection count and returns the tenant's {@link Share}. */
     Share join(K key) {
         forgetIdle();
         Tenant joined = present.compute(

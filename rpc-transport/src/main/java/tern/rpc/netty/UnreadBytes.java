@@ -71,8 +71,8 @@ final class UnreadBytes {
     }
 
     /**
-     * Returns whether unread answers occupy too much memory on the server, and more than {@link #MANY} bytes of them
-     * belong to this connection.
+     * Returns whether unread answers occupy too much memory on the server, and this connection accounts for more than
+     * {@link #MANY} bytes of this memory.
      */
     boolean areTooMany() {
         return bytes > MANY && budget.isShort();

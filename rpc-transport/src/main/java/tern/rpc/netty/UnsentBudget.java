@@ -4,8 +4,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server's memory budget for answers that clients have not read. If it is used up, a stream that sends more is
- * ended. At twice and at four times the budget, connections are closed ({@link SlowReaders}). Thread-safe.
+ * A server's memory budget for answers that clients have not read. If it is used up, a stream that sends more is ended.
+ * Above twice the budget, connections of clients that do not read are closed, and above four times the budget, any
+ * connection ({@link SlowReaders}). Thread-safe.
  */
 final class UnsentBudget {
 

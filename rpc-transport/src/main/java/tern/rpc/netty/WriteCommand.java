@@ -6,8 +6,9 @@ import org.jspecify.annotations.Nullable;
 /** An entry in a {@link WriteQueue}. The event loop writes it to the socket. A command may be queued only once. */
 public abstract class WriteCommand {
 
+    // The thread that adds the command writes this field before it publishes the command in the queue.
     @Nullable
-    WriteCommand next; // the adding thread writes this field before it publishes the command in the queue
+    WriteCommand next;
 
     /** Returns the number of bytes that the command occupies in memory while it waits in the queue. */
     public abstract int bytes();

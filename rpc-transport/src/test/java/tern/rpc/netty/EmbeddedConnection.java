@@ -46,7 +46,7 @@ public final class EmbeddedConnection implements AutoCloseable {
         }
     }
 
-    /** Sets whether the server reads what the client writes from now on. */
+    /** Sets whether, from now on, the server reads what the client writes. */
     public void reads(boolean now) {
         reads = now;
     }

@@ -42,7 +42,10 @@ class EnduringLoopTest {
         }
     }
 
-    /** Returns a factory for handlers whose first {@link #ERRORS} waits for sockets throw an error. */
+    /**
+     * Returns a factory for I/O handlers. The first {@link #ERRORS} times that a handler waits for sockets, it throws
+     * an error.
+     */
     private static IoHandlerFactory failing(AtomicInteger errors) {
         IoHandlerFactory real = NioIoHandler.newFactory();
         return executor -> {

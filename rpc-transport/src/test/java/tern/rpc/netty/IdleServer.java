@@ -59,7 +59,7 @@ final class IdleServer implements AutoCloseable {
     static IdleServer start() throws IOException {
         return new IdleServer(new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        // this option makes the JVM start faster and does not affect the objects
+                        // this option makes the JVM start faster and does not change the measured heap
                         "-XX:TieredStopAtLevel=1",
                         // of all garbage collectors, this one leaves the least free space between objects
                         "-XX:+UseParallelGC",

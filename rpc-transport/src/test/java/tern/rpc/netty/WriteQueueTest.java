@@ -125,7 +125,7 @@ class WriteQueueTest {
 
             @Override
             protected void write(WriteBatch batch) {
-                // the command writes nothing, like the request of a call that has ended
+                // a command may write nothing, for example a request whose call has already ended
             }
         });
 

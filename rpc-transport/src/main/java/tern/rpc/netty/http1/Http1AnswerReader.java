@@ -105,7 +105,7 @@ public final class Http1AnswerReader {
         return null;
     }
 
-    /** Returns whether the connection can be reused after the last answer. */
+    /** Returns whether the connection can be reused after the most recent answer. */
     public boolean keepsAlive() {
         return keepsAlive;
     }

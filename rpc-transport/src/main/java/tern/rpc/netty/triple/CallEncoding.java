@@ -107,7 +107,7 @@ interface CallEncoding {
     /**
      * The failure of a call.
      *
-     * @param executed whether the method ran; if not, any call may be retried
+     * @param executed whether the method ran; if not, the call may be retried even if the method is not idempotent
      */
     record Failure(Status status, Executed executed) {
 

@@ -242,7 +242,7 @@ final class Gzip {
         private static final long serialVersionUID = 1L;
     }
 
-    /** An object with memory outside the heap. */
+    /** An object that owns off-heap memory. */
     private interface Reusable {
         void reset();
 

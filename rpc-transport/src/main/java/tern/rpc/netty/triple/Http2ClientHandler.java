@@ -37,14 +37,15 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     private static final Logger LOG = LoggerFactory.getLogger(Http2ClientHandler.class);
 
     /**
-     * Each stream that has ended permits this number of frames on ended streams within 30 seconds, because frames of
-     * its answer may have been in flight. The limits for servers permit further frames ({@link Http2Limits}).
+     * For each stream that has ended, the client accepts this many frames on ended streams within 30 seconds, because
+     * frames of the answer may have been in flight. {@link Http2Limits#MAX_FRAMES_IN_VAIN} further frames are accepted
+     * too.
      */
     private static final int FRAMES_AFTER_END = 64;
 
     /**
-     * A WINDOW_UPDATE frame with a smaller increment barely helps a waiting request. The client therefore counts it as
-     * a control frame and limits the number of control frames.
+     * A WINDOW_UPDATE frame whose increment is smaller than this barely helps a waiting request. The client therefore
+     * counts it as a control frame and limits the number of control frames.
      */
     private static final int SMALL_INCREMENT = 1 << 10;
 

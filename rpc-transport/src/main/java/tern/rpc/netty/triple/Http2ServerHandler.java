@@ -400,8 +400,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Counts a reset sent by the server towards the client's reset limit, because the client has caused it. Closes the
-     * connection if the limit is exceeded.
+     * Counts a reset towards the client's reset limit. The server has sent this reset, but the client has caused it.
+     * Closes the connection if the limit is exceeded.
      *
      * @return whether the limit is exceeded
      */
@@ -479,7 +479,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
                 return;
             }
             if (isEmpty(headers.method()) || isEmpty(headers.scheme()) || isEmpty(headers.path())) {
-                // RFC 9113, 8.3.1 requires this check. Some Netty versions that applications use do not make it.
+                // RFC 9113, 8.3.1 requires this check. Some Netty versions that applications use do not perform it.
                 throw Http2Exception.streamError(
                         streamId,
                         Http2Error.PROTOCOL_ERROR,

@@ -28,7 +28,7 @@ final class LateFrames {
         this.refused = refused;
     }
 
-    /** Returns a listener that passes the frames of all other streams to the given listener. */
+    /** Returns a listener that passes the frames of all streams except the refused ones to the given listener. */
     Http2FrameListener passingTo(Http2FrameListener listener) {
         return new Http2FrameListenerDecorator(listener) {
 

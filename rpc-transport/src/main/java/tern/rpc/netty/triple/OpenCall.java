@@ -63,7 +63,7 @@ final class OpenCall extends WriteCommand {
         return known;
     }
 
-    /** Returns a copy of this request that belongs to the given call. */
+    /** Returns a copy of this request for the given call. */
     OpenCall of(ClientCall other) {
         return new OpenCall(other, head, fields, message);
     }

@@ -40,10 +40,10 @@ final class ReceiveWindows {
     private static final int SMALL_STREAM_BYTES = 64 << 10;
     private static final int MIN_STREAM_BYTES = 16 << 10;
 
-    /** From this number of unread bytes on, the flow-control window of a stream is at most 64 KiB. */
+    /** If at least this number of bytes is unread, the flow-control window of a stream is at most 64 KiB. */
     private static final int MANY_UNREAD_BYTES = CONNECTION_BYTES / 2;
 
-    /** From this number of unread bytes on, the flow-control window of a stream is 16 KiB. */
+    /** If at least this number of bytes is unread, the flow-control window of a stream is 16 KiB. */
     private static final int MAX_UNREAD_BYTES = 2 * CONNECTION_BYTES;
 
     /** The number of unread bytes below which the flow-control windows of streams return to their initial size. */

@@ -28,7 +28,10 @@ final class RequestHead {
     /** The header fields of the latest request, which any thread may have sent. */
     private volatile @Nullable Timed lastTimed;
 
-    /** The header fields of a request without call-specific metadata, and the timeout for which they are valid. */
+    /**
+     * The header fields of a request, except those for call-specific metadata, and the timeout for which they are
+     * valid.
+     */
     private static final class Timed {
 
         private final long nanos;

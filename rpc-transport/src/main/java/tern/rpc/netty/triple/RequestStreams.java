@@ -124,7 +124,7 @@ final class RequestStreams {
     }
 
     /**
-     * Opens streams for waiting requests, as far as streams are free.
+     * Opens streams for waiting requests until no stream is free.
      *
      * @return whether a stream was opened; the caller then flushes the channel
      */

@@ -3,8 +3,8 @@ package tern.rpc.netty.triple;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Counts the answers on one HTTP/2 connection that the client has not read. If a client keeps its flow-control window
- * at zero, its answers accumulate (docs/limits.md). Confined to the event loop.
+ * Counts the unread answers on one HTTP/2 connection. If a client keeps its flow-control window at zero, its answers
+ * accumulate (docs/limits.md). Confined to the event loop.
  */
 final class UnreadAnswers {
 

@@ -29,7 +29,7 @@ class BytesPerDubboCallTest {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final int CALLS = 5_000;
 
-    /** A service with the smallest possible call. */
+    /** A service whose method has a very small request and answer. */
     public interface Exists {
         boolean exists(String id);
     }
@@ -52,7 +52,7 @@ class BytesPerDubboCallTest {
                             Exists.class, new StaticEndpoints(List.of(new Endpoint("127.0.0.1", server.port()))))
                     .check(true)
                     .build());
-            // the leak detector is turned off, because its records would be larger than a call
+            // the leak detector is turned off, because its records would need more memory than the calls
             ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);
             call(service); // the first calls create shared objects, so they are not measured
 

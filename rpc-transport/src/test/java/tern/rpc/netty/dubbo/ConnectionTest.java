@@ -367,7 +367,8 @@ class ConnectionTest {
     @Test
     void silentServerWithAWaitingCallIsDisconnectedSooner() throws Exception {
         Limits limits = new Limits();
-        // the waiting time is long, because the client registers the call slightly before it queues the request
+        // the waiting time is long enough for the request to be sent before the heartbeat: the client already waits for
+        // the call before it queues the request
         limits.probeAfter = Duration.ofSeconds(2);
         limits.probeTimeout = Duration.ofMillis(50);
         try (RawServer server = RawServer.start()) {

@@ -31,9 +31,7 @@ public final class Books {
         this.registry = registry;
     }
 
-    /**
-     * Wraps the transport and remembers the shares of its tenants, so that their permits are checked.
-     */
+    /** Wraps the transport, so that {@link #awaitBalanced} also checks the limiter permits of each tenant. */
     public ServerTransport watching(ServerTransport given) {
         transport = ResourceLedger.watched(given);
         return transport;

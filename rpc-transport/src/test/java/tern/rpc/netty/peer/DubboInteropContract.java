@@ -551,8 +551,8 @@ public abstract class DubboInteropContract {
     }
 
     /**
-     * Returns whether Dubbo on this JDK can send attachments that have capital letters in their names or values other
-     * than strings.
+     * Returns whether Dubbo on this JDK can send attachments with capital letters in their names, and attachments whose
+     * values are not strings.
      */
     protected boolean peerCarriesAttachments() {
         return true;

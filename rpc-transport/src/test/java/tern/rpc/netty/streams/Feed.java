@@ -45,8 +45,8 @@ final class Feed {
     // ---- the caller's side
 
     /**
-     * Sets the action that cancels the call while requests are being sent. Must be called before the first request is
-     * sent.
+     * Sets the action that cancels the call. The action runs between two requests. This method must be called before
+     * the first request is sent.
      */
     void cancelledBy(Runnable action) {
         cancel = action;

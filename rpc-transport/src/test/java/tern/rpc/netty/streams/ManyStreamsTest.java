@@ -296,8 +296,8 @@ class ManyStreamsTest {
     }
 
     /**
-     * Mixes all directions, message sizes up to 128 KiB, all reader speeds and all ways of ending a stream on one
-     * connection.
+     * On one connection, mixes all directions, message sizes up to 128 KiB, all reader speeds and all ways of ending a
+     * stream.
      */
     @ParameterizedTest
     @EnumSource

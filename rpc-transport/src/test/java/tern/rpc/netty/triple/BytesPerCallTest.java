@@ -67,7 +67,7 @@ class BytesPerCallTest {
                     .protocol(protocol)
                     .check(true)
                     .build());
-            // the leak detector is turned off, because its records would be larger than a call
+            // the leak detector is turned off, because its records would need more memory than the calls
             ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);
             call(service); // the first calls create shared objects, so they are not measured
 

@@ -42,7 +42,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests that a header which cannot be sent is either named in a warning or refused, over every protocol. */
+/** Tests over every protocol that a header which cannot be sent is either refused or named in a warning. */
 @Timeout(120)
 class HeadersLeftOutTest {
 

@@ -360,7 +360,7 @@ class IdentityTableTest {
                 if (policy == Policy.TOKEN
                         && wire.version() == Version.HTTP2
                         && wire.name().contains("GET")) {
-                    continue; // the rows for HTTP/1.1 already cover this code
+                    continue; // the rows for HTTP/1.1 already test the same code of the server
                 }
                 for (Trick trick : tricks()) {
                     rows.add(new Row(policy, wire, trick));

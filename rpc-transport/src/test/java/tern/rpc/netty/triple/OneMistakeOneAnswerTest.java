@@ -123,7 +123,7 @@ class OneMistakeOneAnswerTest {
         LOCAL
     }
 
-    /** The protocols of clients other than Tern's, whose requests are written by hand. */
+    /** The protocols of clients other than Tern's. The test writes the requests of these clients by hand. */
     enum Foreign {
         CONNECT_JSON("application/json"),
         CONNECT_PROTO("application/proto"),

@@ -232,8 +232,8 @@ class UnreadStreamsTest {
                         .getBytes(UTF_8));
                 socket.send(body);
             }
-            // the expected number is low, because the server may end one stream before other streams have sent the same
-            // number of bytes
+            // the expected number is low, because the server may end one stream before the other streams have queued as
+            // many bytes as that stream
             Await.until("much waits", () -> unsent() > 900_000);
 
             awaitFreeWorkers();

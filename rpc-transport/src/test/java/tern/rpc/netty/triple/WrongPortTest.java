@@ -47,7 +47,7 @@ class WrongPortTest {
 
     private static final String HEARTBEAT_ANSWER = "dabb2214" + "0000000000000000" + "00000001" + "4e";
 
-    /** The first bytes that servers send, keyed by the name of their protocol in the error. */
+    /** The first bytes that servers send. The key is the name of the protocol in the client's error message. */
     private static final Map<String, byte[]> SERVERS = Map.of(
             "HTTP/1.1", "HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n".getBytes(US_ASCII),
             "HTTP/2", HexFormat.of().parseHex("00000604000000000000030000" + "0080"),
