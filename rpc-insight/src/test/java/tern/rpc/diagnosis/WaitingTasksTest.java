@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionHandler;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -124,6 +127,53 @@ class WaitingTasksTest {
         assertThat(first.kind()).as(shop.diagnosis().text()).isEqualTo("SLOW HTTP PEER");
         assertThat(first.name()).isEqualTo("GET printer/print");
         assertThat(shop.diagnosis().causes()).noneMatch(cause -> cause.name().startsWith("called in"));
+    }
+
+    @Test
+    void callsThatRunTasksOfAFullExecutorThemselvesNameTheExecutor() throws Exception {
+        shop.healthy(USUAL);
+        shop.pools.add(() -> PoolSnapshot.builder("audit", PoolKind.EXECUTOR, 1)
+                .now(1, 0, 2)
+                .settings(List.of())
+                .build());
+        RejectedExecutionHandler policy = new ThreadPoolExecutor.CallerRunsPolicy();
+
+        Cause first = calls.firstCause(
+                () -> policy.rejectedExecution(() -> Packages.of(end), (ThreadPoolExecutor) packager), USUAL);
+
+        assertThat(first.kind() + ": " + first.name())
+                .as(shop.diagnosis().text())
+                .isEqualTo("CALLER RUNS: audit");
+        assertThat(first.change().text()).contains("a rejection policy other than caller-runs");
+    }
+
+    @Test
+    void blockedTasksOfTheCommonPoolNeedAnExecutorOfTheirOwn() throws Exception {
+        shop.healthy(USUAL);
+        shop.pools.add(() -> PoolSnapshot.builder(PoolText.COMMON_POOL, PoolKind.EXECUTOR, 2)
+                .now(2, 0, 5)
+                .settings(List.of())
+                .build());
+        AtomicInteger named = new AtomicInteger();
+        ForkJoinPool common = new ForkJoinPool(
+                2,
+                pool -> {
+                    ForkJoinWorkerThread thread = ForkJoinPool.defaultForkJoinWorkerThreadFactory.newThread(pool);
+                    thread.setName("ForkJoinPool.commonPool-worker-" + named.incrementAndGet());
+                    return thread;
+                },
+                null,
+                false);
+        common.execute(() -> Packages.extra(end));
+        common.execute(() -> Packages.extra(end));
+
+        Cause first = calls.firstCause(() -> Packages.of(end), USUAL);
+
+        assertThat(first.name()).as(shop.diagnosis().text()).isEqualTo(PoolText.COMMON_POOL);
+        assertThat(first.change().text())
+                .contains("mostly waiting for a peer in Packages.extra")
+                .contains("an executor of their own");
+        common.shutdown();
     }
 
     private static Part read(String... frames) {
