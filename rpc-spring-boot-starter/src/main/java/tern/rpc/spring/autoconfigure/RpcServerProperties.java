@@ -75,7 +75,7 @@ record RpcServerProperties(
         @DefaultValue Map<String, Service> services) {
 
     /**
-     * The entry of the server in its registries.
+     * The server's entry in its registries.
      *
      * @param host Address or host name to which consumers connect. Default: the source address of the route to the
      *     registry.
@@ -84,7 +84,7 @@ record RpcServerProperties(
      *     Default: the network of the route to the registry.
      * @param zone Zone of the server, for consumers that prefer their own zone. Default: none.
      * @param tag Tag of the server, for calls with this tag. Default: none.
-     * @param warmup Time after the start in which Dubbo consumers gradually increase the server's share of calls.
+     * @param warmup Time after the start during which Dubbo consumers gradually increase the server's share of calls.
      */
     record Advertise(
             @Nullable String host,

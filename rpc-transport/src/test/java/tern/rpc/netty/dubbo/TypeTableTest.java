@@ -75,9 +75,9 @@ import tern.rpc.netty.peer.DubboPeer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Checks figure R30 of docs/figures/promises.md: the kinds of types that arrive unchanged as arguments and as results.
- * The calls run between two Tern peers, and between Tern and a real Apache Dubbo instance in both directions. The table
- * of results is part of docs/types.md. {@code -Dregenerate=true} rewrites it.
+ * Checks figure R30 of docs/figures/promises.md: the kinds of types whose values arrive unchanged, as arguments and
+ * as results. The calls run between two Tern peers, and between Tern and a real Apache Dubbo instance in both
+ * directions. The table of results is part of docs/types.md. {@code -Dregenerate=true} rewrites it.
  */
 @Timeout(300)
 class TypeTableTest {
@@ -468,12 +468,12 @@ class TypeTableTest {
         StringBuilder page = new StringBuilder("""
                 # Types that travel
 
-                This table shows which types arrive unchanged, as an argument and as a result, over hessian2: on the dubbo protocol and inside
-                the wrapper of Triple. The column "Tern to Tern" stands for calls between Tern applications, which need no configuration for any
-                type. The column "from Dubbo" stands for a consumer of Apache Dubbo 3.3.6 that calls a Tern server, "to Dubbo" for a Tern client
-                that calls a Dubbo provider. Where a cell says "needs Dubbo's own allow-list", name the classes in the resource
-                `security/serialize.allowlist` of the Dubbo application. `TypeTableTest` makes a call for every row and fails if the table
-                differs from the result.
+                This table shows the types whose values arrive unchanged, as arguments and as results, if they are sent in hessian2 over the
+                `dubbo` protocol or inside Triple's wrapper. The column "Tern to Tern" stands for calls between Tern applications, which need
+                no configuration for any type. The column "from Dubbo" stands for a consumer of Apache Dubbo 3.3.6 that calls a Tern server,
+                "to Dubbo" for a Tern client that calls a Dubbo provider. Where a cell says "needs Dubbo's own allow-list", list the classes in
+                the resource `security/serialize.allowlist` of the Dubbo application. `TypeTableTest` makes a call for every row and fails if
+                the table differs from the result.
 
                 **Refused types.** The application does not start if an interface uses `Optional`, `OptionalInt` or a similar class, an
                 application class that is not `Serializable`, or a JDK type that is not a value type, such as `Path` or `ByteBuffer`. The same
