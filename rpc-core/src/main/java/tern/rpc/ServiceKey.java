@@ -10,7 +10,7 @@ package tern.rpc;
  */
 public record ServiceKey(String interfaceName, String group, String version) {
 
-    /** The value that means "no version" on the dubbo protocol (docs/wire-protocol.md 0). */
+    /** The value that means "no version" in the dubbo protocol (docs/wire-protocol.md 0). */
     public static final String NO_VERSION = "0.0.0";
 
     public ServiceKey {
@@ -21,7 +21,7 @@ public record ServiceKey(String interfaceName, String group, String version) {
         }
     }
 
-    /** Returns the key in the notation of Dubbo's registries: {@code [group/]interface[:version]}. */
+    /** Returns the key in the form that Dubbo's registries use: {@code [group/]interface[:version]}. */
     @Override
     public String toString() {
         String key = group.isEmpty() ? interfaceName : group + "/" + interfaceName;

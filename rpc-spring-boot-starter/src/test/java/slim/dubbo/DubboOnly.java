@@ -8,7 +8,10 @@ import org.springframework.context.annotation.Lazy;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** An application whose methods use only Java values. It calls itself over each protocol, then exits. */
+/**
+ * An application whose methods take and return ordinary Java objects, not protobuf messages. It calls itself over
+ * {@code dubbo} and over Triple, then exits.
+ */
 @SpringBootApplication
 public class DubboOnly {
 

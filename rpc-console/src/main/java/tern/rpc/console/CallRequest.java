@@ -19,7 +19,7 @@ import tools.jackson.databind.JsonNode;
 /**
  * A request for a call, as sent by the console's page.
  *
- * @param service the service's key in the notation of {@link tern.rpc.ServiceKey#toString()}
+ * @param service the service's key in the form of {@link tern.rpc.ServiceKey#toString()}
  * @param descriptor the concatenated JVM descriptors of the parameter types; null if the method is not overloaded
  * @param messages JSON texts: one text with all arguments, or one text for each message of a request stream
  * @param maxMessages the number of answers after which the console cancels a stream

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * The description of a type. The page uses it to create the fields of its form.
  *
  * @param kind the kind of value, such as {@code string} or {@code list}; docs/console.md lists all kinds
- * @param java the type in Java's notation; for protobuf, the message name or the field type
+ * @param java the type in Java syntax; for protobuf, the message name or the field type
  * @param of the type of a list's elements or a map's values
  * @param key the type of a map's keys
  * @param ref the name of the {@link Definition} that lists this type's fields or enum values

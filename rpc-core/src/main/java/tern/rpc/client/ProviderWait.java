@@ -110,7 +110,7 @@ record ProviderWait(
         }
     }
 
-    /** Runs all tasks that wait, so that the calls through a closed client end. */
+    /** Runs all waiting tasks immediately, so that no call waits for a provider after the client has been closed. */
     void close() {
         waiting.forEach(Runnable::run);
     }

@@ -61,9 +61,9 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
     // The state of the current attempt. These fields are written under the lock on this object. The first two are
     // also read without this lock.
     private volatile @Nullable ClientStream stream;
-    private volatile boolean committed; // This is true once a request may have been sent or an answer has arrived.
+    private volatile boolean committed; // True once a request may have been sent or an answer has arrived.
     private boolean requestsEnded;
-    // This is true if the sender has disabled compression even though the call's options enable it.
+    // True if the sender has disabled compression even though the call's options enable it.
     private boolean plain;
     private int asked; // The number of answers requested while the call may still be sent to another endpoint.
 

@@ -62,7 +62,7 @@ public final class Cluster implements AutoCloseable {
     private Rules rules = Rules.NONE;
     private volatile @Nullable TimeLimits timeLimits; // This field is null if no rule sets a timeout.
     private volatile SharedSources.@Nullable Subscription subscription;
-    // This is true if a check of unlisted providers is scheduled. This object's lock guards this field.
+    // True if a check of unlisted providers is scheduled. This object's lock guards this field.
     private boolean looking;
     private volatile boolean closed;
 

@@ -49,7 +49,7 @@ public final class Node {
     private final AtomicInteger inFlight = new AtomicInteger();
     private final AtomicInteger streams = new AtomicInteger();
     private final LongAdder calls = new LongAdder();
-    private volatile boolean known; // This is true if the node has answered since it became usable.
+    private volatile boolean known; // True if the node has answered since it became usable.
     // The time of the last sign of life, or the start of the first call in flight if there has been no sign of life.
     private volatile long signNanos;
     private final ResponseCost responses;
@@ -66,7 +66,7 @@ public final class Node {
     private final NodeCounts counts;
 
     private boolean usableBefore; // This object's lock guards this field and the next two.
-    private boolean wasOutOfReach; // This is true if connecting has failed since the connection was lost or created.
+    private boolean wasOutOfReach; // True if connecting has failed since the connection was lost or created.
     private long lostNanos;
     private volatile long usableSinceNanos;
 

@@ -51,7 +51,7 @@ final class ProviderChoice {
                 && listed.stream()
                         .allMatch(instance -> isSpoken(instance)
                                 && instance.attributes().tags().isEmpty())) {
-            // This is the usual case: without tags and rules, a long list need not be copied.
+            // Usually there are no tags and rules. A long list is then not copied.
             return subset.of(nearest(listed));
         }
         Map<String, List<Instance>> byTag = new LinkedHashMap<>();
@@ -89,7 +89,7 @@ final class ProviderChoice {
      */
     List<Instance> ruled(List<Instance> instances, Rules rules) {
         if (rules == Rules.NONE) {
-            return instances; // This is the usual case: without rules, a long list need not be copied.
+            return instances; // Usually there are no rules. A long list is then not copied.
         }
         List<Instance> enabled = new ArrayList<>();
         for (Instance instance : instances) {

@@ -36,11 +36,11 @@ public final class WorkerPool implements Executor, AutoCloseable {
     private final AtomicInteger admitted = new AtomicInteger(); // The number of queued and running tasks.
     private final AtomicInteger threads = new AtomicInteger();
     private final Set<Thread> alive = ConcurrentHashMap.newKeySet();
-    // This is true from the wake-up of a worker until the worker runs.
+    // True from the wake-up of a worker until the worker runs.
     private final AtomicBoolean waking = new AtomicBoolean();
     // The top of the stack of idle workers.
     private final AtomicReference<@Nullable Idle> idle = new AtomicReference<>();
-    private volatile boolean failing; // This is true after an attempt to create a thread has failed.
+    private volatile boolean failing; // True after an attempt to create a thread has failed.
     private volatile boolean closed;
 
     /**

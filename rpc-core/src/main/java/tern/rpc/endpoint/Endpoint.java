@@ -12,7 +12,7 @@ public record Endpoint(String host, int port, String name, String protocol) {
 
     private static final int MAX_PORT = 65_535;
 
-    /** The prefix of an IPv4 address in IPv6 notation. */
+    /** The prefix of an IPv4-mapped IPv6 address. */
     private static final String MAPPED = "::ffff:";
 
     /** The number of digits in the first group of an IPv6 multicast address, which begins with {@code ff}. */

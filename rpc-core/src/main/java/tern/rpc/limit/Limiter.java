@@ -73,7 +73,7 @@ public final class Limiter {
     // Up to this total number of calls, tenants with few calls are admitted beyond the limit.
     private volatile int beyond;
     private volatile int sparseBelow;
-    private volatile boolean overloaded; // This is true if calls queued in the last window.
+    private volatile boolean overloaded; // True if calls queued in the last window.
 
     // This field and the following ones describe the current window. A call that leaves just as the window ends may be
     // miscounted. This flag is true while a thread changes the limit or ends a phase.

@@ -62,7 +62,7 @@ public final class MethodCalls {
         retries.increment();
     }
 
-    /** Returns the key of the service in the notation of {@link ServiceKey#toString()}. */
+    /** Returns the key of the service in the form of {@link ServiceKey#toString()}. */
     public String service() {
         return service;
     }

@@ -94,7 +94,7 @@ public final class PhaseMeters {
         }
     }
 
-    /** Returns the key of the service in the notation of {@link ServiceKey#toString()}. */
+    /** Returns the key of the service in the form of {@link ServiceKey#toString()}. */
     public String service() {
         return service.toString();
     }

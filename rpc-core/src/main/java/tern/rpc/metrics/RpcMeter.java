@@ -43,7 +43,7 @@ public enum RpcMeter {
     CLIENT_LATE_ANSWERS("rpc.client.late.answers", "Answers that came after their call had ended");
 
     /**
-     * The key of the service in the notation of {@link tern.rpc.ServiceKey#toString()}: {@code blue/example.Shop:1.0}.
+     * The key of the service in the form of {@link tern.rpc.ServiceKey#toString()}: {@code blue/example.Shop:1.0}.
      */
     public static final String SERVICE = "service";
 

@@ -25,9 +25,9 @@ import tern.rpc.transport.ServerCall;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * Admits a call using only counters, and passes it to a worker, which runs {@link ServedCall#run()}. Calls to critical
- * services go to reserved workers. All other calls must be admitted by the limiter. Admitted calls wait in the queue,
- * or are refused if the queue is full.
+ * Refuses calls, or passes them to workers, which run {@link ServedCall#run()}. Calls to critical services go to
+ * reserved workers. All other calls need a permit from the limiter, which costs only a few atomic operations. While all
+ * workers are busy, calls wait in a queue. If the queue is full, the call is refused.
  */
 final class Dispatcher implements CallHandler {
 

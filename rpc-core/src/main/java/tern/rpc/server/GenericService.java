@@ -107,7 +107,7 @@ final class GenericService implements BuiltInMethods {
     }
 
     /**
-     * Returns the parameter types in Dubbo's notation: {@code java.lang.String}, {@code int},
+     * Returns the parameter types as Dubbo writes them: {@code java.lang.String}, {@code int},
      * {@code java.lang.String[]}.
      */
     private static String[] typeNames(MethodDescriptor method) {

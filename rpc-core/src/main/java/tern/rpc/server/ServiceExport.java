@@ -15,8 +15,8 @@ import tern.rpc.endpoint.Attributes;
  * @param bodies returns the code of each method; called once, at startup
  * @param weight the requested share of calls; advertised to callers
  * @param critical whether reserved workers serve its calls even if the server is overloaded. A critical service must
- *     have few methods, all of them fast. This setting works on HTTP, where the service is known before a call is
- *     decoded, but not on the dubbo protocol
+ *     have few methods, all of them fast. This setting works over HTTP, where the service is known before a call is
+ *     decoded, but not over the dubbo protocol
  */
 public record ServiceExport(
         ServiceDescriptor service,

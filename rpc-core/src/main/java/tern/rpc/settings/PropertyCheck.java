@@ -44,7 +44,7 @@ public final class PropertyCheck {
         return value;
     }
 
-    /** Returns the duration in the notation of properties, such as {@code 500ms}. */
+    /** Returns the duration as it is written in properties, such as {@code 500ms}. */
     private static String text(Duration value) {
         // The number of milliseconds of a very long duration does not fit into a long.
         boolean whole = value.toMillisPart() == 0 || value.compareTo(Durations.MAX_DURATION) > 0;

@@ -18,7 +18,7 @@ public final class SecretText {
     private final Pattern assigned;
 
     /**
-     * @param keys a regular expression for the secret keys, in any notation
+     * @param keys a regular expression for the secret keys, in any spelling
      * @param boundedKeys the same expression with bounded repetitions, so that the matching time is linear in the text
      *     length
      */

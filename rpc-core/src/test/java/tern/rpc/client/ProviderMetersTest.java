@@ -147,7 +147,8 @@ class ProviderMetersTest {
             assertThat(isAnswered(service.find())).isTrue();
         }
 
-        assertThat(probes("call")).isEqualTo(10); // The client sends one copy of a call per second for ten seconds.
+        // For ten seconds, one call per second was copied to the failing provider as a probe.
+        assertThat(probes("call")).isEqualTo(10);
         assertThat(probes("ping")).isZero();
     }
 }

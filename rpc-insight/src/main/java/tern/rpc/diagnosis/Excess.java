@@ -303,9 +303,9 @@ final class Excess {
     }
 
     /**
-     * Returns the share of late or failed calls that would meet the latency target without a given cause.
+     * Returns the share of late or failed calls that would meet the latency target if a given cause were removed.
      *
-     * @param share returns the share of a part's extra time that belongs to the cause
+     * @param share returns the share of a part's extra time that is attributed to the cause
      */
     double saves(ToDoubleFunction<Part> share) {
         int saved = 0;

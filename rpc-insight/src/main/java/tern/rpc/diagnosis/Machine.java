@@ -9,7 +9,7 @@ import tern.rpc.evidence.MachineSecond;
  *
  * @param processors the number of processors that the process may use; a fraction is possible under a quota
  * @param own the number of processors that the process kept busy
- * @param others the number of processors that other processes kept busy
+ * @param others the number of processors that all other processes together kept busy
  * @param throttled the share of the CPU quota's periods in which the process was throttled
  * @param collecting the share of time spent in pauses of the garbage collector
  * @param live the share of the heap that is in use after a collection

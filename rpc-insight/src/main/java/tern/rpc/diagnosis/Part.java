@@ -62,7 +62,7 @@ record Part(Kind kind, String name) {
          * A pause of the whole process with a cause outside the process: something stopped the process or the machine.
          */
         OUTSIDE(false),
-        /** The time in which no thread works on the call, because an asynchronous method is waiting for something. */
+        /** The time during which no thread works on the call, because an asynchronous method is waiting. */
         ELSEWHERE(true),
         /** A full executor. The part has the executor's name. */
         EXECUTOR(true),

@@ -465,7 +465,7 @@ final class SymptomRules {
 
     /**
      * Attributes the wait for a processor to the code that uses processor time in calls. The code's extra time must be
-     * at least as long as the wait, and this process must use more of the processors than other processes.
+     * at least as long as the wait, and this process must use more processor time than all other processes together.
      */
     private void passOnToOwnCode() {
         Machine machine = evidence.machine();

@@ -80,7 +80,7 @@ final class Figures {
         return first < 0 ? second : first + Math.max(0, second);
     }
 
-    /** Returns the size of a set in the notation {@code 0-3,8}. */
+    /** Returns the size of a set that is written as ranges, such as {@code 0-3,8}. */
     static int sizeOfSet(String set) {
         int size = 0;
         for (String range : set.strip().split(",")) {

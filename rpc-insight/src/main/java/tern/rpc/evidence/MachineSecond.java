@@ -48,7 +48,7 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return ofMachine(delta(from.processors().stealNanos(), to.processors().stealNanos()));
     }
 
-    /** The share of the time for which a processor was idle while it waited for a disk. */
+    /** The share of the processors' time during which they were idle because tasks waited for a disk. */
     public double iowaitShare() {
         return ofMachine(delta(from.processors().iowaitNanos(), to.processors().iowaitNanos()));
     }
@@ -88,17 +88,17 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return worst;
     }
 
-    /** The share of the time in which at least one task waited for a processor. */
+    /** The share of the time during which at least one task waited for a processor. */
     public double cpuStallShare() {
         return stalled(from.stalls().cpu(), to.stalls().cpu());
     }
 
-    /** The share of the time in which at least one task waited for memory to be reclaimed or read back. */
+    /** The share of the time during which at least one task waited for memory to be reclaimed or read back. */
     public double memoryStallShare() {
         return stalled(from.stalls().memory(), to.stalls().memory());
     }
 
-    /** The share of the time in which at least one task waited for a disk. */
+    /** The share of the time during which at least one task waited for a disk. */
     public double ioStallShare() {
         return stalled(from.stalls().io(), to.stalls().io());
     }

@@ -84,7 +84,7 @@ final class ConnectAttempt {
         });
     }
 
-    /** Connects to a host name. Several channels are tried, and only the one that has been opened gets the handlers. */
+    /** Connects to a host name. Several channels may try to connect. Only the one that succeeds gets the handlers. */
     private void toName(Bootstrap bootstrap, EventLoops loops, EventLoop loop) {
         long timeoutMillis = settings.connectTimeout().toMillis();
         NamedHost.connect(

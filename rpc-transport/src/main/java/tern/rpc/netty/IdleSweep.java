@@ -61,7 +61,7 @@ final class IdleSweep {
                     left = Math.min(left, connection.closeIfIdle(now));
                 }
             }
-        } finally { // this also runs after an exception, so that idle connections are still closed later
+        } finally { // even after an exception, idle connections must be closed later
             if (any) {
                 lookLater(loop, left);
             } else {

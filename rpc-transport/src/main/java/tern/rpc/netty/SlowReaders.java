@@ -131,7 +131,7 @@ final class SlowReaders {
         boolean again = false;
         try {
             again = lookOnce();
-        } finally { // this also runs after an exception; otherwise no further check would be scheduled
+        } finally { // even after an exception, a further check must be possible
             if (!again) {
                 last = Map.of();
                 looking.set(false);

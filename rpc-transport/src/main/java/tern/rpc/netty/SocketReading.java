@@ -20,7 +20,7 @@ final class SocketReading {
     private boolean overBudget; // true while reading is paused because the memory for requests is used up
     private long sinceNanos = System.nanoTime(); // the time at which reading last resumed
 
-    /** @param gracePeriod the time in which the body of a request may arrive at any speed */
+    /** @param gracePeriod the time during which the body of a request may arrive at any speed */
     SocketReading(Channel channel, Duration gracePeriod) {
         this.channel = channel;
         this.gracePeriod = gracePeriod;

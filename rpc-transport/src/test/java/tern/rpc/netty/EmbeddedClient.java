@@ -149,7 +149,7 @@ public final class EmbeddedClient implements AutoCloseable {
         List<String> through = Arrays.stream(failure.getStackTrace())
                 .map(StackTraceElement::getClassName)
                 .toList();
-        // the stack trace of an exception from an answer contains the class that created the object
+        // an exception decoded from an answer has the class that decoded it in its stack trace
         return through.contains(EmbeddedClient.class.getName()) && !through.contains(READER_OF_EXCEPTIONS);
     }
 

@@ -118,7 +118,7 @@ final class SimulatedStream {
         return message.getValue().substring(0, HEAD_BYTES).asReadOnlyByteBuffer();
     }
 
-    // ---- checks of the test
+    // ---- the test's assertions
 
     /**
      * Returns what went wrong in this stream; null if the stream ended as planned. Must be called when all steps are

@@ -29,10 +29,11 @@ final class AllowedClasses {
     private final Set<Type> seen = new HashSet<>();
 
     /**
-     * Collects the classes that can be reached from a service's methods, by class name and by {@link WireName}.
+     * Returns the classes that can be reached from a service's methods. The keys of the map are class names. A class
+     * with a {@link WireName} has a second key, its wire name.
      *
-     * @throws IllegalArgumentException if a class cannot be serialized; the message names the method, the position
-     *     and the class
+     * @throws IllegalArgumentException if a class cannot be serialized. The message names the method, the class, and
+     *     where the class occurs: in a parameter, the result or an exception, and in which field
      */
     static Map<String, Class<?>> of(ServiceDescriptor service) {
         AllowedClasses classes = new AllowedClasses();

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A service that declares only general types. It is public and has its own file, because a second class loader must be
- * able to load it.
+ * A service whose parameters are declared with types such as {@code Object}, so that messages can contain objects of
+ * any class. The interface is public and has its own file, because a second class loader must be able to load it.
  */
 public interface PlainService {
     void take(

@@ -241,7 +241,7 @@ final class CostlyScalars extends ValueDeserializerModifier {
         }
     }
 
-    /** Rejects values of type {@code java.lang.Class}. JSON therefore never loads a class. */
+    /** Rejects values of type {@code java.lang.Class}. Decoding JSON therefore never loads a class. */
     private static final class Refused extends DelegatingDeserializer {
 
         Refused(ValueDeserializer<?> delegate) {

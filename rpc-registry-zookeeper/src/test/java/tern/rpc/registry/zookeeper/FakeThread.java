@@ -39,7 +39,7 @@ final class FakeThread extends ScheduledThreadPoolExecutor implements NanoClock 
         return super.schedule(() -> {}, 1, TimeUnit.DAYS); // The session does not use the result.
     }
 
-    /** Returns whether a delayed task waits for the clock. */
+    /** Returns whether a delayed task is waiting for the clock to advance. */
     synchronized boolean hasDelayed() {
         return !delayed.isEmpty();
     }

@@ -147,7 +147,7 @@ public final class RpcAutoConfiguration {
         return new Http1Protocol(codecs, http);
     }
 
-    /** The {@code dubbo} protocol, which can send only Java values. */
+    /** The {@code dubbo} protocol, which can send ordinary Java objects, but no protobuf messages. */
     @Bean
     @Lazy
     @ConditionalOnMissingBean

@@ -12,7 +12,7 @@ import tern.rpc.health.HealthService;
 import tern.rpc.server.RpcServer;
 import tern.rpc.spring.autoconfigure.pool.HttpPoolAutoConfiguration;
 
-/** Tests that switches accept every notation of true and false that Boot binds to a boolean. */
+/** Tests that switches accept every spelling of true and false that Boot binds to a boolean. */
 class FlagConditionTest {
 
     @ParameterizedTest

@@ -26,7 +26,7 @@ final class Descriptor {
         return parameters;
     }
 
-    /** Returns the types in the notation of Java sources, for error messages: {@code int, java.lang.String, long[]}. */
+    /** Returns the types in Java syntax, for error messages: {@code int, java.lang.String, long[]}. */
     static String readable(String descriptor) {
         StringJoiner types = new StringJoiner(", ");
         for (int start = 0; start < descriptor.length(); ) {

@@ -54,7 +54,10 @@ final class HeaderCase {
         }
     }
 
-    /** Reads a JSON object whose values are strings. Returns keys and values alternately. */
+    /**
+     * Reads a JSON object whose values are strings. {@link #next} returns the first key, then its value, then the next
+     * key, and so on.
+     */
     private static final class Texts {
 
         private final String json;

@@ -165,7 +165,8 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
     }
 
     /**
-     * Writes the timeout header. Only its name is added to the table, because the remaining time differs between calls.
+     * Writes the timeout header. Only the header's name is added to the table, because the remaining time differs
+     * between calls.
      */
     private void writeTimeout(ByteBuf out, AsciiString value) {
         if (timeoutName >= 0) {

@@ -12,7 +12,7 @@ import javax.management.ObjectName;
 /**
  * The objects on the heap of this JVM, by class, after a full garbage collection. Immutable.
  *
- * @param byClass the objects, by class name in the JVM's notation
+ * @param byClass the objects, by class name as the JVM writes it
  */
 public record LiveObjects(Map<String, Count> byClass) {
 

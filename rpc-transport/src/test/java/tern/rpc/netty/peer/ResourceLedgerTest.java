@@ -29,7 +29,7 @@ import tern.rpc.transport.ServerTransport;
  */
 class ResourceLedgerTest {
 
-    /** A kind of resource that a transport can leave in use. */
+    /** A kind of resource that a transport can leak. */
     enum Leak {
         CONNECTION("1 connections"),
         CALL("1 calls in flight"),

@@ -180,7 +180,7 @@ final class Feed {
         return StatusCode.CANCELLED; // this exception reports a cancellation that is part of the plan
     }
 
-    // ---- checks of the test
+    // ---- the test's assertions
 
     /** Returns what went wrong in a stream that has ended; null if the stream ended as planned. */
     @Nullable

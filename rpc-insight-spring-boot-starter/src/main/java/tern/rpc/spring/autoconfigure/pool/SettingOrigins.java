@@ -12,7 +12,7 @@ import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSetting.Source;
 import tern.rpc.pool.PoolSetting.Use;
 
-/** Finds the properties that the application has set. Recognizes every notation that Boot accepts. */
+/** Finds the properties that the application has set. Recognizes every spelling of their names that Boot accepts. */
 public final class SettingOrigins {
 
     private final Binder binder;

@@ -5,8 +5,8 @@ import org.springframework.context.annotation.ConditionContext;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
 /**
- * Matches unless {@code rpc.pools.tuned} is false in any notation that Boot accepts, such as {@code off}. Boot's own
- * condition accepts only the literals {@code true} and {@code false}.
+ * Matches unless {@code rpc.pools.tuned} is false. Every spelling of false that Boot accepts counts, such as
+ * {@code off}. Boot's own condition accepts only the literals {@code true} and {@code false}.
  */
 final class Tuned implements Condition {
 
