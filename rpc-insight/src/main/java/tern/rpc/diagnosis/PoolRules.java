@@ -63,7 +63,9 @@ final class PoolRules {
                 pools.put(verdict.name(), verdict.heldByOthers());
                 continue;
             }
-            if (verdict.isShortOfPlaces() && work.sum() < MIN_WORK * leaves.of(part)) {
+            // If connections are held as long as usual, the work of the calls is not the reason for a full pool.
+            if (verdict.isShortOfPlaces()
+                    && (verdict.isHeldAsUsual() || work.sum() < MIN_WORK * leaves.of(part))) {
                 pools.put(verdict.name(), verdict.tooSmall());
                 continue;
             }

@@ -72,6 +72,17 @@ final class PoolText {
                         verdict.name(),
                         Change.of(Where.CODE, "close the connection in " + place + "; no size of " + name + " helps"),
                         verdict.facts());
+            case NESTED ->
+                new Told(
+                        "NESTED CONNECTIONS",
+                        verdict.name(),
+                        Change.of(
+                                Where.CODE,
+                                "one connection a call: calls that hold a connection of " + name
+                                        + " wait for a second one, as a new transaction (REQUIRES_NEW) within another one"
+                                        + " does in " + place + "; otherwise the pool needs more connections than calls"
+                                        + " run at once"),
+                        verdict.facts());
             case HELD_BY_OTHERS ->
                 new Told("HELD BY OTHERS", verdict.name(), Change.of(Where.CODE, others(verdict)), verdict.facts());
             case CHECKING ->

@@ -57,6 +57,10 @@ record PoolVerdict(
     private static final double MUCH = 0.3;
 
     private static final double USUAL_FACTOR = 1.5;
+
+    /** Up to this multiple of the usual time, a connection is held for about as long as usual. */
+    private static final double SAME_FACTOR = 1.15;
+
     private static final long ABANDONED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** A connection counts as held for a long time if it is held for at least this multiple of the usual time. */
@@ -70,6 +74,8 @@ record PoolVerdict(
         LEAKED,
         /** Code that runs outside of calls holds connections for a long time. */
         HELD_BY_OTHERS,
+        /** Calls that hold a connection wait for a second one. */
+        NESTED,
         /** No connection is idle, and new connections cannot be opened fast enough. */
         OPENING,
         /**
@@ -92,10 +98,17 @@ record PoolVerdict(
     /**
      * Finds the reason why calls wait for this pool.
      *
+     * @param nested the holders whose calls wait for a second connection
      * @param lateWithoutWaits whether calls would miss the latency target even if they never waited
      * @param waitsMuch whether the wait for this pool is a large part of the target
      */
-    static PoolVerdict of(PoolLook pool, double seconds, long now, boolean lateWithoutWaits, boolean waitsMuch) {
+    static PoolVerdict of(
+            PoolLook pool,
+            double seconds,
+            long now,
+            List<Holder> nested,
+            boolean lateWithoutWaits,
+            boolean waitsMuch) {
         PoolSnapshot snapshot = pool.now();
         int size = snapshot.effectiveMax();
         double takings = pool.since().taken() / seconds;
@@ -116,6 +129,9 @@ record PoolVerdict(
         }
         if (explains(others.size(), needed, size)) {
             return held(pool, Reason.HELD_BY_OTHERS, others, now, facts);
+        }
+        if (waits && !nested.isEmpty() && 2 * nested.size() >= size) {
+            return held(pool, Reason.NESTED, nested, now, facts);
         }
         List<Holder> outside = outside(pool);
         if ((waits || waitsMuch) && outside.size() >= HALF * size && snapshot.active() >= FULL * size) {
@@ -221,10 +237,11 @@ record PoolVerdict(
                 pool.now().effectiveMax(),
                 oldest / 1e9,
                 user == null ? "" : ", thread " + user.threads + "*"));
-        all.add(
-                reason == Reason.LEAKED
-                        ? "proof    the calls that took them have ended"
-                        : executing ? "proof    a statement runs on it" : "proof    no statement runs on it");
+        all.add(switch (reason) {
+            case LEAKED -> "proof    the calls that took them have ended";
+            case NESTED -> "proof    the calls that took them wait for a second connection";
+            default -> executing ? "proof    a statement runs on it" : "proof    no statement runs on it";
+        });
         if (user != null && user.operation != null) {
             all.add("last     " + user.operation);
         }
@@ -255,6 +272,12 @@ record PoolVerdict(
         double usual = pool.usualHoldNanos();
         boolean asUsual = usual > 0 && hold >= 0 && hold <= USUAL_FACTOR * usual;
         return asUsual && now.waiting() > 0 && now.active() >= now.effectiveMax();
+    }
+
+    /** Returns whether connections are held for about as long as usual. */
+    boolean isHeldAsUsual() {
+        double usual = pool.usualHoldNanos();
+        return usual > 0 && pool.holdNanos() <= SAME_FACTOR * usual;
     }
 
     /** Returns a copy whose reason is that the pool is too small. */

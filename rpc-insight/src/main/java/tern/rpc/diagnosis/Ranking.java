@@ -7,7 +7,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.Holders.Holder;
 
 /**
  * Ranks the causes of a miss by the time that they cost late or failed calls. As in the profiler wPerf, the time of a
@@ -69,8 +71,29 @@ final class Ranking {
         for (PoolLook pool : evidence.pools()) {
             pools.put(
                     pool.now().name(),
-                    PoolVerdict.of(pool, evidence.seconds(), now, rest > evidence.targetNanos(), isWaitedFor(pool)));
+                    PoolVerdict.of(
+                            pool,
+                            evidence.seconds(),
+                            now,
+                            nested(pool),
+                            rest > evidence.targetNanos(),
+                            isWaitedFor(pool)));
         }
+    }
+
+    /** Returns the holders whose calls waited for a second connection when their threads were last sampled. */
+    private List<Holder> nested(PoolLook pool) {
+        List<Holder> nested = new ArrayList<>();
+        for (Holder holder : pool.holders()) {
+            Sampler.Samples samples = evidence.samples().get(holder.call());
+            if (samples != null) {
+                Sample last = samples.list.get(samples.list.size() - 1);
+                if (last.phase() == Phase.JDBC_CONNECTION && last.atNanos() - holder.sinceNanos() > 0) {
+                    nested.add(holder);
+                }
+            }
+        }
+        return nested;
     }
 
     private boolean isWaitedFor(PoolLook pool) {

@@ -142,6 +142,31 @@ class DiagnosticianTest {
     }
 
     @Test
+    void callsThatHoldAConnectionAndWaitForASecondOneAreNamed() {
+        Holders holders = new Holders();
+        holders.size(4);
+        shop.healthy(USUAL);
+        for (int i = 0; i < 4; i++) {
+            Shop.Steps call = shop.new Steps(0);
+            tern.rpc.CallLedger before = tern.rpc.CallLedger.replace(call.ledger);
+            Orders.export(holders, shop.now());
+            tern.rpc.CallLedger.replace(before);
+            shop.running.add(new RunningCall(
+                    Shop.PLACE, Thread.currentThread().getId(), Phase.JDBC_CONNECTION, 1, 1, call.ledger));
+        }
+        shop.pass(1);
+        shop.diagnostician.look();
+        shop.running.clear();
+        shop.pools.add(PoolSource.of(() -> druid(4, 4, 90, 50), holders));
+
+        Diagnosis miss = shop.miss(call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 600));
+
+        Cause cause = first(miss);
+        assertThat(cause.kind()).as(miss.text()).isEqualTo("NESTED CONNECTIONS");
+        assertThat(cause.change().text()).contains("Orders.export").contains("REQUIRES_NEW");
+    }
+
+    @Test
     void poolThatIsTooSmallGetsASizeThatMeetsTheTarget() {
         shop.healthy(USUAL);
         long[] taken = {0};
