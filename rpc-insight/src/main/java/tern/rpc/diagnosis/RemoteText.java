@@ -85,20 +85,31 @@ final class RemoteText {
         String service = part.name().isEmpty() ? "another service" : part.name();
         List<String> facts = new ArrayList<>();
         facts.addAll(operations.figures("took", Phase.RPC, part.name()));
-        String only = endpoints(service);
-        if (only != null) {
-            facts.add(only);
+        String compared = endpoints(service);
+        if (compared != null) {
+            facts.add(compared);
         }
         facts.addAll(network());
         Set<String> all = operations.allSlower(Kind.RPC);
         if (part.name().isEmpty() && !all.isEmpty()) {
-            return new Told(
-                    "SLOW NETWORK",
-                    "every provider",
-                    Change.of(
-                            Where.MACHINE,
-                            "the network of this machine: " + String.join(", ", all) + " became slow together"),
-                    facts);
+            String only = onlyProvider(all);
+            return only != null
+                    ? new Told(
+                            "PEER",
+                            only,
+                            Change.of(
+                                    Where.PEER,
+                                    "ask the diagnosis of the providers of " + only + ": " + String.join(", ", all)
+                                            + " became slow together; if the providers are well, see the network"),
+                            facts)
+                    : new Told(
+                            "SLOW NETWORK",
+                            "every provider",
+                            Change.of(
+                                    Where.MACHINE,
+                                    "the network of this machine: " + String.join(", ", all)
+                                            + " became slow together"),
+                            facts);
         }
         Operations.Sum sum = operations.sum(Phase.RPC, part.name());
         if (!part.name().isEmpty() && !part.name().contains(AT) && sum.count() >= Operations.MANY) {
@@ -122,6 +133,25 @@ final class RemoteText {
                                 + "; meanwhile set a slow endpoint aside"
                                 + StoreText.at(operations.placeOf(Phase.RPC, part.name()))),
                 facts);
+    }
+
+    /**
+     * Returns the service, or the address, that all of these operations have in common. A common cause then lies in
+     * these providers more likely than in the network. Returns null if the operations have neither in common.
+     */
+    private static @Nullable String onlyProvider(Set<String> operations) {
+        Set<String> services = new HashSet<>();
+        Set<String> addresses = new HashSet<>();
+        for (String operation : operations) {
+            int at = operation.indexOf(AT);
+            String method = at < 0 ? operation : operation.substring(0, at);
+            services.add(method.substring(0, Math.max(0, method.lastIndexOf('.'))));
+            addresses.add(at < 0 ? "" : operation.substring(at + AT.length()));
+        }
+        if (services.size() == 1) {
+            return services.iterator().next();
+        }
+        return addresses.size() == 1 && !addresses.contains("") ? addresses.iterator().next() : null;
     }
 
     /** Compares the endpoints on which a remote method was called. Returns null if only one endpoint was called. */
