@@ -141,6 +141,29 @@ class DiagnosticianTest {
         assertThat(cause.change().text()).contains("Orders.export");
     }
 
+    private static Consumer<Shop.Steps> providers(String first, String second, double millis) {
+        return call -> call.own(2).in(Phase.RPC, first, millis).in(Phase.RPC, second, millis + 5);
+    }
+
+    @Test
+    void serviceWhoseProvidersAreSlowTogetherIsASlowPeer() {
+        String one = "StockService.find at stock-1:20880";
+        String other = "StockService.find at stock-2:20880";
+        Diagnosis miss = shop.healthy(providers(one, other, 3)).miss(providers(one, other, 70));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("PEER: StockService");
+        assertThat(first(miss).change().text()).contains("the diagnosis of the providers of StockService");
+    }
+
+    @Test
+    void providersOfSeveralServicesThatAreSlowTogetherShowASlowNetwork() {
+        String one = "StockService.find at stock-1:20880";
+        String other = "RateService.find at rates-1:20880";
+        Diagnosis miss = shop.healthy(providers(one, other, 3)).miss(providers(one, other, 70));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW NETWORK: every provider");
+    }
+
     @Test
     void callsThatHoldAConnectionAndWaitForASecondOneAreNamed() {
         Holders holders = new Holders();

@@ -82,16 +82,6 @@ class FirstCausesTest {
                         "PEER: StockService.reserve at stock-2:20880",
                         "provider of StockService.reserve",
                         call -> call.in(Phase.RPC, "StockService.reserve at stock-2:20880", 148)),
-                late(
-                        "PEER: StockService",
-                        "ask the diagnosis of the providers of StockService",
-                        call -> call.in(Phase.RPC, "StockService.reserve at stock-1:20880", 70)
-                                .in(Phase.RPC, "StockService.find at stock-2:20880", 75)),
-                late(
-                        "SLOW NETWORK: every provider",
-                        "became slow together",
-                        call -> call.in(Phase.RPC, "StockService.reserve at stock-1:20880", 70)
-                                .in(Phase.RPC, "RateService.find at rates-1:20880", 75)),
                 late("MANY REMOTE CALLS: StockService.reserve", "one call in place of 24", call -> {
                     for (int i = 0; i < 12; i++) {
                         call.in(Phase.RPC, "StockService.reserve at stock-1:20880", 8)
