@@ -202,7 +202,7 @@ final class SymptomRules {
     private static boolean isBlocked(PoolVerdict pool, TaskWatch.Executor executor) {
         return pool.name().equals(PoolText.COMMON_POOL)
                 && pool.pool().now().waiting() > 0
-                && executor.isFull()
+                && pool.pool().now().active() >= pool.pool().now().max()
                 && executor.isMostlyBlocked();
     }
 
