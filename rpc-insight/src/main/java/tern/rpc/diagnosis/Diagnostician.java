@@ -266,8 +266,7 @@ public final class Diagnostician {
         Second before = seconds.peekLast();
         Map<String, PoolSnapshot> pools = before == null ? Map.of() : before.pools();
         Second current = new Second(now, records.sums(), Map.copyOf(surroundings.refused()), pools);
-        Evidence.Counts counts =
-                before == null ? new Evidence.Counts(0, 0, 0, 0, hung) : current.since(before, hung);
+        Evidence.Counts counts = before == null ? new Evidence.Counts(0, 0, 0, 0, hung) : current.since(before, hung);
         seconds.addLast(current);
         if (seconds.size() > KEPT_SECONDS) {
             seconds.removeFirst();

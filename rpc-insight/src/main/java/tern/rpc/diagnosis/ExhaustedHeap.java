@@ -53,11 +53,8 @@ final class ExhaustedHeap {
      * @param share the collector's share of the time
      */
     Cause cause(List<RunningCall> running, double share) {
-        double ofMs = running.stream()
-                        .mapToLong(RunningCall::runningNanos)
-                        .average()
-                        .orElse(0)
-                / 1e6;
+        double ofMs =
+                running.stream().mapToLong(RunningCall::runningNanos).average().orElse(0) / 1e6;
         RunningCall most = largest(running);
         long heap = Runtime.getRuntime().maxMemory() >> 20;
         List<String> facts = new ArrayList<>();

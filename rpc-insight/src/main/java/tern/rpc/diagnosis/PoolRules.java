@@ -64,8 +64,7 @@ final class PoolRules {
                 continue;
             }
             // If connections are held as long as usual, the work of the calls is not the reason for a full pool.
-            if (verdict.isShortOfPlaces()
-                    && (verdict.isHeldAsUsual() || work.sum() < MIN_WORK * leaves.of(part))) {
+            if (verdict.isShortOfPlaces() && (verdict.isHeldAsUsual() || work.sum() < MIN_WORK * leaves.of(part))) {
                 pools.put(verdict.name(), verdict.tooSmall());
                 continue;
             }

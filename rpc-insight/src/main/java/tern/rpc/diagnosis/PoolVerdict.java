@@ -103,12 +103,7 @@ record PoolVerdict(
      * @param waitsMuch whether the wait for this pool is a large part of the target
      */
     static PoolVerdict of(
-            PoolLook pool,
-            double seconds,
-            long now,
-            List<Holder> nested,
-            boolean lateWithoutWaits,
-            boolean waitsMuch) {
+            PoolLook pool, double seconds, long now, List<Holder> nested, boolean lateWithoutWaits, boolean waitsMuch) {
         PoolSnapshot snapshot = pool.now();
         int size = snapshot.effectiveMax();
         double takings = pool.since().taken() / seconds;
@@ -237,11 +232,12 @@ record PoolVerdict(
                 pool.now().effectiveMax(),
                 oldest / 1e9,
                 user == null ? "" : ", thread " + user.threads + "*"));
-        all.add(switch (reason) {
-            case LEAKED -> "proof    the calls that took them have ended";
-            case NESTED -> "proof    the calls that took them wait for a second connection";
-            default -> executing ? "proof    a statement runs on it" : "proof    no statement runs on it";
-        });
+        all.add(
+                switch (reason) {
+                    case LEAKED -> "proof    the calls that took them have ended";
+                    case NESTED -> "proof    the calls that took them wait for a second connection";
+                    default -> executing ? "proof    a statement runs on it" : "proof    no statement runs on it";
+                });
         if (user != null && user.operation != null) {
             all.add("last     " + user.operation);
         }

@@ -107,8 +107,7 @@ final class RemoteText {
                             "every provider",
                             Change.of(
                                     Where.MACHINE,
-                                    "the network of this machine: " + String.join(", ", all)
-                                            + " became slow together"),
+                                    "the network of this machine: " + String.join(", ", all) + " became slow together"),
                             facts);
         }
         Operations.Sum sum = operations.sum(Phase.RPC, part.name());
@@ -151,7 +150,9 @@ final class RemoteText {
         if (services.size() == 1) {
             return services.iterator().next();
         }
-        return addresses.size() == 1 && !addresses.contains("") ? addresses.iterator().next() : null;
+        return addresses.size() == 1 && !addresses.contains("")
+                ? addresses.iterator().next()
+                : null;
     }
 
     /** Compares the endpoints on which a remote method was called. Returns null if only one endpoint was called. */

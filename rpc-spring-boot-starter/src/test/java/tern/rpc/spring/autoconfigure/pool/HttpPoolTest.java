@@ -152,15 +152,17 @@ class HttpPoolTest {
         try {
             application()
                     .withPropertyValues("spring.http.clients.connect-timeout=2s")
-                    .run(there -> assertThat(there.getBean(HttpClientSettings.class)).isNotNull());
+                    .run(there ->
+                            assertThat(there.getBean(HttpClientSettings.class)).isNotNull());
         } finally {
             log.detachAppender(lines);
             log.setLevel(before);
         }
         assertThat(lines.list)
                 .extracting(ILoggingEvent::getFormattedMessage)
-                .containsExactly("HTTP clients of Spring Boot: Tern sets spring.http.clients.read-timeout=5s, because the"
-                        + " application does not; rpc.pools.tuned=false keeps the library's values");
+                .containsExactly(
+                        "HTTP clients of Spring Boot: Tern sets spring.http.clients.read-timeout=5s, because the"
+                                + " application does not; rpc.pools.tuned=false keeps the library's values");
     }
 
     @Configuration(proxyBeanMethods = false)
