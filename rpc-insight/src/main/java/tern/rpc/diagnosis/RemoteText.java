@@ -19,6 +19,9 @@ final class RemoteText {
     private static final String AT = " at ";
     private static final double LOSSY = 0.01;
 
+    /** The minimum number of samples that must show a wait for a connection. */
+    private static final int MIN_WAITS = 3;
+
     private final Evidence evidence;
     private final Excess excess;
     private final Operations operations;
@@ -69,6 +72,17 @@ final class RemoteText {
                                     + StoreText.at(operations.placeOf(Phase.HTTP, part.name()))),
                     facts);
         }
+        if (mostlyWaitsForConnection(part)) {
+            return new Told(
+                    "HTTP CONNECTIONS",
+                    host,
+                    Change.of(
+                            Where.CODE,
+                            "more connections per route in the application's own HTTP client (Apache's default is 5): most"
+                                    + " calls were found waiting for one of its connections, for " + host
+                                    + StoreText.at(operations.placeOf(Phase.HTTP, part.name()))),
+                    facts);
+        }
         String shown = called ? "the HTTP peer " + host : host;
         return new Told(
                 "SLOW HTTP PEER",
@@ -79,6 +93,20 @@ final class RemoteText {
                                 + " fallback"
                                 + StoreText.at(called ? null : operations.placeOf(Phase.HTTP, part.name()))),
                 facts);
+    }
+
+    /** Returns whether most samples of calls with this exchange found them waiting for a connection of the client. */
+    private boolean mostlyWaitsForConnection(Part part) {
+        int looks = 0;
+        int waits = 0;
+        for (Excess.Counted counted : excess.accounts) {
+            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            if (samples != null && counted.times().of(part) > 0) {
+                looks += samples.httpLooks;
+                waits += samples.httpWaits;
+            }
+        }
+        return waits >= MIN_WAITS && 2 * waits > looks;
     }
 
     Told rpc(Part part) {

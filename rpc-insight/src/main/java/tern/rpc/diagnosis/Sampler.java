@@ -38,6 +38,9 @@ final class Sampler {
         final List<Sample> list = new ArrayList<>();
         // whether the call's thread ran a task that it had submitted to a full executor
         boolean ranRejectedTask;
+        int httpLooks; // the number of samples during HTTP exchanges
+        int httpWaits; // the number of these samples in which the thread waited for a connection
+
 
         Samples(String method) {
             this.method = method;
@@ -54,6 +57,14 @@ final class Sampler {
                 list.set(list.size() - 1, before.waitingAs(sample));
             }
             list.add(sample);
+        }
+
+        private void addStack(Phase phase, ThreadLook thread) {
+            ranRejectedTask |= StackReader.runsRejectedTask(thread);
+            if (phase == Phase.HTTP) {
+                httpLooks++;
+                httpWaits += StackReader.waitsForHttpConnection(thread) ? 1 : 0;
+            }
         }
 
         long last() {
@@ -87,7 +98,7 @@ final class Sampler {
                 waits |= add(call, sample(call, thread, awaited.get(thread.id()), phases, now));
                 Samples known = samples.get(call.ledger());
                 if (known != null) {
-                    known.ranRejectedTask |= StackReader.runsRejectedTask(thread);
+                    known.addStack(call.phase(), thread);
                 }
             }
         }

@@ -279,6 +279,26 @@ final class StackReader {
         return false;
     }
 
+    /**
+     * Returns whether the thread waits for a connection from the pool of an Apache HTTP client. Tern measures this wait
+     * itself only in clients that Boot creates.
+     */
+    static boolean waitsForHttpConnection(ThreadLook thread) {
+        if (thread.computes()) {
+            return false;
+        }
+        for (StackTraceElement frame : thread.frames()) {
+            String type = frame.getClassName();
+            if (type.startsWith("org.apache.hc.core5.pool.") || type.startsWith("org.apache.http.pool.")) {
+                return true;
+            }
+            if (ApplicationCode.owns(type)) {
+                return false;
+            }
+        }
+        return false;
+    }
+
     /** Returns whether the thread runs a task that it has submitted to a full executor itself. */
     static boolean runsRejectedTask(ThreadLook thread) {
         for (StackTraceElement frame : thread.frames()) {

@@ -69,4 +69,26 @@ class StackReaderTest {
                         "depot.Audit/send"))
                 .isEqualTo(new Part(Part.Kind.RESOLVER, "Audit.send"));
     }
+
+    @Test
+    void waitForAConnectionOfAnApacheClientIsRecognized() {
+        StackTraceElement[] leasing = {
+            new StackTraceElement("jdk.internal.misc.Unsafe", "park", null, -2),
+            new StackTraceElement("org.apache.hc.core5.pool.StrictConnPool", "lease", null, 1),
+            new StackTraceElement("org.apache.hc.client5.http.impl.classic.MainClientExec", "execute", null, 1),
+            new StackTraceElement("shop.Orders", "place", "Orders.java", 12)
+        };
+        StackTraceElement[] reading = {
+            new StackTraceElement("sun.nio.ch.Net", "poll", null, -2),
+            new StackTraceElement("org.apache.hc.core5.http.impl.io.SessionInputBufferImpl", "fillBuffer", null, 1),
+            new StackTraceElement("shop.Orders", "place", "Orders.java", 12)
+        };
+
+        assertThat(StackReader.waitsForHttpConnection(waiting(leasing))).isTrue();
+        assertThat(StackReader.waitsForHttpConnection(waiting(reading))).isFalse();
+    }
+
+    private static ThreadLook waiting(StackTraceElement[] frames) {
+        return new ThreadLook("rpc-worker-1", 7, Thread.State.WAITING, frames, null, null, -1, -1);
+    }
 }
