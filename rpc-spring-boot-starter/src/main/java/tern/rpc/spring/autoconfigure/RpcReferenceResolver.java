@@ -6,6 +6,7 @@ import java.lang.reflect.Proxy;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.InjectionPoint;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.DependencyDescriptor;
@@ -114,9 +115,9 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
                 .getClass();
     }
 
-    private static MergedAnnotation<RpcReference> referenceAt(DependencyDescriptor dependency) {
-        MergedAnnotation<RpcReference> reference = on(dependency.getAnnotations());
-        MethodParameter parameter = dependency.getMethodParameter();
+    static MergedAnnotation<RpcReference> referenceAt(InjectionPoint point) {
+        MergedAnnotation<RpcReference> reference = on(point.getAnnotations());
+        MethodParameter parameter = point.getMethodParameter();
         Method method = parameter == null ? null : parameter.getMethod();
         if (!reference.isPresent() && method != null && method.getReturnType() == void.class) {
             // The annotation of a setter may be on the method instead of its parameter.
@@ -133,11 +134,11 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
      * Returns a description of the injection point for error messages, such as {@code OrderController.users} or {@code
      * OrderController, parameter 1 of the constructor}.
      */
-    private static String place(DependencyDescriptor dependency) {
-        MethodParameter parameter = dependency.getMethodParameter();
+    static String place(InjectionPoint point) {
+        MethodParameter parameter = point.getMethodParameter();
         if (parameter == null) {
-            return dependency.getMember().getDeclaringClass().getName() + "."
-                    + dependency.getMember().getName();
+            return point.getMember().getDeclaringClass().getName() + "."
+                    + point.getMember().getName();
         }
         Method method = parameter.getMethod();
         return parameter.getContainingClass().getName() + ", parameter " + (parameter.getParameterIndex() + 1) + " of "

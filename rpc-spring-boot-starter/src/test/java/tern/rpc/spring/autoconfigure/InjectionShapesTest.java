@@ -1,6 +1,7 @@
 package tern.rpc.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static tern.rpc.spring.autoconfigure.Applications.application;
 import static tern.rpc.spring.autoconfigure.Applications.consumerOf;
 import static tern.rpc.spring.autoconfigure.Applications.provider;
@@ -9,10 +10,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.core.io.support.SpringFactoriesLoader;
+import org.springframework.core.io.support.SpringFactoriesLoader.ArgumentResolver;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
@@ -60,7 +68,7 @@ class InjectionShapesTest {
         application(AsLombokWritesIt.class)
                 .withPropertyValues("rpc.client.url=127.0.0.1:1")
                 .run(here -> {
-                    FailureAnalysis analysis = new LostReferenceFailureAnalyzer().analyze(here.getStartupFailure());
+                    FailureAnalysis analysis = new LostReferenceFailureAnalyzer(null).analyze(here.getStartupFailure());
                     told.append(analysis.getDescription()).append("\n\n").append(analysis.getAction());
                 });
 
@@ -70,8 +78,43 @@ class InjectionShapesTest {
     @Test
     void missingBeanOfAnybodyElseIsNotOurs() {
         application(Needy.class)
-                .run(here -> assertThat(new LostReferenceFailureAnalyzer().analyze(here.getStartupFailure()))
+                .run(here -> assertThat(new LostReferenceFailureAnalyzer(null).analyze(here.getStartupFailure()))
                         .isNull());
+        assertThat(analysisWithoutTern(Needy.class)).isNull();
+    }
+
+    /** A test slice such as {@code @WebMvcTest} leaves out Tern's auto-configuration. */
+    @ParameterizedTest
+    @CsvSource({
+        "FieldUser, InjectionShapesTest$FieldUser.greetings",
+        "SetterUser, 'InjectionShapesTest$SetterUser, parameter 1 of use'",
+        "ParameterUser, 'InjectionShapesTest$ParameterUser, parameter 1 of the constructor'",
+        "AsLombokWritesIt, InjectionShapesTest$AsLombokWritesIt.greetings",
+    })
+    void referenceWithoutTernsAutoConfigurationIsExplained(String user, String place) throws Exception {
+        FailureAnalysis analysis = analysisWithoutTern(Class.forName(getClass().getName() + "$" + user));
+
+        assertThat(analysis).isNotNull();
+        assertThat(analysis.getDescription())
+                .isEqualTo("tern.rpc.spring.autoconfigure." + place
+                        + " has @RpcReference, but Tern's auto-configuration is not active in this context (test slice"
+                        + " or exclusion), so a bean of " + GreetingService.class.getName() + " was looked for.");
+        assertThat(analysis.getAction()).contains("add @MockitoBean GreetingService to the test");
+    }
+
+    /** Runs Tern's failure analyzers as Boot does, for an application that has only the given class. */
+    private static FailureAnalysis analysisWithoutTern(Class<?> user) {
+        try (AnnotationConfigApplicationContext here = new AnnotationConfigApplicationContext()) {
+            here.register(user);
+            Throwable failure = catchThrowable(here::refresh);
+            return SpringFactoriesLoader.forDefaultResourceLocation()
+                    .load(FailureAnalyzer.class, ArgumentResolver.of(BeanFactory.class, here.getBeanFactory()))
+                    .stream()
+                    .filter(LostReferenceFailureAnalyzer.class::isInstance)
+                    .findFirst()
+                    .orElseThrow()
+                    .analyze(failure);
+        }
     }
 
     @Test
@@ -151,6 +194,20 @@ class InjectionShapesTest {
         String greet() {
             return greetings.greet("Ada");
         }
+    }
+
+    static class FieldUser {
+        @RpcReference
+        GreetingService greetings;
+    }
+
+    static class SetterUser {
+        @RpcReference
+        void use(GreetingService greetings) {}
+    }
+
+    static class ParameterUser {
+        ParameterUser(@RpcReference GreetingService greetings) {}
     }
 
     static class Needy {
