@@ -1,5 +1,8 @@
 package tern.rpc.spring.autoconfigure;
 
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Executable;
+import java.util.Arrays;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -7,19 +10,25 @@ import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfigurationPackages;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.env.Environment;
+import org.springframework.util.ClassUtils;
+import tern.rpc.client.RpcClient;
 import tern.rpc.server.RpcServer;
+import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
 /**
- * Warns if server properties are set but the application has no service. Spring may have failed to find the services.
- * Without the warning, the application would then exit without a message.
+ * Warns if server properties are set but the application has no service. Logs one line if the application has neither
+ * services nor references. Spring may have failed to find them. Without these messages, the application would then exit
+ * without a message.
  */
 final class MissingServices implements SmartInitializingSingleton {
 
@@ -33,9 +42,9 @@ final class MissingServices implements SmartInitializingSingleton {
             Set.of(ROOT.append("enabled"), ROOT.append("io-threads"));
 
     private final Environment environment;
-    private final ListableBeanFactory beans;
+    private final ConfigurableListableBeanFactory beans;
 
-    MissingServices(Environment environment, ListableBeanFactory beans) {
+    MissingServices(Environment environment, ConfigurableListableBeanFactory beans) {
         this.environment = environment;
         this.beans = beans;
     }
@@ -45,14 +54,27 @@ final class MissingServices implements SmartInitializingSingleton {
         if (!environment.getProperty("rpc.server.enabled", Boolean.class, true) || servesSomething()) {
             return;
         }
-        serverProperty()
-                .ifPresent(property -> LOG.warn(
-                        "Property {}{} needs a server, but no bean with @RpcService was found, so this application"
-                                + " serves nothing. Check that each class with @RpcService is in the package of the class"
-                                + " with @SpringBootApplication or below it, or that @ComponentScan names its package,"
-                                + " and that the class is neither abstract nor an inner class",
-                        property.getName(),
-                        UnknownPropertyCheck.origin(property)));
+        ConfigurationProperty property = serverProperty().orElse(null);
+        if (property != null) {
+            LOG.warn(
+                    "Property {}{} needs a server, but no bean with @RpcService was found, so this application"
+                            + " serves nothing. Check that each class with @RpcService is in the package of the class"
+                            + " with @SpringBootApplication or below it, or that @ComponentScan names its package,"
+                            + " and that the class is neither abstract nor an inner class",
+                    property.getName(),
+                    UnknownPropertyCheck.origin(property));
+        } else if (!callsSomething()) {
+            LOG.info(
+                    "Nothing is served or called: no bean with @RpcService and no bean with @RpcReference was found{}",
+                    scannedPackages());
+        }
+    }
+
+    private String scannedPackages() {
+        return AutoConfigurationPackages.has(beans)
+                ? ". Spring looks for beans in " + String.join(", ", AutoConfigurationPackages.get(beans))
+                        + " and the packages below, unless @ComponentScan names others"
+                : "";
     }
 
     private boolean servesSomething() {
@@ -60,6 +82,30 @@ final class MissingServices implements SmartInitializingSingleton {
                 || beans.getBeanProvider(RpcServer.class).stream()
                         .anyMatch(server ->
                                 !BuiltInService.others(server.exports()).isEmpty());
+    }
+
+    /** Returns whether a bean, which may not exist yet, has a reference, or whether the application uses the client. */
+    private boolean callsSomething() {
+        return Arrays.stream(beans.getBeanNamesForType(RpcClient.class, true, false))
+                        .anyMatch(beans::containsSingleton)
+                || Arrays.stream(beans.getBeanDefinitionNames())
+                        .map(name -> beans.getType(name, false))
+                        .anyMatch(type -> type != null && refers(ClassUtils.getUserClass(type)));
+    }
+
+    private static boolean refers(Class<?> bean) {
+        for (Class<?> type = bean; type != null && !ExportedBeans.isForeign(type); type = type.getSuperclass()) {
+            Stream<? extends Executable> executables = Stream.concat(
+                    Arrays.stream(type.getDeclaredMethods()), Arrays.stream(type.getDeclaredConstructors()));
+            Stream<AnnotatedElement> places = Stream.concat(
+                    Arrays.stream(type.getDeclaredFields()),
+                    executables.flatMap(
+                            executable -> Stream.concat(Stream.of(executable), Arrays.stream(executable.getParameters()))));
+            if (places.anyMatch(place -> AnnotatedElementUtils.isAnnotated(place, RpcReference.class))) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Returns a property that is set but has no effect without a server. If several are set, the port is preferred. */

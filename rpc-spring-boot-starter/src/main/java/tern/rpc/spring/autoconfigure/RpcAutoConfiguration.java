@@ -56,7 +56,7 @@ public final class RpcAutoConfiguration {
     }
 
     @Bean
-    MissingServices rpcMissingServices(Environment environment, ListableBeanFactory beans) {
+    MissingServices rpcMissingServices(Environment environment, ConfigurableListableBeanFactory beans) {
         return new MissingServices(environment, beans);
     }
 

@@ -8,24 +8,37 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.boot.autoconfigure.AutoConfigurationPackages;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ComponentScan;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.FilterType;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.core.type.classreading.MetadataReader;
 import org.springframework.core.type.classreading.MetadataReaderFactory;
 import org.springframework.core.type.filter.TypeFilter;
+import tern.rpc.client.RpcClient;
 import tern.rpc.server.RpcServer;
+import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
+import tern.rpc.spring.autoconfigure.insight.InsightActuatorAutoConfiguration;
+import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 
 /** Tests that an application with server settings but without services logs why it serves nothing. */
 @ExtendWith(OutputCaptureExtension.class)
 class MissingServicesTest {
 
     private static final String WARNING = "needs a server, but no bean with @RpcService was found";
+    private static final String NOTHING =
+            "Nothing is served or called: no bean with @RpcService and no bean with @RpcReference was found";
 
     @ParameterizedTest
     @ValueSource(
@@ -111,6 +124,69 @@ class MissingServicesTest {
                 .run(there -> assertThat(there).hasNotFailed());
 
         assertThat(output).doesNotContain(WARNING);
+    }
+
+    @Test
+    void applicationThatNeitherServesNorCallsIsNamedWithItsPackages(CapturedOutput output) {
+        application()
+                .withInitializer(context -> AutoConfigurationPackages.register(
+                        (BeanDefinitionRegistry) context.getBeanFactory(), "com.example.shop"))
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output)
+                .containsOnlyOnce(NOTHING + ". Spring looks for beans in com.example.shop and the packages below")
+                .doesNotContain(WARNING);
+    }
+
+    /** The bean of a reference may be created later, or may take the reference from a provider. */
+    @ParameterizedTest
+    @ValueSource(classes = {LazyUser.class, ProviderUser.class, FactoryMethodUser.class, Greeter.class})
+    void applicationWithAServiceOrAReferenceIsNotNamed(Class<?> used, CapturedOutput output) {
+        application(used)
+                .withPropertyValues("rpc.client.url=127.0.0.1:1")
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output).doesNotContain(NOTHING);
+    }
+
+    @Test
+    void applicationThatUsesTheClientIsNotNamed(CapturedOutput output) {
+        application(ClientUser.class).run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output).doesNotContain(NOTHING);
+    }
+
+    @Test
+    void applicationThatOnlyUsesTheInsightStarterIsNotNamed(CapturedOutput output) {
+        new ApplicationContextRunner()
+                .withConfiguration(
+                        AutoConfigurations.of(RpcPoolsAutoConfiguration.class, InsightActuatorAutoConfiguration.class))
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output).doesNotContain(NOTHING);
+    }
+
+    @Lazy
+    static class LazyUser {
+        LazyUser(@RpcReference GreetingService greetings) {}
+    }
+
+    static class ProviderUser {
+        @RpcReference
+        ObjectProvider<GreetingService> greetings;
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class FactoryMethodUser {
+        @Bean
+        @Lazy
+        StringBuilder text(@RpcReference GreetingService greetings) {
+            return new StringBuilder(greetings.greet("Ada"));
+        }
+    }
+
+    static class ClientUser {
+        ClientUser(RpcClient client) {}
     }
 
     @Configuration(proxyBeanMethods = false)
