@@ -10,16 +10,12 @@ import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.core.annotation.AliasFor;
-import tern.rpc.spring.autoconfigure.RpcAutoConfiguration;
-import tern.rpc.spring.autoconfigure.RpcClientAutoConfiguration;
-import tern.rpc.spring.autoconfigure.RpcMetricsAutoConfiguration;
-import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
 
 /**
- * Configures a test of a few services and components. Spring Boot's auto-configuration is limited to Tern. References
- * call the
- * test's server in memory ({@code rpc.client.url=local}). The server also listens on a free port. Missing beans
- * can be replaced, for example with {@code @MockitoBean}.
+ * Configures a test of a few services and components. Spring Boot's auto-configuration is limited to Tern. All references
+ * call the test's server in memory ({@code rpc.client.url=local}), whatever addresses the application sets for its
+ * services. The server also listens on a free port, and is in no registry. Missing beans can be replaced, for example
+ * with {@code @MockitoBean}.
  *
  * <pre>{@code
  * @RpcTest({PoliteGreetings.class, Visitor.class})
@@ -36,13 +32,14 @@ import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
 @Target(ElementType.TYPE)
 @SpringBootTest(
         webEnvironment = WebEnvironment.NONE,
-        properties = {"rpc.client.url=local", "rpc.server.port=0", "rpc.server.shutdown-timeout=1s"})
-@ImportAutoConfiguration({
-    RpcAutoConfiguration.class,
-    RpcMetricsAutoConfiguration.class,
-    RpcClientAutoConfiguration.class,
-    RpcServerAutoConfiguration.class
-})
+        properties = {
+            "rpc.client.url=local",
+            "rpc.client.registry=",
+            "rpc.server.port=0",
+            "rpc.server.registry=",
+            "rpc.server.shutdown-timeout=1s"
+        })
+@ImportAutoConfiguration
 public @interface RpcTest {
 
     /** The classes of the services and components to test. There is no component scan. */

@@ -3,13 +3,23 @@ package tern.rpc.test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.Mockito.when;
 
+import java.util.Map;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationContextInitializer;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.MapPropertySource;
 import org.springframework.stereotype.Component;
+import org.springframework.test.context.ContextConfiguration;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
@@ -69,6 +79,112 @@ class RpcTestTest {
         }
     }
 
+    @Nested
+    @RpcTest({Clerk.class, Visitor.class, AddressedVisitor.class})
+    @ContextConfiguration(initializers = SettingsOfTheApplication.class)
+    class WithAddressesOfTheApplication {
+
+        @Test
+        void allReferencesCallTheServerOfTheTest(
+                @Autowired Visitor visitor, @Autowired AddressedVisitor addressedVisitor) {
+            assertThat(visitor.enter()).isEqualTo("Good day, Ada");
+            assertThat(addressedVisitor.desk.greet("Eve")).isEqualTo("Good day, Eve");
+        }
+
+        /** The application would not start with a registry, because its module is not on the class path. */
+        @Test
+        void applicationUsesNoRegistry(@Autowired ApplicationContext context) {
+            assertThat(context.getEnvironment().getProperty("rpc.server.registry")).isEmpty();
+            assertThat(context.getEnvironment().getProperty("rpc.client.registry")).isEmpty();
+        }
+    }
+
+    @Nested
+    @RpcTest({Visitor.class, AddressedVisitor.class})
+    @ContextConfiguration(initializers = SettingsOfTheApplication.class)
+    class WithAScriptedProviderAndAddressesOfTheApplication {
+
+        @RegisterExtension
+        static final ScriptedProvider provider = ScriptedProvider.of(Desk.class);
+
+        @DynamicPropertySource
+        static void address(DynamicPropertyRegistry properties) {
+            properties.add("rpc.client.url", provider::address);
+        }
+
+        @Test
+        void allReferencesCallTheProvider(@Autowired Visitor visitor, @Autowired AddressedVisitor addressedVisitor) {
+            provider.on("greet").answer("first").answer("second");
+
+            assertThat(visitor.enter()).isEqualTo("first");
+            assertThat(addressedVisitor.desk.greet("Eve")).isEqualTo("second");
+        }
+    }
+
+    @Nested
+    @RpcTest({Clerk.class, Visitor.class})
+    @ContextConfiguration(initializers = SettingsOfTheApplication.class)
+    class WithAnAddressOfTheTest {
+
+        @RegisterExtension
+        static final ScriptedProvider provider = ScriptedProvider.of(Desk.class);
+
+        @DynamicPropertySource
+        static void address(DynamicPropertyRegistry properties) {
+            properties.add("rpc.client.services.desk.url", provider::address);
+        }
+
+        @Test
+        void itsReferenceCallsThisAddress(@Autowired Visitor visitor) {
+            provider.on("greet").answer("scripted");
+
+            assertThat(visitor.enter()).isEqualTo("scripted");
+        }
+    }
+
+    @Nested
+    @SpringBootTest(
+            classes = {Application.class, Clerk.class, Visitor.class, AddressedVisitor.class},
+            webEnvironment = WebEnvironment.NONE,
+            properties = {
+                "rpc.client.url=local",
+                "rpc.client.registry=",
+                "rpc.server.port=0",
+                "rpc.server.registry="
+            })
+    @ImportAutoConfiguration(RpcTestAddresses.class)
+    @ContextConfiguration(initializers = SettingsOfTheApplication.class)
+    class OfTheWholeApplication {
+
+        @Test
+        void allReferencesCallTheServerOfTheTest(
+                @Autowired Visitor visitor, @Autowired AddressedVisitor addressedVisitor) {
+            assertThat(visitor.enter()).isEqualTo("Good day, Ada");
+            assertThat(addressedVisitor.desk.greet("Eve")).isEqualTo("Good day, Eve");
+        }
+    }
+
+    /** Sets properties with the precedence of application.properties. */
+    static final class SettingsOfTheApplication
+            implements ApplicationContextInitializer<ConfigurableApplicationContext> {
+        @Override
+        public void initialize(ConfigurableApplicationContext context) {
+            context.getEnvironment()
+                    .getPropertySources()
+                    .addLast(new MapPropertySource(
+                            "application",
+                            Map.of(
+                                    "spring.application.name", "shop",
+                                    "rpc.client.services.desk.url", "127.0.0.1:1",
+                                    "rpc.client.registry", "zookeeper://127.0.0.1:1",
+                                    "rpc.server.registry[0]", "zookeeper://127.0.0.1:1")));
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {}
+
     public interface Desk {
         String greet(String name);
     }
@@ -79,6 +195,12 @@ class RpcTestTest {
         public String greet(String name) {
             return "Good day, " + name;
         }
+    }
+
+    @Component
+    static class AddressedVisitor {
+        @RpcReference(name = "addressed", url = "127.0.0.1:1")
+        Desk desk;
     }
 
     @Component

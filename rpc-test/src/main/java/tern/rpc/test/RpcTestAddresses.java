@@ -1,0 +1,64 @@
+package tern.rpc.test;
+
+import java.util.List;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
+import org.springframework.core.env.PropertySource;
+import org.springframework.core.env.StandardEnvironment;
+import tern.rpc.spring.RpcConnectionDetails;
+
+/**
+ * Sends the calls of all references to {@code rpc.client.url}. Without this configuration, {@code
+ * rpc.client.services.<name>.url} of the application and {@code @RpcReference(url)} would take precedence, and a test
+ * would call the real provider. An address or registry that the test itself sets for one service still takes precedence.
+ *
+ * <p>{@link RpcTest} imports this configuration. Tests with {@code @SpringBootTest} may import it with
+ * {@code @ImportAutoConfiguration}.
+ */
+// The addresses of containers take precedence, so their beans are defined first.
+@AutoConfiguration(
+        afterName = "org.springframework.boot.testcontainers.service.connection.ServiceConnectionAutoConfiguration")
+public final class RpcTestAddresses {
+
+    private static final ConfigurationPropertyName URL = ConfigurationPropertyName.of("rpc.client.url");
+
+    @Bean
+    RpcConnectionDetails rpcTestAddresses(Environment environment) {
+        return reference -> {
+            String service = "rpc.client.services." + reference;
+            if (isOfTest(environment, service + ".url") || isOfTest(environment, service + ".registry")) {
+                return List.of();
+            }
+            List<String> urls = Binder.get(environment)
+                    .bind(URL, Bindable.listOf(String.class))
+                    .orElseGet(List::of);
+            // Connection details cannot name a registry.
+            return urls.stream().anyMatch(url -> url.matches("(zookeeper|file)://.*")) ? List.of() : urls;
+        };
+    }
+
+    /**
+     * Returns whether the test sets the property. Spring places the properties of a test before the system properties,
+     * and those of the application after them.
+     */
+    private static boolean isOfTest(Environment environment, String property) {
+        ConfigurationPropertyName name = ConfigurationPropertyName.adapt(property, '.');
+        for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
+            if (source.getUnderlyingSource() instanceof PropertySource<?> underlying
+                    && underlying.getName().equals(StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME)) {
+                return false;
+            }
+            if (source.getConfigurationProperty(name) != null
+                    || source.getConfigurationProperty(name.append("[0]")) != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+}
