@@ -1,8 +1,10 @@
 package tern.rpc.test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.mockito.Mockito.when;
 
+import jakarta.validation.constraints.NotBlank;
 import java.util.Map;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -11,6 +13,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.ssl.SslBundles;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.context.ApplicationContext;
@@ -22,10 +25,15 @@ import org.springframework.stereotype.Component;
 import org.springframework.test.context.ContextConfiguration;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
+import org.springframework.test.context.TestPropertySource;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
+import org.springframework.validation.annotation.Validated;
+import tern.rpc.RpcException;
+import tern.rpc.StatusCode;
 import tern.rpc.client.RpcClient;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
+import tools.jackson.databind.json.JsonMapper;
 
 /** Tests which beans a test slice contains. Also tests a scripted provider in an application. */
 @Timeout(120)
@@ -40,6 +48,46 @@ class RpcTestTest {
             assertThat(visitor.enter()).isEqualTo("Good day, Ada");
             assertThat(context.getBeanNamesForType(RpcClient.class)).hasSize(1);
             assertThat(context.getBeanDefinitionNames()).noneMatch(name -> name.contains("DataSource"));
+        }
+    }
+
+    @Nested
+    @RpcTest({ValidatingClerk.class, Visitor.class})
+    @TestPropertySource(
+            properties = {
+                "spring.jackson.property-naming-strategy=SNAKE_CASE",
+                "spring.ssl.bundle.pem.shop.truststore.type=PKCS12"
+            })
+    class WithSpringBootsOwnSettings {
+
+        @Test
+        void argumentsAreValidated(@Autowired Visitor visitor) {
+            assertThat(visitor.desk.greet("Ada")).isEqualTo("Good day, Ada");
+            assertThatThrownBy(() -> visitor.desk.greet(""))
+                    .isInstanceOfSatisfying(
+                            RpcException.class,
+                            failure -> assertThat(failure.code()).isEqualTo(StatusCode.INVALID_ARGUMENT));
+        }
+
+        @Test
+        void settingsOfJacksonAreUsed(@Autowired JsonMapper mapper) {
+            assertThat(mapper.writeValueAsString(new Greeted("Ada"))).isEqualTo("{\"first_name\":\"Ada\"}");
+        }
+
+        @Test
+        void bundlesAreKnown(@Autowired SslBundles bundles) {
+            assertThat(bundles.getBundleNames()).containsExactly("shop");
+        }
+    }
+
+    record Greeted(String firstName) {}
+
+    @RpcService
+    @Validated
+    static class ValidatingClerk implements Desk {
+        @Override
+        public String greet(String name) {
+            return "Good day, " + name;
         }
     }
 
@@ -186,7 +234,7 @@ class RpcTestTest {
     static class Application {}
 
     public interface Desk {
-        String greet(String name);
+        String greet(@NotBlank String name);
     }
 
     @RpcService

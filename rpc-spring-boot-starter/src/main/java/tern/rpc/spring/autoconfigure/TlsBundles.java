@@ -92,7 +92,12 @@ final class TlsBundles {
         SslBundles known = bundles.getIfAvailable();
         if (known == null) {
             throw new InvalidPropertyException(
-                    property, "'" + bundle + "'", "nothing, since the application has no SslBundles bean");
+                    property,
+                    property + " names the SSL bundle '" + bundle + "', but this application has no bean of type"
+                            + " SslBundles, because Spring Boot's SslAutoConfiguration is not active",
+                    "Remove the exclusion of SslAutoConfiguration. In a test slice, add"
+                            + " @ImportAutoConfiguration(SslAutoConfiguration.class).",
+                    null);
         }
         try {
             return known.getBundle(bundle);

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
 import org.springframework.boot.ssl.DefaultSslBundleRegistry;
@@ -33,6 +34,7 @@ import org.springframework.context.ApplicationContext;
 import tern.rpc.RpcException;
 import tern.rpc.ServerContext;
 import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 import tern.rpc.transport.TestAuthority;
@@ -98,6 +100,19 @@ class RpcTlsTest {
                 .run(there -> consumerOf(there)
                         .withPropertyValues("rpc.client.ssl.bundle=anonymous")
                         .run(here -> assertThat(greet(here)).isEqualTo("Hello Ada")));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rpc.server.ssl.bundle", "rpc.client.ssl.bundle", "rpc.client.services.x.ssl.bundle"})
+    void bundleWithoutSpringBootsAutoConfigurationIsExplained(String property) {
+        provider(Greeter.class).withPropertyValues(property + "=shop").run(there -> {
+            RpcStartException failure = StartFailures.causeOf(there.getStartupFailure());
+
+            assertThat(failure)
+                    .hasMessageStartingWith(property + " names the SSL bundle 'shop', but this application has no bean of"
+                            + " type SslBundles");
+            assertThat(failure.action()).contains("SslAutoConfiguration");
+        });
     }
 
     @Test
