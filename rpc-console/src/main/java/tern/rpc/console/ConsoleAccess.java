@@ -6,9 +6,9 @@ import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.EndpointAccessResolver;
 import org.springframework.boot.actuate.endpoint.EndpointId;
 import org.springframework.core.env.Environment;
-import org.springframework.core.env.Profiles;
 import tern.rpc.serialization.JsonFormat;
 import tern.rpc.server.RpcServer;
+import tern.rpc.spring.autoconfigure.ProductionProfiles;
 import tern.rpc.spring.autoconfigure.RpcConsoleProperties;
 
 /**
@@ -30,8 +30,9 @@ record ConsoleAccess(
         if (access.accessFor(ID, RpcConsoleEndpoint.DEFAULT_ACCESS) != Access.UNRESTRICTED) {
             return "The console only shows. management.endpoint.rpc-console.access=unrestricted lets it call, too.";
         }
-        if (environment.acceptsProfiles(Profiles.of("prod")) && !properties.callInProduction()) {
-            return "The profile prod is active, and rpc.console.call-in-production is not true.";
+        String profile = ProductionProfiles.activeIn(environment);
+        if (profile != null && !properties.callInProduction()) {
+            return "The profile " + profile + " is active, and rpc.console.call-in-production is not true.";
         }
         if (server.get() == null) {
             return "This application exports no services.";

@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.WebApplicationType;
@@ -235,21 +236,21 @@ class ConsoleExposureTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"SERVLET", "REACTIVE"})
-    void productionMustAcceptCallsByName(WebApplicationType web) {
+    @CsvSource({"SERVLET, prod", "REACTIVE, live"})
+    void productionMustAcceptCallsByName(WebApplicationType web, String profile) {
         try (ConfigurableApplicationContext there =
-                Consoles.start(web, Consoles.SHOWN, Consoles.CALLS, "spring.profiles.active=prod")) {
+                Consoles.start(web, Consoles.SHOWN, Consoles.CALLS, "spring.profiles.active=" + profile)) {
             Http.Answer answer = Http.of(there).call(Consoles.PATH + "/call", CALL);
 
             assertThat(answer.status()).isEqualTo(403);
-            assertThat(answer.json().path("error").asString()).contains("rpc.console.call-in-production");
+            assertThat(answer.json().path("error").asString()).contains("The profile " + profile + " is active, and rpc.console.call-in-production");
             assertThat(there.getBean(ShopApplication.Sales.class).greeted).hasValue(0);
         }
         try (ConfigurableApplicationContext there = Consoles.start(
                 web,
                 Consoles.SHOWN,
                 Consoles.CALLS,
-                "spring.profiles.active=prod",
+                "spring.profiles.active=" + profile,
                 "rpc.console.call-in-production=true")) {
             assertThat(Http.of(there).call(Consoles.PATH + "/call", CALL).status())
                     .isEqualTo(200);

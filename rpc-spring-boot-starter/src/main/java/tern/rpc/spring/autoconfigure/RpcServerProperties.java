@@ -37,7 +37,7 @@ import tern.rpc.transport.Token;
  * @param allowedHosts Host names that HTTP requests may use for this server, without ports, such as orders.internal or
  *     *.shop.example. Default: every name.
  * @param acceptedWeaknesses Properties that are set on purpose although they make the server less safe. If the profile
- *     prod is active, the application starts only if all of them are listed here.
+ *     prod, production, live or prd is active, the application starts only if all of them are listed here.
  * @param ssl TLS on the port.
  * @param http HTTP requests whose bodies are not JSON.
  * @param cors Calls from web pages of other origins.

@@ -6,7 +6,6 @@ import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.env.Environment;
-import org.springframework.core.env.Profiles;
 import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.settings.InvalidPropertyException;
@@ -20,7 +19,6 @@ final class WeakenedSettings {
 
     private static final Logger LOG = LoggerFactory.getLogger(WeakenedSettings.class);
     private static final String ACCEPTED = "rpc.server.accepted-weaknesses";
-    private static final String PRODUCTION = "prod";
 
     /**
      * A setting that can weaken the server's protection.
@@ -45,7 +43,7 @@ final class WeakenedSettings {
     /**
      * Finds the settings that weaken the server's protection.
      *
-     * @throws RpcStartException if the profile prod is active and one of these settings is not accepted
+     * @throws RpcStartException if a production profile is active and one of these settings is not accepted
      * @throws InvalidPropertyException if a property listed as accepted cannot weaken the server at all
      */
     static WeakenedSettings of(RpcServerProperties server, RpcLimitsProperties limits, Environment environment) {
@@ -57,10 +55,11 @@ final class WeakenedSettings {
             }
         }
         List<Weakness> inForce = known.stream().filter(Weakness::inForce).toList();
-        if (environment.acceptsProfiles(Profiles.of(PRODUCTION))) {
+        String profile = ProductionProfiles.activeIn(environment);
+        if (profile != null) {
             List<Weakness> surprising = new ArrayList<>(inForce);
             surprising.removeIf(weakness -> server.acceptedWeaknesses().contains(weakness.property()));
-            refuse(surprising);
+            refuse(surprising, profile);
         }
         return new WeakenedSettings(inForce);
     }
@@ -90,10 +89,10 @@ final class WeakenedSettings {
         return new Weakness(property, "true", inForce, means);
     }
 
-    private static void refuse(List<Weakness> surprising) {
+    private static void refuse(List<Weakness> surprising, String profile) {
         if (!surprising.isEmpty()) {
             throw new RpcStartException(
-                    "the profile " + PRODUCTION + " is active, and " + ACCEPTED + " does not name " + joined(surprising)
+                    "the profile " + profile + " is active, and " + ACCEPTED + " does not name " + joined(surprising)
                             + ", which makes the server less safe",
                     "Remove the settings that are not intended, or set " + ACCEPTED + "="
                             + surprising.stream().map(Weakness::property).collect(Collectors.joining(",")) + ".",

@@ -8,6 +8,8 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -61,6 +63,24 @@ class WeakenedSettingsTest {
         assertThat(output.toString().split("These settings make the server less safe", -1))
                 .hasSize(2);
         assertThat(WEAK).allMatch(output.toString()::contains);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"production", "live", "prd", "eu,live"})
+    void otherNamesOfProductionCount(String profiles) {
+        String profile = profiles.substring(profiles.indexOf(',') + 1);
+        provider(Greeter.class)
+                .withPropertyValues("spring.profiles.active=" + profiles, WEAK.get(0))
+                .run(there -> assertThat(StartFailures.causeOf(there.getStartupFailure()))
+                        .hasMessageContaining("the profile " + profile + " is active"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"pre-prod", "production-like", "alive", "Test"})
+    void otherProfilesDoNotCount(String profile) {
+        provider(Greeter.class)
+                .withPropertyValues("spring.profiles.active=" + profile, WEAK.get(0))
+                .run(there -> assertThat(there).hasNotFailed());
     }
 
     @Test
