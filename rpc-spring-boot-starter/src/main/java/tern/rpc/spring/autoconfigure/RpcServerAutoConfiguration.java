@@ -88,11 +88,19 @@ public final class RpcServerAutoConfiguration {
         customizers.orderedStream().forEach(customizer -> customizer.customize(server));
         builtIns.orderedStream().forEach(builtIn -> builtIn.addTo(server));
         settings.limits().applyTo(server);
-        if (json.getIfAvailable() != null
-                && settings.mayPagesCall(authorizers.stream().findAny().isPresent())) {
+        boolean authorized = authorizers.stream().findAny().isPresent();
+        if (json.getIfAvailable() != null && settings.mayPagesCall(authorized)) {
             LOG.warn("Pages in browsers of this network can call this server: it listens on all addresses, does not"
                     + " authenticate callers, and answers JSON under any host name. Set rpc.server.token,"
                     + " rpc.server.allowed-hosts or rpc.server.address");
+        }
+        if (!settings.identifiesCallers(authorized) && WebSecurity.isIn(beans)) {
+            int port = settings.transport().port();
+            LOG.warn(
+                    "Spring Security protects only the web port. Calls on {} do not pass its filter chain, and this"
+                            + " server does not authenticate callers. Set rpc.server.token, declare an RpcAuthorizer"
+                            + " such as AuthenticationAuthorizer, or set rpc.server.ssl.client-auth=need",
+                    port == 0 ? "the RPC port" : "the RPC port " + port);
         }
         try {
             return server.build();

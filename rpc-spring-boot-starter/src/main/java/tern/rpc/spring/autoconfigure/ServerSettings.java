@@ -161,13 +161,18 @@ record ServerSettings(
      * @param authorizers whether the server has authorizers
      */
     boolean mayPagesCall(boolean authorizers) {
+        return transport.address() == null && http.allowedHosts().isEmpty() && !identifiesCallers(authorizers);
+    }
+
+    /**
+     * Returns whether a caller needs a token, a certificate or the permission of an authorizer.
+     *
+     * @param authorizers whether the server has authorizers
+     */
+    boolean identifiesCallers(boolean authorizers) {
         boolean certificates =
                 transport.tls() != null && transport.tls().get().clientAuth() == tern.rpc.transport.Tls.ClientAuth.NEED;
-        return transport.address() == null
-                && http.allowedHosts().isEmpty()
-                && tokens.isEmpty()
-                && !authorizers
-                && !certificates;
+        return !tokens.isEmpty() || authorizers || certificates;
     }
 
     private static Cors cors(RpcServerProperties.Cors cors) {

@@ -102,6 +102,16 @@ class RpcTlsTest {
                         .run(here -> assertThat(greet(here)).isEqualTo("Hello Ada")));
     }
 
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void serverThatRequiresCertificatesNeedsNoWebSecurity(CapturedOutput output) {
+        withBundles(provider(Greeter.class, WebSecurityTest.ServletChain.class))
+                .withPropertyValues("rpc.server.ssl.bundle=server", "rpc.server.ssl.client-auth=need")
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output).doesNotContain(WebSecurityTest.WARNING);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"rpc.server.ssl.bundle", "rpc.client.ssl.bundle", "rpc.client.services.x.ssl.bundle"})
     void bundleWithoutSpringBootsAutoConfigurationIsExplained(String property) {

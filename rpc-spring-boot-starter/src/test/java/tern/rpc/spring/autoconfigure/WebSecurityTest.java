@@ -1,0 +1,91 @@
+package tern.rpc.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static tern.rpc.spring.autoconfigure.Applications.application;
+import static tern.rpc.spring.autoconfigure.Applications.provider;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.security.web.server.SecurityWebFilterChain;
+import tern.rpc.RpcAuthorizer;
+
+/** Tests the warning of an application in which Spring Security protects the web port but nothing the RPC port. */
+@ExtendWith(OutputCaptureExtension.class)
+class WebSecurityTest {
+
+    static final String WARNING = "Spring Security protects only the web port";
+
+    @ParameterizedTest
+    @ValueSource(classes = {ServletChain.class, ReactiveChain.class})
+    void filterChainWithoutProtectionOfTheRpcPortIsWarnedAbout(Class<?> chain, CapturedOutput output) {
+        provider(Greeter.class, chain).run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output)
+                .containsOnlyOnce(WARNING)
+                .contains("rpc.server.token", "RpcAuthorizer", "rpc.server.ssl.client-auth=need");
+    }
+
+    @Test
+    void applicationWithoutAFilterChainIsNotWarned(CapturedOutput output) {
+        provider(Greeter.class).run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output).doesNotContain(WARNING);
+    }
+
+    @Test
+    void applicationWithoutServicesIsNotWarned(CapturedOutput output) {
+        application(ServletChain.class).run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output).doesNotContain(WARNING);
+    }
+
+    @Test
+    void serverWithATokenIsProtected(CapturedOutput output) {
+        provider(Greeter.class, ServletChain.class)
+                .withPropertyValues("rpc.server.token=secret")
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output).doesNotContain(WARNING);
+    }
+
+    @Test
+    void serverWithAnAuthorizerIsProtected(CapturedOutput output) {
+        provider(Greeter.class, ServletChain.class, Authorizer.class)
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output).doesNotContain(WARNING);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class ServletChain {
+        @Bean
+        @Lazy
+        SecurityFilterChain chain() {
+            throw new AssertionError("the warning must not create the filter chain");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class ReactiveChain {
+        @Bean
+        SecurityWebFilterChain chain() {
+            return new SecurityWebFilterChain() {};
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Authorizer {
+        @Bean
+        RpcAuthorizer authorizer() {
+            return call -> null;
+        }
+    }
+}
