@@ -18,7 +18,9 @@ import tern.rpc.pool.Sizing;
 
 /**
  * Creates a Druid pool for {@code spring.datasource.url}. Its size limits and maximum wait are derived from the
- * target rate and latency ({@code rpc.slo}). Properties under {@code spring.datasource.druid} take precedence.
+ * target rate and latency ({@code rpc.slo}). Properties under {@code spring.datasource.druid} take precedence. With
+ * {@code rpc.pools.tuned=false}, the pool has only these properties and Druid's own defaults: Spring Boot would create
+ * the pool without the properties, and would create none if Druid is the only pool.
  */
 @AutoConfiguration(
         after = RpcPoolsAutoConfiguration.class,
@@ -37,7 +39,7 @@ public final class DruidPoolAutoConfiguration {
     }
 
     @Configuration(proxyBeanMethods = false)
-    @Conditional({DruidChosen.class, Tuned.class})
+    @Conditional(DruidChosen.class)
     @ConditionalOnMissingClass({
         "com.alibaba.druid.spring.boot4.autoconfigure.DruidDataSourceAutoConfigure",
         "com.alibaba.druid.spring.boot3.autoconfigure.DruidDataSourceAutoConfigure"

@@ -32,13 +32,25 @@ final class DruidTuning {
 
     /** Applies the settings. Must be called before the pool's {@code init} method. */
     void apply(DruidDataSource pool) {
+        pool.setName("druid");
+        if (origins.isTuned()) {
+            tune(pool);
+        }
+        origins.bind(PREFIX, pool);
+        check(pool);
+        if (String.valueOf(pool.getUrl()).startsWith(MARIADB)) {
+            tellDriver(pool, "connectTimeout", pool.getConnectTimeout());
+            tellDriver(pool, "socketTimeout", pool.getSocketTimeout());
+        }
+    }
+
+    private void tune(DruidDataSource pool) {
         Integer wanted = number("max-active");
         int max = wanted == null
                 ? Math.max(sizing.connections(), atLeastZero("min-idle"))
                 : PropertyCheck.between(PREFIX + ".max-active", wanted, 1, MAX_CONNECTIONS);
         Integer idle = number("min-idle");
         int minIdle = idle == null ? Math.min(max, sizing.connections()) : idle;
-        pool.setName("druid");
         pool.setMaxActive(max);
         pool.setMinIdle(minIdle);
         pool.setInitialSize(minIdle);
@@ -51,13 +63,7 @@ final class DruidTuning {
         pool.setMaxPoolPreparedStatementPerConnectionSize(STATEMENTS_PER_CONNECTION);
         pool.setValidationQuery("SELECT 1");
         pool.setTestWhileIdle(true);
-        origins.bind(PREFIX, pool);
-        check(pool);
         logTimeouts();
-        if (String.valueOf(pool.getUrl()).startsWith(MARIADB)) {
-            tellDriver(pool, "connectTimeout", pool.getConnectTimeout());
-            tellDriver(pool, "socketTimeout", pool.getSocketTimeout());
-        }
     }
 
     private void logTimeouts() {
@@ -84,7 +90,7 @@ final class DruidTuning {
     }
 
     private static void check(DruidDataSource pool) {
-        int max = pool.getMaxActive();
+        int max = PropertyCheck.between(PREFIX + ".max-active", pool.getMaxActive(), 1, MAX_CONNECTIONS);
         PropertyCheck.between(PREFIX + ".min-idle", pool.getMinIdle(), 0, max);
         PropertyCheck.between(PREFIX + ".initial-size", pool.getInitialSize(), 0, max);
         if (pool.getMaxWait() < -1) {

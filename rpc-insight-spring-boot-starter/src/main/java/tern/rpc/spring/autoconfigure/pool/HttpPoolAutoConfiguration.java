@@ -31,7 +31,8 @@ public final class HttpPoolAutoConfiguration {
     @Order(Ordered.HIGHEST_PRECEDENCE)
     ClientHttpRequestFactoryBuilderCustomizer<HttpComponentsClientHttpRequestFactoryBuilder> rpcHttpPoolCustomizer(
             RpcPoolsProperties properties, Sizing sizing, SettingOrigins origins, PoolSources sources) {
-        return new HttpPoolCustomizer(HttpPoolSettings.of(properties.http(), sizing), origins, sources);
+        return new HttpPoolCustomizer(
+                HttpPoolSettings.of(properties.http(), sizing, origins.isTuned()), origins, sources);
     }
 
     @Configuration(proxyBeanMethods = false)

@@ -1,9 +1,12 @@
 package tern.rpc.spring.autoconfigure.pool;
 
+import java.time.Duration;
 import java.util.List;
+import org.apache.hc.client5.http.config.RequestConfig;
 import org.apache.hc.client5.http.impl.ChainElement;
 import org.apache.hc.client5.http.impl.classic.HttpClientBuilder;
 import org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManager;
+import org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManagerBuilder;
 import org.apache.hc.core5.pool.PoolStats;
 import org.apache.hc.core5.util.Timeout;
 import org.springframework.boot.http.client.HttpComponentsClientHttpRequestFactoryBuilder;
@@ -13,7 +16,7 @@ import tern.rpc.pool.PoolSetting.Source;
 import tern.rpc.pool.PoolSetting.Use;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Sets Tern's limits in an HTTP client that Boot creates, and measures the client's exchanges. */
+/** Sets the application's and Tern's limits in an HTTP client that Boot creates, and measures the client's exchanges. */
 final class HttpPoolCustomizer
         implements ClientHttpRequestFactoryBuilderCustomizer<HttpComponentsClientHttpRequestFactoryBuilder> {
 
@@ -30,14 +33,27 @@ final class HttpPoolCustomizer
     @Override
     public HttpComponentsClientHttpRequestFactoryBuilder customize(
             HttpComponentsClientHttpRequestFactoryBuilder builder) {
-        HttpComponentsClientHttpRequestFactoryBuilder watched = builder.withHttpClientCustomizer(this::watch);
-        if (!origins.isTuned()) {
-            return watched;
+        return builder.withHttpClientCustomizer(this::watch)
+                .withConnectionManagerCustomizer(this::limit)
+                .withDefaultRequestConfigCustomizer(this::limitWait);
+    }
+
+    private void limit(PoolingHttpClientConnectionManagerBuilder pool) {
+        Integer total = settings.maxTotal();
+        if (total != null) {
+            pool.setMaxConnTotal(total);
         }
-        return watched.withConnectionManagerCustomizer(
-                        pool -> pool.setMaxConnTotal(settings.maxTotal()).setMaxConnPerRoute(settings.maxPerHost()))
-                .withDefaultRequestConfigCustomizer(
-                        request -> request.setConnectionRequestTimeout(Timeout.of(settings.maxWait())));
+        Integer perHost = settings.maxPerHost();
+        if (perHost != null) {
+            pool.setMaxConnPerRoute(perHost);
+        }
+    }
+
+    private void limitWait(RequestConfig.Builder request) {
+        Duration wait = settings.maxWait();
+        if (wait != null) {
+            request.setConnectionRequestTimeout(Timeout.of(wait));
+        }
     }
 
     private void watch(HttpClientBuilder client) {
@@ -55,19 +71,27 @@ final class HttpPoolCustomizer
         PoolStats now = pool.getTotalStats();
         int total = pool.getMaxTotal();
         int perHost = pool.getDefaultMaxPerRoute();
+        Duration wait = settings.maxWait();
         return exchanges
                 .borrowings()
                 .into(PoolSnapshot.builder(name, PoolKind.HTTP, total))
                 .hosts(Math.min(total, perHost), exchanges.hosts())
                 .now(now.getLeased(), now.getAvailable(), now.getPending())
-                .waitLimit(origins.isTuned() ? settings.maxWait() : PoolSnapshot.UNKNOWN)
+                .waitLimit(wait == null ? PoolSnapshot.UNKNOWN : wait)
                 .settings(List.of(
                         origins.setting(HttpPoolSettings.PREFIX + ".max-total", total, otherwise, Use.MAX)
                                 .accepting(PoolSources.SIZES),
                         origins.setting(HttpPoolSettings.PREFIX + ".max-per-host", perHost, otherwise, Use.MAX_PER_HOST)
                                 .accepting(PoolSources.SIZES),
                         origins.setting(
-                                HttpPoolSettings.PREFIX + ".max-wait", settings.maxWait(), otherwise, Use.WAIT_LIMIT)))
+                                HttpPoolSettings.PREFIX + ".max-wait",
+                                wait == null
+                                        ? RequestConfig.DEFAULT
+                                                .getConnectionRequestTimeout()
+                                                .toDuration()
+                                        : wait,
+                                otherwise,
+                                Use.WAIT_LIMIT)))
                 .build();
     }
 }

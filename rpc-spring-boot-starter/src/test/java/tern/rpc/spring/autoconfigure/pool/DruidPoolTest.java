@@ -128,13 +128,44 @@ class DruidPoolTest {
     }
 
     @Test
-    void bootsGenericPoolIsMadeWhenTuningIsOff() {
+    void withoutTuningDruidsOwnValuesHold() {
         application().withPropertyValues(DRUID, "rpc.pools.tuned=false").run(there -> {
-            // Druid's own default is 8.
-            assertThat(there.getBean(DruidDataSource.class).getMaxActive()).isEqualTo(8);
+            DruidDataSource druid = there.getBean(DruidDataSource.class);
+
+            assertThat(druid.getMaxActive()).isEqualTo(8);
+            assertThat(druid.getMinIdle()).isZero();
+            assertThat(druid.getInitialSize()).isZero();
+            assertThat(druid.getMaxWait()).isEqualTo(-1);
             // Pools are measured even if Tern does not tune them.
-            assertThat(pool(there, "dataSource").max()).isEqualTo(8);
+            assertThat(setting(pool(there, "druid"), "spring.datasource.druid.max-active"))
+                    .isEqualTo("8 (LIBRARY)");
         });
+    }
+
+    @Test
+    void withoutTuningTheApplicationsOwnSettingsHold() {
+        application()
+                .withPropertyValues(
+                        DRUID,
+                        "rpc.pools.tuned=false",
+                        "spring.datasource.druid.max-active=3",
+                        "spring.datasource.druid.max-wait=700")
+                .run(there -> {
+                    assertThat(there.getBean(DruidDataSource.class).getMaxActive())
+                            .isEqualTo(3);
+                    assertThat(there.getBean(DruidDataSource.class).getMaxWait())
+                            .isEqualTo(700);
+                    assertThat(setting(pool(there, "druid"), "spring.datasource.druid.max-active"))
+                            .isEqualTo("3 (USER)");
+                });
+    }
+
+    @Test
+    void withoutTuningTheOnlyPoolIsCreated() {
+        application()
+                .withClassLoader(new FilteredClassLoader(HikariDataSource.class))
+                .withPropertyValues("rpc.pools.tuned=false")
+                .run(there -> assertThat(there).hasSingleBean(DruidDataSource.class));
     }
 
     @Configuration(proxyBeanMethods = false)

@@ -194,9 +194,31 @@ class HttpPoolTest {
             client(there);
 
             assertThat(there.getBean(HttpClientSettings.class).readTimeout()).isNull();
+            assertThat(setting(pool(there, "http"), "rpc.pools.http.max-total")).isEqualTo("25 (LIBRARY)");
             assertThat(setting(pool(there, "http"), "rpc.pools.http.max-per-host"))
                     .isEqualTo("5 (LIBRARY)");
+            assertThat(setting(pool(there, "http"), "rpc.pools.http.max-wait")).isEqualTo("180s (LIBRARY)");
         });
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "max-total=7, 7 (USER), 7 (LIBRARY), 180s (LIBRARY)",
+        "max-per-host=3, 25 (LIBRARY), 3 (USER), 180s (LIBRARY)",
+        "max-per-host=40, 40 (LIBRARY), 40 (USER), 180s (LIBRARY)",
+        "max-wait=2s, 25 (LIBRARY), 5 (LIBRARY), 2s (USER)",
+    })
+    void withoutTuningTheApplicationsOwnSettingsHold(String property, String total, String perHost, String wait) {
+        application()
+                .withPropertyValues("rpc.pools.tuned=false", "rpc.pools.http." + property)
+                .run(there -> {
+                    client(there);
+
+                    PoolSnapshot pool = pool(there, "http");
+                    assertThat(setting(pool, "rpc.pools.http.max-total")).isEqualTo(total);
+                    assertThat(setting(pool, "rpc.pools.http.max-per-host")).isEqualTo(perHost);
+                    assertThat(setting(pool, "rpc.pools.http.max-wait")).isEqualTo(wait);
+                });
     }
 
     @Test
