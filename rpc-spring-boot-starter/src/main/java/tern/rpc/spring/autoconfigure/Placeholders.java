@@ -1,11 +1,22 @@
 package tern.rpc.spring.autoconfigure;
 
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.env.Environment;
 import org.springframework.util.PlaceholderResolutionException;
 import tern.rpc.settings.RpcStartException;
 
 /** Replaces placeholders in annotations. */
 final class Placeholders {
+
+    /** Matches the name of the property in a placeholder. */
+    private static final Pattern NAME = Pattern.compile("\\$\\{([^:{}$]+)[:}]");
 
     private Placeholders() {}
 
@@ -14,10 +25,11 @@ final class Placeholders {
      *
      * @param attribute the attribute and its place, for the error message, such as
      *     {@code @RpcService(group) of bean 'orders'}
-     * @throws RpcStartException if there is no property for a placeholder
+     * @throws RpcStartException if there is no property for a placeholder, or if YAML has changed the property's text
      */
     static String resolve(ConfigurableBeanFactory beans, String text, String attribute) {
         try {
+            checkUnchanged(beans, text, attribute);
             String resolved = beans.resolveEmbeddedValue(text);
             return resolved == null ? "" : resolved;
         } catch (PlaceholderResolutionException e) {
@@ -27,5 +39,31 @@ final class Placeholders {
                     "Set the property " + name + ", or give the placeholder a default value: ${" + name + ":…}.",
                     e);
         }
+    }
+
+    private static void checkUnchanged(ConfigurableBeanFactory beans, String text, String attribute) {
+        NAME.matcher(text).results().map(name -> name.group(1)).forEach(name -> {
+            ConfigurationProperty property = property(beans, name);
+            YamlText changed = property == null ? null : YamlText.changedBy(property);
+            if (changed != null) {
+                throw new RpcStartException(
+                        attribute + " is '" + text + "', but the property " + name + " " + changed.problem(),
+                        changed.action(),
+                        null);
+            }
+        });
+    }
+
+    private static @Nullable ConfigurationProperty property(ConfigurableBeanFactory beans, String name) {
+        Environment environment =
+                beans.getBean(ConfigurableApplicationContext.ENVIRONMENT_BEAN_NAME, Environment.class);
+        ConfigurationPropertyName adapted = ConfigurationPropertyName.adapt(name, '.');
+        for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
+            ConfigurationProperty property = source.getConfigurationProperty(adapted);
+            if (property != null) {
+                return property;
+            }
+        }
+        return null;
     }
 }

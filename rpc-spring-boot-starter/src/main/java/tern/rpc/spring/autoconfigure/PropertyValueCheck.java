@@ -18,8 +18,8 @@ import tern.rpc.transport.Token;
 /**
  * Rejects values of Tern's properties that Spring would silently replace with other values, or that would silently
  * remove a protection. A placeholder without a property would stay in the value as text. Everyone who knows the
- * configuration file would then know the token. YAML may read a token without quotes as a number that differs from the
- * text in the file. The error messages do not contain the values.
+ * configuration file would then know the token. YAML may read a text without quotes as a number or boolean that differs
+ * from the text in the file. The error messages contain no tokens.
  */
 final class PropertyValueCheck {
 
@@ -32,6 +32,9 @@ final class PropertyValueCheck {
             ConfigurationPropertyName.of("rpc.server.allowed-hosts"), "one host name or more",
             ConfigurationPropertyName.of("rpc.server.cors.allowed-headers"), "one header or more",
             ConfigurationPropertyName.of("rpc.server.ssl.client-auth"), "none, want or need");
+
+    /** A property that is a text for the keyword {@code adaptive}. All of its other values are numbers. */
+    private static final String NUMBER_AS_TEXT = "max-concurrency";
 
     private static final String OWN_PORT = "local.rpc.port";
 
@@ -82,13 +85,28 @@ final class PropertyValueCheck {
             if (expected != null && replaced.isBlank()) {
                 throw new InvalidPropertyException(name.toString(), "empty", expected);
             }
-        } else if (value != null && known.typeOf(name) == Token.class) {
+        } else if (value != null) {
+            checkText(name, property, value);
+        }
+    }
+
+    /** Checks that a value which YAML did not read as a text has the same text as in the file. */
+    private void checkText(ConfigurationPropertyName name, ConfigurationProperty property, Object value) {
+        Class<?> type = known.typeOf(name);
+        if (type == Token.class) {
             throw new InvalidPropertyException(
                     name.toString(),
-                    name + " is not a text but a " + (value instanceof Boolean ? "boolean" : "number")
+                    name + " " + YamlText.kind(value)
                             + ", which may differ from what the file shows: YAML reads 012345 as 5349",
                     "Put the token in quotes.",
                     null);
+        }
+        YamlText changed = type == String.class && !name.toString().endsWith(NUMBER_AS_TEXT)
+                ? YamlText.changedBy(property)
+                : null;
+        if (changed != null) {
+            throw new InvalidPropertyException(
+                    name.toString(), name + " " + changed.problem(), changed.action(), null);
         }
     }
 

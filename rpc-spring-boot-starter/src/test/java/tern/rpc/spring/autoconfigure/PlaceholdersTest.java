@@ -133,4 +133,22 @@ class PlaceholdersTest {
                         .hasMessageEndingWith(
                                 " of " + Versioned.class.getName() + " is '${nover}', but there is no property nover"));
     }
+
+    @Test
+    void textThatYamlChangesStopsTheStart() throws Exception {
+        PropertyValueCheckTest.with(provider(Versioned.class), PropertyValueCheckTest.yaml("nover: 1.10"))
+                .run(there -> {
+                    RpcStartException failure = StartFailures.causeOf(there.getStartupFailure());
+                    assertThat(failure)
+                            .hasMessageEndingWith(" is '${nover}', but the property nover is not a text but a number,"
+                                    + " which differs from what the file shows: YAML reads 1.10 as 1.1");
+                    assertThat(failure.action()).isEqualTo("Put the value in quotes: '1.10'.");
+                });
+    }
+
+    @Test
+    void textThatYamlKeepsIsAccepted() throws Exception {
+        PropertyValueCheckTest.with(provider(Versioned.class), PropertyValueCheckTest.yaml("nover: 2"))
+                .run(there -> assertThat(there).hasNotFailed());
+    }
 }

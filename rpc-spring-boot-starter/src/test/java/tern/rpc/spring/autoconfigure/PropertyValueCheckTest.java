@@ -97,6 +97,50 @@ class PropertyValueCheckTest {
         });
     }
 
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            rpc.client.services.orders.version: 1.10             | number  | 1.10 | 1.1
+            rpc.client.services.orders.group: on                 | boolean | on   | true
+            rpc.client.services.orders.tag: 010                  | number  | 010  | 8
+            rpc.client.services.orders.hash-key: No              | boolean | No   | false
+            rpc.client.zone: 0x10                                | number  | 0x10 | 16
+            rpc.client: {zone: 1_000, timeout: 5s}               | number  | 1_000 | 1000
+            rpc.server.advertise.zone: 1e3  # the first one      | number  | 1e3  | 1000.0
+            rpc.client.services.orders.provided-by: [shop, 010]  | number  | 010  | 8
+            """)
+    void textThatYamlChangesStopsTheStart(String line, String kind, String written, String read) throws Exception {
+        with(provider(Greeter.class), yaml("spring.application.name: shop\n" + line))
+                .run(there -> {
+                    RpcStartException failure = StartFailures.causeOf(there.getStartupFailure());
+                    assertThat(failure)
+                            .hasMessageEndingWith(" is not a text but a " + kind
+                                    + ", which differs from what the file shows: YAML reads " + written + " as " + read);
+                    assertThat(failure.action()).isEqualTo("Put the value in quotes: '" + written + "'.");
+                });
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            rpc.client.services.orders.version: 2           | 2
+            rpc.client.services.orders.version: 1.5         | 1.5
+            rpc.client.services.orders.version: '1.10'      | 1.10
+            rpc.client.services.orders.version: 1.10.2      | 1.10.2
+            rpc.client.services.orders: {version: true}     | true
+            """)
+    void textThatYamlKeepsIsAccepted(String line, String version) throws Exception {
+        with(provider(Greeter.class), yaml(line))
+                .run(there -> assertThat(there.getBean(RpcClientProperties.class).services())
+                        .extractingByKey("orders")
+                        .extracting(RpcClientProperties.Service::version)
+                        .isEqualTo(version));
+    }
+
+    @Test
+    void numberThatMayAlsoBeAKeywordIsAccepted() throws Exception {
+        with(provider(Greeter.class), yaml("rpc.server.max-concurrency: 1_000"))
+                .run(there -> assertThat(there).hasNotFailed());
+    }
+
     @Test
     void quotedNumberInYamlIsAToken() throws Exception {
         with(provider(Greeter.class), yaml("rpc.server.token: ['012345', abc]"))
@@ -104,13 +148,13 @@ class PropertyValueCheckTest {
                         .containsExactly(Token.of("012345"), Token.of("abc")));
     }
 
-    private static PropertySource<?> yaml(String text) throws Exception {
+    static PropertySource<?> yaml(String text) throws Exception {
         List<PropertySource<?>> sources = new YamlPropertySourceLoader()
                 .load("application.yaml", new ByteArrayResource(text.getBytes(StandardCharsets.UTF_8)));
         return sources.get(0);
     }
 
-    private static ApplicationContextRunner with(ApplicationContextRunner runner, PropertySource<?> source) {
+    static ApplicationContextRunner with(ApplicationContextRunner runner, PropertySource<?> source) {
         return runner.withInitializer(
                 context -> context.getEnvironment().getPropertySources().addLast(source));
     }

@@ -1,0 +1,67 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.origin.Origin;
+import org.springframework.boot.origin.PropertySourceOrigin;
+import org.springframework.boot.origin.TextResourceOrigin;
+import org.springframework.boot.origin.TextResourceOrigin.Location;
+import org.springframework.core.io.Resource;
+
+/**
+ * A text without quotes in a YAML file that YAML reads as a number or boolean with another text. YAML reads 1.10 as 1.1,
+ * on as true, and 010 as 8.
+ */
+record YamlText(String written, Object read) {
+
+    /** Matches the end of a number or boolean in YAML, also inside of a list or map in one line. */
+    private static final Pattern END_OF_SCALAR = Pattern.compile("[\\s,\\]}]");
+
+    /** Returns the text in the file and the value, or null if they are the same or if the value is from elsewhere. */
+    static @Nullable YamlText changedBy(ConfigurationProperty property) {
+        Object read = property.getValue();
+        String written = read instanceof CharSequence ? null : written(property);
+        return written == null || written.equals(read.toString()) ? null : new YamlText(written, read);
+    }
+
+    private static @Nullable String written(ConfigurationProperty property) {
+        Origin origin = property.getOrigin();
+        while (origin instanceof PropertySourceOrigin wrapper) {
+            origin = wrapper.getOrigin();
+        }
+        if (!(origin instanceof TextResourceOrigin place)) {
+            return null;
+        }
+        Resource file = place.getResource();
+        Location location = place.getLocation();
+        if (file == null || location == null) {
+            return null;
+        }
+        try (BufferedReader reader =
+                new BufferedReader(new InputStreamReader(file.getInputStream(), StandardCharsets.UTF_8))) {
+            String line = reader.lines().skip(location.getLine()).findFirst().orElse("");
+            return END_OF_SCALAR.split(line.substring(Math.min(location.getColumn(), line.length())), 2)[0];
+        } catch (IOException | UncheckedIOException e) {
+            return null; // Spring has read the file before. If it has disappeared since, the value is accepted.
+        }
+    }
+
+    /** Returns the first part of an error message: the kind of value that YAML found in place of the text. */
+    static String kind(Object read) {
+        return "is not a text but a " + (read instanceof Boolean ? "boolean" : "number");
+    }
+
+    String problem() {
+        return kind(read) + ", which differs from what the file shows: YAML reads " + written + " as " + read;
+    }
+
+    String action() {
+        return "Put the value in quotes: '" + written + "'.";
+    }
+}
