@@ -2,10 +2,13 @@ package tern.rpc.spring.autoconfigure;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
@@ -38,6 +41,8 @@ final class PropertyValueCheck {
 
     private static final String OWN_PORT = "local.rpc.port";
 
+    private static final Pattern SERVICE_LINK = Pattern.compile("(tcp|udp|sctp)://\\S+");
+
     private final Environment environment;
     private final KnownProperties known;
     private final List<ConfigurationPropertySource> earlier = new ArrayList<>();
@@ -65,8 +70,11 @@ final class PropertyValueCheck {
 
     private boolean isKnown(ConfigurationPropertySource source, ConfigurationPropertyName name) {
         boolean ours = known.roots().stream().anyMatch(root -> root.isAncestorOf(name));
-        boolean variable = source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource;
-        return ours && (variable ? known.containsVariable(name) : known.contains(name));
+        return ours && (hasVariables(source) ? known.containsVariable(name) : known.contains(name));
+    }
+
+    private static boolean hasVariables(@Nullable ConfigurationPropertySource source) {
+        return source != null && source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource;
     }
 
     /** Returns whether an earlier source sets the property or, for an entry of a list, the list. */
@@ -78,15 +86,38 @@ final class PropertyValueCheck {
     }
 
     private void check(ConfigurationPropertyName name, @Nullable ConfigurationProperty property) {
-        Object value = property == null ? null : property.getValue();
+        if (property == null) {
+            return;
+        }
+        Object value = property.getValue();
         if (value instanceof CharSequence text) {
+            checkServiceLink(name, property, text.toString());
             String replaced = checkPlaceholders(name, text.toString());
             String expected = NEVER_BLANK.get(name);
             if (expected != null && replaced.isBlank()) {
                 throw new InvalidPropertyException(name.toString(), "empty", expected);
             }
-        } else if (value != null) {
+        } else {
             checkText(name, property, value);
+        }
+    }
+
+    /**
+     * Rejects the variable that Kubernetes sets for a Service such as {@code rpc-server}. It has the name of our
+     * property, but the value is an address.
+     */
+    private static void checkServiceLink(
+            ConfigurationPropertyName name, ConfigurationProperty property, String text) {
+        if (hasVariables(property.getSource())
+                && name.getLastElement(Form.UNIFORM).equals("port")
+                && SERVICE_LINK.matcher(text).matches()) {
+            String variable = name.toString().toUpperCase(Locale.ROOT).replace('.', '_');
+            String service = variable.replaceFirst("_PORT$", "").toLowerCase(Locale.ROOT).replace('_', '-');
+            throw new InvalidPropertyException(
+                    name.toString(),
+                    name + " is " + text + ", because " + variable + " comes from a Kubernetes Service named " + service,
+                    "Set enableServiceLinks: false in the specification of the pod, or rename the Service.",
+                    null);
         }
     }
 

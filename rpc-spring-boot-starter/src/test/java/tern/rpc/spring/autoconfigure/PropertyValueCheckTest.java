@@ -1,6 +1,7 @@
 package tern.rpc.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static tern.rpc.spring.autoconfigure.Applications.application;
 import static tern.rpc.spring.autoconfigure.Applications.provider;
 
 import java.nio.charset.StandardCharsets;
@@ -14,6 +15,8 @@ import org.springframework.boot.env.YamlPropertySourceLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.PropertySource;
+import org.springframework.core.env.StandardEnvironment;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.core.io.ByteArrayResource;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.transport.Token;
@@ -123,7 +126,7 @@ class PropertyValueCheckTest {
     @CsvSource(delimiter = '|', textBlock = """
             rpc.client.services.orders.version: 2           | 2
             rpc.client.services.orders.version: 1.5         | 1.5
-            rpc.client.services.orders.version: '1.10'      | 1.10
+            rpc.client.services.orders.version: "1.10"      | 1.10
             rpc.client.services.orders.version: 1.10.2      | 1.10.2
             rpc.client.services.orders: {version: true}     | true
             """)
@@ -139,6 +142,39 @@ class PropertyValueCheckTest {
     void numberThatMayAlsoBeAKeywordIsAccepted() throws Exception {
         with(provider(Greeter.class), yaml("rpc.server.max-concurrency: 1_000"))
                 .run(there -> assertThat(there).hasNotFailed());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "RPC_SERVER_PORT, rpc.server.port, rpc-server",
+        "RPC_SERVER_ADVERTISE_PORT, rpc.server.advertise.port, rpc-server-advertise",
+    })
+    void portThatKubernetesSetsForAServiceStopsTheStart(String variable, String property, String service) {
+        withVariables(Map.of(variable, "tcp://10.0.0.5:20880")).run(there -> {
+            RpcStartException failure = StartFailures.causeOf(there.getStartupFailure());
+            assertThat(failure)
+                    .hasMessage(property + " is tcp://10.0.0.5:20880, because " + variable
+                            + " comes from a Kubernetes Service named " + service);
+            assertThat(failure.action())
+                    .isEqualTo("Set enableServiceLinks: false in the specification of the pod, or rename the Service.");
+        });
+    }
+
+    @Test
+    void portThatKubernetesSetsMayBeOverridden() {
+        withVariables(Map.of("RPC_SERVER_PORT", "tcp://10.0.0.5:20880"))
+                .withPropertyValues("rpc.server.port=0")
+                .run(there -> assertThat(there).hasNotFailed());
+    }
+
+    private static ApplicationContextRunner withVariables(Map<String, Object> variables) {
+        return application(Greeter.class)
+                .withInitializer(context -> context.getEnvironment()
+                        .getPropertySources()
+                        .replace(
+                                StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
+                                new SystemEnvironmentPropertySource(
+                                        StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME, variables)));
     }
 
     @Test
