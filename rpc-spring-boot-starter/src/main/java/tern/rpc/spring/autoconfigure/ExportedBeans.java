@@ -52,6 +52,28 @@ final class ExportedBeans {
             "org.aopalliance",
             "org.aspectj");
 
+    /**
+     * The prefixes of packages of libraries. Their interfaces, such as {@code reactor.core.Disposable}, are exported
+     * only if the annotation names them, or if the class itself has the same prefix.
+     */
+    private static final Set<String> LIBRARIES = Set.of(
+            "com.fasterxml",
+            "com.google",
+            "io.grpc",
+            "io.micrometer",
+            "io.netty",
+            "io.opentelemetry",
+            "org.apache",
+            "org.hibernate",
+            "org.quartz",
+            "org.reactivestreams",
+            "org.slf4j",
+            "reactor",
+            "tools.jackson");
+
+    /** The prefix of the service interfaces in Dubbo's samples and tests. */
+    private static final String DUBBO = "org.apache.dubbo";
+
     private final ConfigurableListableBeanFactory beans;
     private final Map<ServiceKey, String> beanNames = new LinkedHashMap<>();
     private final List<ServiceExport> exports = new ArrayList<>();
@@ -173,12 +195,12 @@ final class ExportedBeans {
         Set<Class<?>> services =
                 // The returned set may be immutable, so it is copied.
                 new LinkedHashSet<>(ClassUtils.getAllInterfacesForClassAsSet(own));
-        services.removeIf(type -> isForeign(type) || !hasMethods(type));
+        services.removeIf(type -> isForeign(type) || isOfLibrary(type, own) || !hasMethods(type));
         if (services.isEmpty()) {
             throw new RpcStartException(
                     "Bean '" + name + "' is an @RpcService, but " + own.getName() + " implements no service interface",
-                    "Implement an interface of your own; where a @Bean method returns another type, let it return the"
-                            + " class.",
+                    "Implement an interface of your own, or name an interface of a library in @RpcService(interfaces)."
+                            + " Where a @Bean method returns another type, let it return the class.",
                     null);
         }
         return services;
@@ -186,7 +208,15 @@ final class ExportedBeans {
 
     /** Returns whether the type belongs to Java or to a framework and is therefore not a service of the application. */
     static boolean isForeign(Class<?> type) {
-        return FOREIGN.stream().anyMatch(root -> type.getName().startsWith(root + "."));
+        return FOREIGN.stream().anyMatch(root -> isIn(root, type));
+    }
+
+    private static boolean isOfLibrary(Class<?> type, Class<?> own) {
+        return !isIn(DUBBO, type) && LIBRARIES.stream().anyMatch(root -> isIn(root, type) && !isIn(root, own));
+    }
+
+    private static boolean isIn(String root, Class<?> type) {
+        return type.getName().startsWith(root + ".");
     }
 
     /** Returns whether the interface has methods. Marker interfaces have none and are not exported. */

@@ -5,9 +5,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static tern.rpc.spring.autoconfigure.Applications.consumerOf;
 import static tern.rpc.spring.autoconfigure.Applications.provider;
 
+import com.google.protobuf.RpcCallback;
+import io.micrometer.core.instrument.Clock;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MockClock;
+import io.micrometer.core.instrument.binder.MeterBinder;
 import java.io.Serializable;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.shop.Till;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -30,6 +37,7 @@ import org.springframework.transaction.support.SimpleTransactionStatus;
 import tern.rpc.RpcException;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
+import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
@@ -193,6 +201,36 @@ class RpcServiceTest {
                     .extracting(export -> export.service().simpleName())
                     .containsExactlyInAnyOrder("GreetingService", "Shouting", "Health");
         });
+    }
+
+    @Test
+    void interfacesOfLibrariesAreNotExported() {
+        provider(Measured.class).run(there -> assertThat(exported(there)).containsExactly("GreetingService", "Health"));
+    }
+
+    @Test
+    void classWithOnlyInterfacesOfLibrariesStopsTheStart() {
+        provider(OnlyMeasured.class).run(there -> {
+            RpcStartException failure = StartFailures.causeOf(there.getStartupFailure());
+            assertThat(failure).hasMessageContaining("implements no service interface");
+            assertThat(failure.action()).contains("name an interface of a library in @RpcService(interfaces)");
+        });
+    }
+
+    @Test
+    void namedInterfaceOfALibraryIsExported() {
+        provider(NamedClock.class).run(there -> assertThat(exported(there)).containsExactly("Clock", "Health"));
+    }
+
+    @Test
+    void interfaceOfAnApplicationWithThePrefixOfALibraryIsExported() {
+        provider(Till.OpenTill.class).run(there -> assertThat(exported(there)).containsExactly("Till", "Health"));
+    }
+
+    private static List<String> exported(ApplicationContext there) {
+        return there.getBean(RpcServer.class).exports().stream()
+                .map(export -> export.service().simpleName())
+                .toList();
     }
 
     @Test
@@ -389,6 +427,32 @@ class RpcServiceTest {
             return new TransactionalGreeter();
         }
     }
+
+    static class Meters implements MeterBinder {
+        @Override
+        public void bindTo(MeterRegistry registry) {
+            // The interface belongs to Micrometer, so it is not a service.
+        }
+    }
+
+    @RpcService
+    static class Measured extends Meters implements GreetingService, RpcCallback<String> {
+        @Override
+        public String greet(String name) {
+            return name;
+        }
+
+        @Override
+        public void run(String parameter) {
+            // The interface belongs to protobuf, so it is not a service.
+        }
+    }
+
+    @RpcService
+    static class OnlyMeasured extends Meters {}
+
+    @RpcService(interfaces = Clock.class)
+    static class NamedClock extends MockClock {}
 
     interface Shouting {
         String shout(String text);
