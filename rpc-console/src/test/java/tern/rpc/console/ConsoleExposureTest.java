@@ -243,7 +243,8 @@ class ConsoleExposureTest {
             Http.Answer answer = Http.of(there).call(Consoles.PATH + "/call", CALL);
 
             assertThat(answer.status()).isEqualTo(403);
-            assertThat(answer.json().path("error").asString()).contains("The profile " + profile + " is active, and rpc.console.call-in-production");
+            assertThat(answer.json().path("error").asString())
+                    .contains("The profile " + profile + " is active, and rpc.console.call-in-production");
             assertThat(there.getBean(ShopApplication.Sales.class).greeted).hasValue(0);
         }
         try (ConfigurableApplicationContext there = Consoles.start(

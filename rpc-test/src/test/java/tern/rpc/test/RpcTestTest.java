@@ -142,8 +142,10 @@ class RpcTestTest {
         /** The application would not start with a registry, because its module is not on the class path. */
         @Test
         void applicationUsesNoRegistry(@Autowired ApplicationContext context) {
-            assertThat(context.getEnvironment().getProperty("rpc.server.registry")).isEmpty();
-            assertThat(context.getEnvironment().getProperty("rpc.client.registry")).isEmpty();
+            assertThat(context.getEnvironment().getProperty("rpc.server.registry"))
+                    .isEmpty();
+            assertThat(context.getEnvironment().getProperty("rpc.client.registry"))
+                    .isEmpty();
         }
     }
 
@@ -194,12 +196,7 @@ class RpcTestTest {
     @SpringBootTest(
             classes = {Application.class, Clerk.class, Visitor.class, AddressedVisitor.class},
             webEnvironment = WebEnvironment.NONE,
-            properties = {
-                "rpc.client.url=local",
-                "rpc.client.registry=",
-                "rpc.server.port=0",
-                "rpc.server.registry="
-            })
+            properties = {"rpc.client.url=local", "rpc.client.registry=", "rpc.server.port=0", "rpc.server.registry="})
     @ImportAutoConfiguration(RpcTestAddresses.class)
     @ContextConfiguration(initializers = SettingsOfTheApplication.class)
     class OfTheWholeApplication {

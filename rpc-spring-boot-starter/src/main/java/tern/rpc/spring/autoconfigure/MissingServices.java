@@ -99,8 +99,8 @@ final class MissingServices implements SmartInitializingSingleton {
                     Arrays.stream(type.getDeclaredMethods()), Arrays.stream(type.getDeclaredConstructors()));
             Stream<AnnotatedElement> places = Stream.concat(
                     Arrays.stream(type.getDeclaredFields()),
-                    executables.flatMap(
-                            executable -> Stream.concat(Stream.of(executable), Arrays.stream(executable.getParameters()))));
+                    executables.flatMap(executable ->
+                            Stream.concat(Stream.of(executable), Arrays.stream(executable.getParameters()))));
             if (places.anyMatch(place -> AnnotatedElementUtils.isAnnotated(place, RpcReference.class))) {
                 return true;
             }

@@ -106,16 +106,17 @@ final class PropertyValueCheck {
      * Rejects the variable that Kubernetes sets for a Service such as {@code rpc-server}. It has the name of our
      * property, but the value is an address.
      */
-    private static void checkServiceLink(
-            ConfigurationPropertyName name, ConfigurationProperty property, String text) {
+    private static void checkServiceLink(ConfigurationPropertyName name, ConfigurationProperty property, String text) {
         if (hasVariables(property.getSource())
                 && name.getLastElement(Form.UNIFORM).equals("port")
                 && SERVICE_LINK.matcher(text).matches()) {
             String variable = name.toString().toUpperCase(Locale.ROOT).replace('.', '_');
-            String service = variable.replaceFirst("_PORT$", "").toLowerCase(Locale.ROOT).replace('_', '-');
+            String service =
+                    variable.replaceFirst("_PORT$", "").toLowerCase(Locale.ROOT).replace('_', '-');
             throw new InvalidPropertyException(
                     name.toString(),
-                    name + " is " + text + ", because " + variable + " comes from a Kubernetes Service named " + service,
+                    name + " is " + text + ", because " + variable + " comes from a Kubernetes Service named "
+                            + service,
                     "Set enableServiceLinks: false in the specification of the pod, or rename the Service.",
                     null);
         }
@@ -132,12 +133,10 @@ final class PropertyValueCheck {
                     "Put the token in quotes.",
                     null);
         }
-        YamlText changed = type == String.class && !name.toString().endsWith(NUMBER_AS_TEXT)
-                ? YamlText.changedBy(property)
-                : null;
+        YamlText changed =
+                type == String.class && !name.toString().endsWith(NUMBER_AS_TEXT) ? YamlText.changedBy(property) : null;
         if (changed != null) {
-            throw new InvalidPropertyException(
-                    name.toString(), name + " " + changed.problem(), changed.action(), null);
+            throw new InvalidPropertyException(name.toString(), name + " " + changed.problem(), changed.action(), null);
         }
     }
 

@@ -3,11 +3,16 @@ package tern.rpc.spring.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static tern.rpc.spring.autoconfigure.Applications.application;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
 import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.autoconfigure.AutoConfigurationPackages;
@@ -36,9 +41,21 @@ import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 @ExtendWith(OutputCaptureExtension.class)
 class MissingServicesTest {
 
+    private static final Logger LOG = (Logger) LoggerFactory.getLogger(MissingServices.class);
     private static final String WARNING = "needs a server, but no bean with @RpcService was found";
     private static final String NOTHING =
             "Nothing is served or called: no bean with @RpcService and no bean with @RpcReference was found";
+
+    /** The configuration of these tests logs only warnings. */
+    @BeforeEach
+    void logInfo() {
+        LOG.setLevel(Level.INFO);
+    }
+
+    @AfterEach
+    void logAsBefore() {
+        LOG.setLevel(null);
+    }
 
     @ParameterizedTest
     @ValueSource(

@@ -117,7 +117,8 @@ class PropertyValueCheckTest {
                     RpcStartException failure = StartFailures.causeOf(there.getStartupFailure());
                     assertThat(failure)
                             .hasMessageEndingWith(" is not a text but a " + kind
-                                    + ", which differs from what the file shows: YAML reads " + written + " as " + read);
+                                    + ", which differs from what the file shows: YAML reads " + written + " as "
+                                    + read);
                     assertThat(failure.action()).isEqualTo("Put the value in quotes: '" + written + "'.");
                 });
     }
@@ -132,7 +133,8 @@ class PropertyValueCheckTest {
             """)
     void textThatYamlKeepsIsAccepted(String line, String version) throws Exception {
         with(provider(Greeter.class), yaml(line))
-                .run(there -> assertThat(there.getBean(RpcClientProperties.class).services())
+                .run(there -> assertThat(
+                                there.getBean(RpcClientProperties.class).services())
                         .extractingByKey("orders")
                         .extracting(RpcClientProperties.Service::version)
                         .isEqualTo(version));

@@ -119,8 +119,8 @@ class RpcTlsTest {
             RpcStartException failure = StartFailures.causeOf(there.getStartupFailure());
 
             assertThat(failure)
-                    .hasMessageStartingWith(property + " names the SSL bundle 'shop', but this application has no bean of"
-                            + " type SslBundles");
+                    .hasMessageStartingWith(property
+                            + " names the SSL bundle 'shop', but this application has no bean of" + " type SslBundles");
             assertThat(failure.action()).contains("SslAutoConfiguration");
         });
     }
@@ -200,14 +200,6 @@ class RpcTlsTest {
                 .withPropertyValues(properties.trim().split(","))
                 .run(there -> assertThat(StartFailures.causeOf(there.getStartupFailure()))
                         .hasMessageContaining(message.trim()));
-    }
-
-    @Test
-    void bundleWithoutSpringsBundlesStopsTheStart() {
-        provider(Greeter.class)
-                .withPropertyValues("rpc.server.ssl.bundle=server")
-                .run(there -> assertThat(StartFailures.causeOf(there.getStartupFailure()))
-                        .hasMessageContaining("rpc.server.ssl.bundle is 'server'"));
     }
 
     @Test

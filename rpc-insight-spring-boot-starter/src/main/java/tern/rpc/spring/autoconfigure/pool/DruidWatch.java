@@ -58,8 +58,7 @@ final class DruidWatch implements BeanPostProcessor {
      * set by the application.
      */
     private List<PoolSetting> settings(DruidDataSource pool, boolean ours) {
-        Source otherwise =
-                !ours ? Source.USER : origins.getObject().isTuned() ? Source.TUNED : Source.LIBRARY;
+        Source otherwise = !ours ? Source.USER : origins.getObject().isTuned() ? Source.TUNED : Source.LIBRARY;
         return List.of(
                 setting("max-active", pool.getMaxActive(), otherwise, Use.MAX).accepting(PoolSources.SIZES),
                 setting("min-idle", pool.getMinIdle(), otherwise, Use.OTHER),

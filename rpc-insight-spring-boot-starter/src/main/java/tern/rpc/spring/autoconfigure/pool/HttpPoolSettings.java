@@ -51,8 +51,7 @@ record HttpPoolSettings(
                 wait == null ? sizing.httpWait() : wait);
     }
 
-    private static HttpPoolSettings explicit(
-            @Nullable Integer total, @Nullable Integer host, @Nullable Duration wait) {
+    private static HttpPoolSettings explicit(@Nullable Integer total, @Nullable Integer host, @Nullable Duration wait) {
         if (total == null && host != null) {
             // The library's limit for all hosts must not reduce the limit per host.
             int atLeast = Math.max(host, PoolingHttpClientConnectionManager.DEFAULT_MAX_TOTAL_CONNECTIONS);
