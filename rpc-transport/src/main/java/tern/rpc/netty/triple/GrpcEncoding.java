@@ -63,10 +63,18 @@ final class GrpcEncoding implements CallEncoding {
             if (only != null && isValue(only, route, bytes, length)) {
                 ValueCodec codec = new ValueCodec(
                         only, codecs.json(only), exchange.connection().settings());
-                return new DecodedRequest(only, codec.readRequest(bytes, 0, length), codec);
+                return new DecodedRequest(only, values(codec, route, bytes, length), codec);
             }
             return codecs.payloads().readRequest(services, route.service(), route.candidates(), bytes, 0, length);
         });
+    }
+
+    private static Object[] values(ValueCodec codec, Route route, byte[] bytes, int length) {
+        try {
+            return codec.readRequest(bytes, 0, length);
+        } catch (PlainProtobufException e) {
+            throw PayloadCodecs.plainProtobuf(route.service(), route.candidates());
+        }
     }
 
     private static boolean isValue(MethodDescriptor only, Route route, byte[] bytes, int length) {

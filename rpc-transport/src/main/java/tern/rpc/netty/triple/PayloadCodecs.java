@@ -90,11 +90,11 @@ final class PayloadCodecs {
             ServiceDescriptor service, List<MethodDescriptor> overloads, byte[] bytes, int offset, int length) {
         try {
             if (overloads.size() > 1 && isValue(overloads, bytes, offset, length)) {
-                throw new WrapperRequest.PlainProtobufException();
+                throw new PlainProtobufException();
             }
             return WrapperRequest.parse(bytes, offset, length);
-        } catch (WrapperRequest.PlainProtobufException e) {
-            throw RpcException.refusal(StatusCode.INVALID_ARGUMENT, plainProtobuf(service, overloads), Executed.NO);
+        } catch (PlainProtobufException e) {
+            throw plainProtobuf(service, overloads);
         }
     }
 
@@ -108,8 +108,12 @@ final class PayloadCodecs {
         return false;
     }
 
-    /** Returns the error message for a request that contains a plain protobuf message instead of Java values. */
-    private static String plainProtobuf(ServiceDescriptor service, List<MethodDescriptor> overloads) {
+    /** Returns the exception for a request that contains a plain protobuf message instead of Java values. */
+    static RpcException plainProtobuf(ServiceDescriptor service, List<MethodDescriptor> overloads) {
+        return RpcException.refusal(StatusCode.INVALID_ARGUMENT, expected(service, overloads), Executed.NO);
+    }
+
+    private static String expected(ServiceDescriptor service, List<MethodDescriptor> overloads) {
         MethodDescriptor first = overloads.get(0);
         if (first.service() != service) {
             return first + " takes Java values in Triple's wrapper message; it cannot be called with plain protobuf";

@@ -86,15 +86,15 @@ final class ValueMessages {
     /**
      * Converts a request to JSON: to the value of the only parameter, or to an array of all values.
      *
-     * @throws tern.rpc.serialization.SerializationException if the bytes are not a valid request or their nesting is
-     *     too deep
+     * @throws PlainProtobufException if the bytes are not a valid Value or ListValue
+     * @throws tern.rpc.serialization.SerializationException if JSON does not support a value, or the nesting is too deep
      */
     static void requestToJson(byte[] bytes, int offset, int length, int parameters, OutputBuffer json) {
         ValueToJson writing = new ValueToJson(bytes, json);
         if (parameters == 1) {
-            writing.value(offset, length, 1);
+            writing.value(offset, length);
         } else {
-            writing.list(offset, length, 1);
+            writing.list(offset, length);
         }
     }
 

@@ -1,11 +1,15 @@
 package tern.rpc.netty.triple;
 
 import java.nio.charset.StandardCharsets;
+import tern.rpc.serialization.MessageTooLargeException;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.ProtoReader;
 import tern.rpc.serialization.SerializationException;
 
-/** Converts Values and ListValues to JSON. If a Value sets several fields, the last one is used. */
+/**
+ * Converts Values and ListValues to JSON. Refuses messages that no writer of these types creates, because they are
+ * messages of another type: with unknown fields, or Values with several fields or none (google/protobuf/struct.proto).
+ */
 final class ValueToJson {
 
     private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
@@ -24,31 +28,64 @@ final class ValueToJson {
         this.out = out;
     }
 
-    /** Converts a Value. A Value that sets no field is converted to null. */
-    void value(int offset, int length, int depth) {
+    /**
+     * Converts a Value that is a whole message.
+     *
+     * @throws PlainProtobufException if the message is not a Value
+     */
+    void value(int offset, int length) {
+        whole(() -> value(offset, length, 1));
+    }
+
+    /**
+     * Converts a ListValue that is a whole message.
+     *
+     * @throws PlainProtobufException if the message is not a ListValue
+     */
+    void list(int offset, int length) {
+        whole(() -> list(offset, length, 1));
+    }
+
+    private static void whole(Runnable conversion) {
+        try {
+            conversion.run();
+        } catch (UnsupportedValueException | MessageTooLargeException | PlainProtobufException e) {
+            throw e;
+        } catch (SerializationException malformed) {
+            // the fields of another message rarely form a valid Value
+            throw new PlainProtobufException();
+        }
+    }
+
+    /** Thrown for a Value that JSON does not support. */
+    private static final class UnsupportedValueException extends SerializationException {
+        private static final long serialVersionUID = 1L;
+
+        UnsupportedValueException(String problem) {
+            super("google.protobuf.Value: " + problem);
+        }
+    }
+
+    private void value(int offset, int length, int depth) {
         if (depth > ValueMessages.MAX_DEPTH) {
-            throw new SerializationException("google.protobuf.Value: values nest deeper than " + ValueMessages.MAX_DEPTH
-                    + ", which is the most that is read");
+            throw new UnsupportedValueException(
+                    "values nest deeper than " + ValueMessages.MAX_DEPTH + ", which is the most that is read");
         }
         ProtoReader fields = new ProtoReader(bytes, offset, length);
-        int kind = ValueMessages.NULL;
-        int begin = offset;
-        int end = offset;
-        while (fields.next()) {
-            boolean known = ValueMessages.isKind(fields.field(), fields.wireType());
-            int start = fields.position();
-            if (known && fields.wireType() == ProtoReader.BYTES) {
-                // this call returns the length of the content and moves the reader to the end of the field
-                start = fields.bytes();
-                start = fields.position() - start;
-            } else {
-                fields.skip();
-            }
-            if (known) {
-                kind = fields.field();
-                begin = start;
-                end = fields.position();
-            }
+        if (!fields.next() || !ValueMessages.isKind(fields.field(), fields.wireType())) {
+            throw new PlainProtobufException();
+        }
+        int kind = fields.field();
+        int begin = fields.position();
+        if (fields.wireType() == ProtoReader.BYTES) {
+            int size = fields.bytes();
+            begin = fields.position() - size;
+        } else {
+            fields.skip();
+        }
+        int end = fields.position();
+        if (fields.next()) {
+            throw new PlainProtobufException();
         }
         kind(kind, begin, end - begin, depth);
     }
@@ -57,15 +94,26 @@ final class ValueToJson {
         switch (kind) {
             case ValueMessages.NUMBER -> number(offset);
             case ValueMessages.STRING -> string(offset, length);
-            case ValueMessages.BOOL -> ascii(new ProtoReader(bytes, offset, length).varint() == 0 ? "false" : "true");
+            case ValueMessages.BOOL -> ascii(enumerated(offset, length, 1) == 0 ? "false" : "true");
             case ValueMessages.STRUCT -> struct(offset, length, depth);
             case ValueMessages.LIST -> list(offset, length, depth);
-            default -> ascii("null");
+            default -> {
+                enumerated(offset, length, 0);
+                ascii("null");
+            }
         }
     }
 
-    /** Converts a ListValue. */
-    void list(int offset, int length, int depth) {
+    /** Reads a number that has only the values 0 to {@code max}. Another message may have any number in this field. */
+    private long enumerated(int offset, int length, int max) {
+        long number = new ProtoReader(bytes, offset, length).varint();
+        if (number < 0 || number > max) {
+            throw new PlainProtobufException();
+        }
+        return number;
+    }
+
+    private void list(int offset, int length, int depth) {
         out.write('[');
         elements(offset, length, (begin, size) -> value(begin, size, depth + 1));
         out.write(']');
@@ -86,8 +134,7 @@ final class ValueToJson {
         boolean first = true;
         while (fields.next()) {
             if (!fields.is(ValueMessages.ELEMENT, ProtoReader.BYTES)) {
-                fields.skip();
-                continue;
+                throw new PlainProtobufException();
             }
             if (!first) {
                 out.write(',');
@@ -112,7 +159,7 @@ final class ValueToJson {
                 valueLength = fields.bytes();
                 value = fields.position() - valueLength;
             } else {
-                fields.skip();
+                throw new PlainProtobufException();
             }
         }
         string(key, keyLength);
@@ -127,7 +174,7 @@ final class ValueToJson {
         }
         double number = Double.longBitsToDouble(bits);
         if (Double.isNaN(number) || Double.isInfinite(number)) {
-            throw new SerializationException("google.protobuf.Value: " + number + " is no number of JSON");
+            throw new UnsupportedValueException(number + " is no number of JSON");
         }
         boolean whole = number == Math.rint(number) && Math.abs(number) <= MAX_EXACT;
         ascii(whole ? Long.toString((long) number) : Double.toString(number));

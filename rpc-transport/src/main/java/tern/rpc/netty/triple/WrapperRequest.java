@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import tern.rpc.JavaShape;
 import tern.rpc.MethodDescriptor;
@@ -30,6 +31,10 @@ final class WrapperRequest {
 
     private static final int MAX_TYPE = 512;
 
+    /** Matches the names of primitive types, of classes in packages, and of arrays, as {@link Class#getName} returns them. */
+    private static final Pattern JAVA_TYPE = Pattern.compile(
+            "boolean|byte|char|short|int|long|float|double|\\[+([BCDFIJSZ]|L[\\w$.]+;)|[\\w$]+(\\.[\\w$]+)+");
+
     private final byte[] bytes;
     private final String serializeType;
     private final int[] ranges; // the offset and the length of each argument
@@ -50,6 +55,7 @@ final class WrapperRequest {
      * Parses a request.
      *
      * @throws RpcException INVALID_ARGUMENT if the arguments have an unsupported format
+     * @throws PlainProtobufException if the message is not a {@code TripleRequestWrapper}
      * @throws SerializationException if the bytes are not a valid {@code TripleRequestWrapper}
      */
     static WrapperRequest parse(byte[] bytes, int offset, int length) {
@@ -77,25 +83,30 @@ final class WrapperRequest {
                 fields.skip();
             }
         }
+        WrapperRequest request = new WrapperRequest(bytes, serializeType, ranges, count, offset, length);
         if (!WrapperCodec.isHessian(serializeType)) {
-            String start = serializeType.length() <= 40 ? serializeType : serializeType.substring(0, 40) + "…";
-            if (!serializeType.chars().allMatch(WrapperRequest::isInName) || start.isEmpty()) {
-                throw new PlainProtobufException();
-            }
-            throw refused(
-                    StatusCode.INVALID_ARGUMENT,
-                    "the arguments are in serialization '" + start + "'; hessian4 and hessian2 are read here");
+            throw request.unreadable();
         }
-        return new WrapperRequest(bytes, serializeType, ranges, count, offset, length);
+        return request;
     }
 
-    /** Thrown when a request is not a wrapper message, such as a {@code Value} from a generated gRPC client. */
-    static final class PlainProtobufException extends SerializationException {
-        private static final long serialVersionUID = 1L;
-
-        PlainProtobufException() {
-            super("the message does not name the serialization of its arguments, hessian4 or hessian2");
+    /**
+     * Returns the exception for a request in another format than hessian. A message of a client's own {@code .proto} file
+     * may begin with a string too, which is then not the name of a format. Only wrapper messages contain the names of
+     * Java types.
+     */
+    private RuntimeException unreadable() {
+        List<String> types = types();
+        boolean isWrapper = arguments > 0
+                && !types.isEmpty()
+                && types.stream().allMatch(type -> JAVA_TYPE.matcher(type).matches());
+        String start = serializeType.length() <= 40 ? serializeType : serializeType.substring(0, 40) + "…";
+        if (!isWrapper || start.isEmpty() || !serializeType.chars().allMatch(WrapperRequest::isInName)) {
+            return new PlainProtobufException();
         }
+        return refused(
+                StatusCode.INVALID_ARGUMENT,
+                "the arguments are in serialization '" + start + "'; hessian4 and hessian2 are read here");
     }
 
     private static boolean isInName(int c) {

@@ -4,8 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.example.wire.GreetService;
+import com.google.protobuf.BoolValue;
+import com.google.protobuf.DoubleValue;
+import com.google.protobuf.Empty;
+import com.google.protobuf.Int64Value;
 import com.google.protobuf.ListValue;
 import com.google.protobuf.Message;
+import com.google.protobuf.Mixin;
+import com.google.protobuf.StringValue;
+import com.google.protobuf.Timestamp;
 import com.google.protobuf.Value;
 import com.google.protobuf.util.JsonFormat;
 import io.grpc.CallOptions;
@@ -13,9 +20,16 @@ import io.grpc.Status.Code;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.server.ServiceExport;
 
@@ -29,6 +43,35 @@ class ValueCallsTest {
         long next(long number);
     }
 
+    interface Persons {
+        String find(Long id);
+
+        String rename(String from, String to);
+
+        String first();
+    }
+
+    private final List<String> found = Collections.synchronizedList(new ArrayList<>());
+    private final Persons persons = new Persons() {
+        @Override
+        public String find(Long id) {
+            found.add("find " + id);
+            return "Ada";
+        }
+
+        @Override
+        public String rename(String from, String to) {
+            found.add("rename " + from + " to " + to);
+            return to;
+        }
+
+        @Override
+        public String first() {
+            found.add("first");
+            return "Ada";
+        }
+    };
+
     private final TripleSides sides = new TripleSides();
     private GrpcPeer peer;
 
@@ -36,7 +79,8 @@ class ValueCallsTest {
     void connect() {
         peer = new GrpcPeer(sides.serve(
                         limits -> limits,
-                        server -> server.export(ServiceExport.of(Numbers.class, (Numbers) number -> number + 1)))
+                        server -> server.export(ServiceExport.of(Numbers.class, (Numbers) number -> number + 1))
+                                .export(ServiceExport.of(Persons.class, persons)))
                 .port());
     }
 
@@ -122,6 +166,56 @@ class ValueCallsTest {
                 .hasMessage(
                         "INVALID_ARGUMENT: GreetService/slow takes Java values in hessian4 or hessian2; with plain protobuf, the request must"
                                 + " be a google.protobuf.Value; JSON over HTTP works too");
+    }
+
+    /**
+     * Returns messages that a client with its own {@code .proto} file could send. Types of protobuf with the same fields
+     * represent the messages of that file.
+     */
+    static Stream<Arguments> messagesOfOwnFiles() {
+        return Stream.of(
+                Arguments.of("find", Int64Value.of(7)),
+                Arguments.of("find", Int64Value.of(-7)),
+                Arguments.of("find", Int64Value.of(0)),
+                Arguments.of("find", DoubleValue.of(7)),
+                Arguments.of("find", BoolValue.of(true)),
+                Arguments.of("find", StringValue.of("Ada")),
+                Arguments.of("find", StringValue.of("hessian-4")),
+                Arguments.of(
+                        "find",
+                        Mixin.newBuilder().setName("Ada").setRoot("Paris").build()),
+                Arguments.of("find", Timestamp.newBuilder().setNanos(7).build()),
+                Arguments.of("rename", StringValue.of("Ada")),
+                Arguments.of("rename", StringValue.of("2 lines")),
+                Arguments.of("rename", StringValue.of(" x")),
+                Arguments.of(
+                        "rename",
+                        Mixin.newBuilder().setName("Ada").setRoot("Bea").build()),
+                Arguments.of("rename", Int64Value.of(7)),
+                Arguments.of("first", StringValue.of("Ada")),
+                Arguments.of("first", Int64Value.of(7)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("messagesOfOwnFiles")
+    void messageOfAnOwnFileRunsNothingAndIsToldWhatIsExpected(String method, Message request) {
+        String expected = method.equals("find") ? "google.protobuf.Value" : "google.protobuf.ListValue";
+
+        assertThatThrownBy(() -> call(Persons.class, method, request))
+                .isInstanceOfSatisfying(StatusRuntimeException.class, failure -> {
+                    assertThat(failure.getStatus().getCode()).isEqualTo(Code.INVALID_ARGUMENT);
+                    assertThat(failure.getStatus().getDescription())
+                            .endsWith("/" + method
+                                    + " takes Java values in hessian4 or hessian2; with plain protobuf, the"
+                                    + " request must be a " + expected + "; JSON over HTTP works too");
+                });
+        assertThat(found).isEmpty();
+    }
+
+    @Test
+    void emptyMessageCallsAMethodWithoutParameters() throws IOException {
+        assertThat(call(Persons.class, "first", Empty.getDefaultInstance())).isEqualTo("\"Ada\"");
+        assertThat(found).containsExactly("first");
     }
 
     private String call(String method, String argument) throws IOException {

@@ -206,6 +206,28 @@ class WrapperCodecTest {
     }
 
     @Test
+    void formatIsNamedIfTheMessageIsAWrapper() {
+        assertThatThrownBy(() -> read("echo", wrapper("fastjson2", List.of(bytes("4E")), "java.lang.String")))
+                .hasMessageContaining("the arguments are in serialization 'fastjson2'; hessian4 and hessian2");
+        for (byte[] other : new byte[][] {
+            wrapper("Ada", List.of()),
+            wrapper("Ada", List.of(), "java.lang.String"),
+            wrapper("Ada", List.of(bytes("4E"))),
+            wrapper("Ada", List.of(bytes("4E")), "Paris"),
+            wrapper("Ada", List.of(bytes("4E")), "int", "ada@example.org")
+        }) {
+            assertThatThrownBy(() -> read("echo", other))
+                    .hasMessageContaining("with plain protobuf, the request must be a google.protobuf.Value");
+        }
+    }
+
+    @Test
+    void wrapperOfAMethodWithoutParametersHasOnlyTheNameOfTheFormat() {
+        assertThat(read("nul", bytes("0A086865737369616E34")).arguments()).isEmpty();
+        assertThat(read("nul", bytes("0A086865737369616E32")).arguments()).isEmpty();
+    }
+
+    @Test
     void wrongNumberOfArgumentsIsRefused() {
         assertThatThrownBy(() -> read("echo", wrapper("hessian4", List.of())))
                 .hasMessageContaining("INVALID_ARGUMENT")
