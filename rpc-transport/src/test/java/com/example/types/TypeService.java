@@ -132,6 +132,8 @@ public interface TypeService {
 
     List<Item> unmodifiable(List<Item> value);
 
+    List<Item> rows(List<Item> value);
+
     Collection<Item> collection(Collection<Item> value);
 
     LinkedList<String> linked(LinkedList<String> value);
@@ -147,6 +149,8 @@ public interface TypeService {
     Map<Long, List<Item>> nestedMap(Map<Long, List<Item>> value);
 
     Map<String, Integer> mapOf(Map<String, Integer> value);
+
+    Map<String, Integer> columns(Map<String, Integer> value);
 
     SortedMap<String, Integer> sorted(SortedMap<String, Integer> value);
 

@@ -2,6 +2,7 @@ package com.example.types;
 
 import java.io.Serializable;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -31,6 +32,16 @@ public final class Types {
         };
 
         public abstract int apply(int one, int other);
+    }
+
+    /** A list of its own class, as libraries have them. No method declares it. */
+    public static class Rows extends ArrayList<Item> {
+        private static final long serialVersionUID = 1L;
+    }
+
+    /** A map of its own class, as libraries have them. No method declares it. */
+    public static class Columns extends LinkedHashMap<String, Integer> {
+        private static final long serialVersionUID = 1L;
     }
 
     public static class Item implements Serializable {

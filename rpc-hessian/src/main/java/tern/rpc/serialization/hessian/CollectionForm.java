@@ -5,8 +5,14 @@ import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.ConcurrentModificationException;
+import java.util.LinkedHashSet;
+import java.util.LinkedList;
 import java.util.List;
+import java.util.Queue;
 import java.util.RandomAccess;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** Writes a collection's length, then its elements. Thread-safe. */
@@ -17,16 +23,28 @@ final class CollectionForm implements WireForm {
     private final boolean sorted;
 
     CollectionForm(Class<?> type) {
-        boolean named = type != ArrayList.class && Serializable.class.isAssignableFrom(type);
-        this.type = named ? type.getName() : null;
-        this.copied = false;
-        this.sorted = LostState.mayBeSorted(type);
+        this(nameOf(type), false, LostState.mayBeSorted(type));
     }
 
-    private CollectionForm() {
-        this.type = null;
-        this.copied = true;
-        this.sorted = false;
+    private CollectionForm(@Nullable String type, boolean copied, boolean sorted) {
+        this.type = type;
+        this.copied = copied;
+        this.sorted = sorted;
+    }
+
+    private static @Nullable String nameOf(Class<?> type) {
+        boolean named = type != ArrayList.class && Serializable.class.isAssignableFrom(type);
+        return named ? type.getName() : null;
+    }
+
+    /** Returns a form that writes a collection as the JDK type of the same kind, which keeps the order. */
+    static CollectionForm ofJdk(Class<?> type) {
+        Class<?> written = SortedSet.class.isAssignableFrom(type)
+                ? TreeSet.class
+                : Set.class.isAssignableFrom(type)
+                        ? LinkedHashSet.class
+                        : Queue.class.isAssignableFrom(type) ? LinkedList.class : ArrayList.class;
+        return new CollectionForm(nameOf(written), false, LostState.mayBeSorted(type));
     }
 
     /**
@@ -34,7 +52,7 @@ final class CollectionForm implements WireForm {
      * references in the message cannot point to these copies.
      */
     static CollectionForm copied(Class<?> ignored) {
-        return new CollectionForm();
+        return new CollectionForm(null, true, false);
     }
 
     @Override

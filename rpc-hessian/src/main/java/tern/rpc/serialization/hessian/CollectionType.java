@@ -144,6 +144,19 @@ final class CollectionType {
         return null;
     }
 
+    /**
+     * Returns the collection type to create at a position of a JDK type if the message names a class that is not created
+     * here. Sets keep the order of the message. Returns null if the declared class is not a collection type of the JDK.
+     */
+    static @Nullable CollectionType replacement(Class<?> declared) {
+        if (ClassOrigin.isOfApplication(declared)
+                || !(declared == Iterable.class || Collection.class.isAssignableFrom(declared))) {
+            return null;
+        }
+        boolean isSet = Set.class.isAssignableFrom(declared) && declared.isAssignableFrom(LinkedHashSet.class);
+        return isSet ? LINKED_HASH_SET : fitting(declared);
+    }
+
     static CollectionType of(Class<?> type, IntFunction<? extends Collection<Object>> empty) {
         return new CollectionType(type, empty, null);
     }

@@ -38,7 +38,7 @@ public final class HessianSerializer implements Serializer {
         this.configured = new ClassPatterns(builder.allowed);
         this.audit = builder.audit;
         this.wireNames = Map.copyOf(builder.wireNames);
-        this.forms = new WireForms(wireNames);
+        this.forms = new WireForms(wireNames, this::isOfAnyService);
     }
 
     public static Builder builder() {
@@ -89,6 +89,10 @@ public final class HessianSerializer implements Serializer {
             throw new IllegalStateException(service.name() + " was not prepared");
         }
         return policy;
+    }
+
+    private boolean isOfAnyService(Class<?> type) {
+        return policies.values().stream().anyMatch(policy -> policy.isOfService(type));
     }
 
     private Slot slot(ValueType type) {

@@ -29,6 +29,7 @@ final class LostState {
 
     private static final Logger LOG = LoggerFactory.getLogger(LostState.class);
     private static final int MAX_CLASSES = 1024;
+    private static final String NATURAL_ORDER_OF_GUAVA = "com.google.common.collect.NaturalOrdering";
 
     private static final List<Class<?>> SORTED =
             List.of(SortedMap.class, SortedSet.class, PriorityQueue.class, PriorityBlockingQueue.class);
@@ -79,6 +80,8 @@ final class LostState {
         }
         List<String> fields = BeanShape.serializedFields(type, Object.class).stream()
                 .filter(field -> ClassOrigin.isOfApplication(field.getDeclaringClass()))
+                // The compiler adds fields to anonymous classes.
+                .filter(field -> !field.isSynthetic())
                 .map(Field::getName)
                 .toList();
         return fields.isEmpty()
@@ -127,6 +130,7 @@ final class LostState {
         Comparator<?> comparator = comparator(container);
         if (comparator != null
                 && comparator != Comparator.naturalOrder()
+                && !comparator.getClass().getName().equals(NATURAL_ORDER_OF_GUAVA)
                 && isFirst(container.getClass().getName()
                         + ' '
                         + comparator.getClass().getName())) {

@@ -3,7 +3,10 @@ package tern.rpc.serialization.hessian;
 import java.io.IOException;
 import java.io.Serializable;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** Writes the entries of a map, then an end tag. Thread-safe. */
@@ -16,6 +19,17 @@ final class MapForm implements WireForm {
         boolean named = type != HashMap.class && Serializable.class.isAssignableFrom(type);
         this.type = named ? type.getName() : null;
         this.sorted = LostState.mayBeSorted(type);
+    }
+
+    private MapForm(String type, boolean sorted) {
+        this.type = type;
+        this.sorted = sorted;
+    }
+
+    /** Returns a form that writes a map as the JDK type of the same kind, which keeps the order. */
+    static MapForm ofJdk(Class<?> type) {
+        Class<?> written = SortedMap.class.isAssignableFrom(type) ? TreeMap.class : LinkedHashMap.class;
+        return new MapForm(written.getName(), LostState.mayBeSorted(type));
     }
 
     @Override

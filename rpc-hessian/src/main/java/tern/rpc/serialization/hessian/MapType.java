@@ -89,6 +89,18 @@ record MapType(Class<?> type, Supplier<? extends Map<?, ?>> empty) {
         return null;
     }
 
+    /**
+     * Returns the map type to create at a position of a JDK type if the message names a class that is not created here.
+     * If possible, the map keeps the order of the message. Returns null if the declared class is not a map type of the
+     * JDK.
+     */
+    static @Nullable MapType replacement(Class<?> declared) {
+        if (ClassOrigin.isOfApplication(declared) || !Map.class.isAssignableFrom(declared)) {
+            return null;
+        }
+        return declared.isAssignableFrom(LinkedHashMap.class) ? LINKED_HASH_MAP : fitting(declared);
+    }
+
     private static Map<String, MapType> byName() {
         Map<String, MapType> types = new HashMap<>();
         for (MapType type : DEFAULTS) {

@@ -20,11 +20,19 @@ interface ReadableTypes {
     @Nullable
     Shape throwableShape(String name);
 
+    /**
+     * Returns the type to create for a list whose type the message names. A class that is not allowed is replaced if the
+     * position is declared as a collection type of the JDK.
+     */
     CollectionType collection(String name, Slot slot);
 
     /** Returns the type to create for a list without a type name at a position declared as a collection class. */
     CollectionType collection(Slot slot);
 
+    /**
+     * Returns the type to create for a map whose type the message names. A class that is not allowed is replaced if the
+     * position is declared as a map type of the JDK.
+     */
     MapType map(String name, Slot slot);
 
     /** Returns the type to create for a map without a type name at a position declared as a map class. */

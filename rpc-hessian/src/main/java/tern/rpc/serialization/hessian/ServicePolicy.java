@@ -3,6 +3,7 @@ package tern.rpc.serialization.hessian;
 import java.io.Serializable;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Modifier;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
@@ -96,6 +97,9 @@ class ServicePolicy implements ReadableTypes {
     @Override
     public CollectionType collection(String name, Slot slot) {
         CollectionType known = CollectionType.named(name);
+        if (known == null && !isCreatedHere(name, slot)) {
+            known = CollectionType.replacement(slot.raw);
+        }
         return known != null ? known : shapes.collection(admit(name, slot), slot);
     }
 
@@ -107,6 +111,9 @@ class ServicePolicy implements ReadableTypes {
     @Override
     public MapType map(String name, Slot slot) {
         MapType known = MapType.named(name);
+        if (known == null && !isCreatedHere(name, slot)) {
+            known = MapType.replacement(slot.raw);
+        }
         return known != null ? known : shapes.map(admit(name, slot), slot);
     }
 
@@ -131,6 +138,28 @@ class ServicePolicy implements ReadableTypes {
             throw refusal(name, "the elements of an EnumSet");
         }
         return type;
+    }
+
+    /**
+     * Returns whether a collection or map of this class may be created at the position. Libraries have many other
+     * collections and maps, such as Hibernate's lists. They are read as JDK types, and their classes are not loaded.
+     */
+    private boolean isCreatedHere(String name, Slot slot) {
+        return listed(name) != null || isTrusted(name, slot);
+    }
+
+    /**
+     * Returns whether the class, or a class or interface that it extends, belongs to the service or is configured. A peer
+     * may then be able to create instances of the class.
+     */
+    boolean isOfService(Class<?> type) {
+        String name = type.getName();
+        if (ClassOrigin.isOfApplication(type) && (configured.matches(name) || isInPackages(name))) {
+            return true;
+        }
+        Class<?> superclass = type.getSuperclass();
+        return (superclass != null && isOfService(superclass))
+                || Arrays.stream(type.getInterfaces()).anyMatch(this::isOfService);
     }
 
     private Class<?> admit(String name, Slot slot) {

@@ -15,9 +15,11 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.Serializable;
 import java.lang.annotation.Annotation;
+import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.util.AbstractMap.SimpleImmutableEntry;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Calendar;
 import java.util.Collection;
@@ -28,6 +30,7 @@ import java.util.Iterator;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.WireName;
 
@@ -60,10 +63,16 @@ final class WireForms implements WireForm.Lookup {
                     entry(LocalDateTimeSerializer.class, HandleForm::dateTime));
 
     private final Map<Class<?>, String> wireNames;
+    private final Predicate<Class<?>> isOfService;
     private final Map<Class<?>, WireForm> forms = new ConcurrentHashMap<>();
 
-    WireForms(Map<Class<?>, String> wireNames) {
+    /**
+     * @param wireNames the class names in messages, for classes with another name there
+     * @param isOfService returns whether a class belongs to a prepared service
+     */
+    WireForms(Map<Class<?>, String> wireNames, Predicate<Class<?>> isOfService) {
         this.wireNames = wireNames;
+        this.isOfService = isOfService;
     }
 
     @Override
@@ -89,6 +98,10 @@ final class WireForms implements WireForm.Lookup {
             // The class belongs to an enum constant with a body, and its superclass is the enum.
             return of(type.getSuperclass());
         }
+        if (type.isAnonymousClass() && isContainer(type.getSuperclass())) {
+            // Only the class that declares an anonymous class can create instances of it.
+            return of(type.getSuperclass());
+        }
         WireForm own = own(type);
         return own != null ? own : RareSerializers.of(type)::writeObject;
     }
@@ -97,7 +110,7 @@ final class WireForms implements WireForm.Lookup {
      * Returns Tern's own form for a class, or null if only hessian-lite can write the class. The checks are in the same
      * order as in hessian-lite.
      */
-    private static @Nullable WireForm own(Class<?> type) {
+    private @Nullable WireForm own(Class<?> type) {
         WireForm scalar = SCALARS.get(type);
         if (scalar != null) {
             return scalar;
@@ -116,6 +129,9 @@ final class WireForms implements WireForm.Lookup {
         }
         if (RareSerializers.isSpecial(type)) {
             return null;
+        }
+        if (isContainer(type) && !isRestored(type)) {
+            return Map.class.isAssignableFrom(type) ? MapForm.ofJdk(type) : CollectionForm.ofJdk(type);
         }
         if (JavaSerializer.getWriteReplace(type) != null) {
             return ReplacedForm.of(type);
@@ -144,6 +160,38 @@ final class WireForms implements WireForm.Lookup {
         WireForm builder = BuilderForm.of(type);
         WireForm ofJdk = builder != null ? builder : JdkPartsForm.of(type);
         return ofJdk != null ? ofJdk : BeanForm.ofFields(type);
+    }
+
+    private static boolean isContainer(Class<?> type) {
+        return Collection.class.isAssignableFrom(type) || Map.class.isAssignableFrom(type);
+    }
+
+    /**
+     * Returns whether a reader may be able to create a container of this class. The reader calls the constructor without
+     * parameters, or receives the object that {@code writeReplace} returns. The class of such an object is allowed only
+     * if it belongs to a service. Guava's collections, for example, are therefore not restored. The class name of a
+     * container that is not serializable is never sent.
+     */
+    private boolean isRestored(Class<?> type) {
+        if (!ClassOrigin.isOfApplication(type)) {
+            return true;
+        }
+        if (JavaSerializer.getWriteReplace(type) != null) {
+            return isOfService.test(type);
+        }
+        return !Serializable.class.isAssignableFrom(type)
+                || (!type.isAnonymousClass()
+                        && !Modifier.isAbstract(type.getModifiers())
+                        && hasConstructorWithoutParameters(type));
+    }
+
+    private static boolean hasConstructorWithoutParameters(Class<?> type) {
+        try {
+            return Arrays.stream(type.getDeclaredConstructors())
+                    .anyMatch(constructor -> constructor.getParameterCount() == 0);
+        } catch (LinkageError e) {
+            return true; // A class in the signature of another constructor is not on the class path.
+        }
     }
 
     private String nameOf(Class<?> type) {

@@ -8,6 +8,7 @@ import java.io.InputStream;
 import java.io.Serializable;
 import java.lang.reflect.Type;
 import java.nio.charset.StandardCharsets;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -15,6 +16,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import tern.rpc.RpcException;
 import tern.rpc.serialization.SerializationException;
@@ -83,6 +85,10 @@ public class ForbiddenClassesTest {
         assertRefused("4d \"" + name + "\" 5a", Object.class, name);
         assertRefused("70 \"" + name + "\"", Object.class, name);
         assertRefused("70 \"[" + name + "\"", Object.class, name);
+        assertRefused("70 \"[" + name + "\"", List.class, name);
+        assertThat(coding.read(Coding.bytes("70 \"" + name + "\""), List.class)).isEqualTo(List.of());
+        assertThat(coding.read(Coding.bytes("4d \"" + name + "\" 5a"), Map.class))
+                .isEqualTo(Map.of());
         assertRefused(
                 "43 \"" + Holder.class.getName() + "\" 91 \"any\" 60 43 \"" + name + "\" 90 61", Holder.class, name);
         assertThat(coding.readThrowable(Coding.bytes("43 \"" + name + "\" 90 60")))
@@ -114,8 +120,38 @@ public class ForbiddenClassesTest {
     void classesThatPassHessianLitesChecksAreRefused(String bytes) {
         RecordingLoader.asked(service).clear();
 
-        for (Type type : new Type[] {Object.class, Map.class, List.class, Object[].class, Holder.class}) {
+        for (Type type : new Type[] {Object.class, Object[].class, Serializable.class, Holder.class}) {
             assertThatThrownBy(() -> coding.read(Coding.bytes(bytes), type)).isInstanceOf(SerializationException.class);
+        }
+        assertThat(RecordingLoader.asked(service)).isEmpty();
+    }
+
+    static Stream<Arguments> probesOfCollections() {
+        String list = "71 \"com.evil.Evil\" 4e";
+        String map = "4d \"com.evil.Evil\" \"a\" 91 5a";
+        String object = "43 \"com.evil.Evil\" 91 \"a\" 60 91";
+        return Stream.of(
+                Arguments.of(list, List.class, Collections.singletonList(null)),
+                Arguments.of(list, Set.class, Collections.singleton(null)),
+                Arguments.of(map, Map.class, Map.of("a", 1)),
+                Arguments.of(list, Map.class, null),
+                Arguments.of(map, List.class, null),
+                Arguments.of(object, List.class, null),
+                Arguments.of(object, Map.class, null),
+                Arguments.of("71 \"[com.evil.Evil\" 4e", List.class, null));
+    }
+
+    /** @param expected the value that is read; null if the message is refused */
+    @ParameterizedTest
+    @MethodSource("probesOfCollections")
+    void forbiddenCollectionIsReadAsOneOfTheJdkOrRefused(String bytes, Class<?> declared, @Nullable Object expected) {
+        RecordingLoader.asked(service).clear();
+
+        if (expected == null) {
+            assertThatThrownBy(() -> coding.read(Coding.bytes(bytes), declared))
+                    .isInstanceOf(SerializationException.class);
+        } else {
+            assertThat(coding.read(Coding.bytes(bytes), declared)).isEqualTo(expected);
         }
         assertThat(RecordingLoader.asked(service)).isEmpty();
     }

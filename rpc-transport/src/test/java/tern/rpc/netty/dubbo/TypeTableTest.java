@@ -6,6 +6,7 @@ import com.example.types.TypeService;
 import com.example.types.Types.Bike;
 import com.example.types.Types.Car;
 import com.example.types.Types.Cat;
+import com.example.types.Types.Columns;
 import com.example.types.Types.Failure;
 import com.example.types.Types.Fixed;
 import com.example.types.Types.Floating;
@@ -18,6 +19,7 @@ import com.example.types.Types.Page;
 import com.example.types.Types.Pair;
 import com.example.types.Types.Point;
 import com.example.types.Types.Ring;
+import com.example.types.Types.Rows;
 import com.example.types.Types.SpecialItem;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
@@ -212,6 +214,7 @@ class TypeTableTest {
         shapes.put("listOfLongs", "`List<Long>`");
         shapes.put("listOf", "`List.of` of beans");
         shapes.put("unmodifiable", "an unmodifiable list of beans");
+        shapes.put("rows", "`List`, as a class of a library that extends `ArrayList`");
         shapes.put("collection", "`Collection` of beans, a set");
         shapes.put("linked", "`LinkedList`");
         shapes.put("deque", "`Deque`");
@@ -220,6 +223,7 @@ class TypeTableTest {
         shapes.put("map", "a map of beans by text");
         shapes.put("nestedMap", "lists of beans by `Long`");
         shapes.put("mapOf", "`Map.of`");
+        shapes.put("columns", "`Map`, as a class of a library that extends `LinkedHashMap`");
         shapes.put("sorted", "`SortedMap`");
         shapes.put("bean", "a bean");
         shapes.put("subclass", "a bean's subclass that nothing declares");
@@ -250,6 +254,10 @@ class TypeTableTest {
         Page<Item> page = new Page<>();
         page.items.add(item);
         page.first = Item.of("b", 2);
+        Rows rows = new Rows();
+        rows.add(item);
+        Columns columns = new Columns();
+        columns.put("a", 1);
         Ring ring = new Ring();
         ring.next = ring;
         Bike bike = new Bike();
@@ -304,6 +312,7 @@ class TypeTableTest {
         values.put("listOfLongs", new ArrayList<>(List.of(1L, 1L << 40)));
         values.put("listOf", List.of(item, special));
         values.put("unmodifiable", Collections.unmodifiableList(new ArrayList<>(List.of(item))));
+        values.put("rows", rows);
         values.put("collection", new HashSet<>(Set.of(item)));
         values.put("linked", new LinkedList<>(List.of("a", "b")));
         values.put("deque", new ArrayDeque<>(List.of("a", "b")));
@@ -312,6 +321,7 @@ class TypeTableTest {
         values.put("map", new HashMap<>(Map.of("k", item)));
         values.put("nestedMap", new HashMap<>(Map.of(1L, new ArrayList<>(List.of(item)))));
         values.put("mapOf", Map.of("a", 1, "b", 2));
+        values.put("columns", columns);
         values.put("sorted", new TreeMap<>(Map.of("a", 1, "b", 2)));
         values.put("bean", item);
         values.put("subclass", special);
@@ -480,7 +490,14 @@ class TypeTableTest {
                 applies to stages and publishers inside other types, such as `List<Mono<String>>`. The message names the type.
 
                 **Subclasses.** If the declared type is a class of your application, its subclasses are accepted too. If the declared type is
-                `Object`, `Map` or another JDK type, list the actual class of the value in `rpc.limits.allowed-classes`.
+                `Object` or another JDK type, list the actual class of the value in `rpc.limits.allowed-classes`.
+
+                **Collections and maps of libraries.** If the declared type is a collection or map of the JDK, such as `List` or `Map`, the
+                value may have any class. Guava's `ImmutableList`, Hibernate's `PersistentBag`, Spring's `LinkedCaseInsensitiveMap` and similar
+                classes arrive as an `ArrayList`, `LinkedHashSet`, `LinkedHashMap` or another class that fits the declared type. The order is
+                kept. The receiver does not need the library. Other behavior of the class, such as ignoring case, is lost. A class in
+                `rpc.limits.allowed-classes` and a class that the service declares elsewhere are created as themselves. If the declared type is
+                `Object`, copy the value into a collection of the JDK, or allow its class.
 
                 **Generic interfaces.** Tern does not know the class of `T` in `interface Repo<T>`, not even if a class implements `Repo<Item>`.
                 Declare `interface ItemRepo extends Repo<Item>`, and use it for the service and the reference. Otherwise a warning at startup

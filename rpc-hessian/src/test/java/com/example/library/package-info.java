@@ -1,0 +1,3 @@
+/** Collections and maps like those of libraries. No service declares them. */
+@org.jspecify.annotations.NullMarked
+package com.example.library;
