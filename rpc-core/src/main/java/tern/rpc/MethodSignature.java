@@ -1,18 +1,12 @@
 package tern.rpc;
 
-import java.io.Closeable;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.lang.reflect.TypeVariable;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
-import java.util.stream.BaseStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,20 +27,12 @@ record MethodSignature(
         String descriptor,
         List<String> warnings) {
 
-    /**
-     * The types that work only within one process, each with the advice for the error message.
-     */
-    private static final Map<Class<?>, String> LOCAL_ONLY = Map.of(
-            Closeable.class, "pass byte[] or a String",
-            BaseStream.class, "pass a List or return a Flow.Publisher",
-            Iterator.class, "pass a List or return a Flow.Publisher",
-            Optional.class, "pass the value itself, which may be null",
-            Executor.class, "leave it out",
-            Thread.class, "leave it out",
-            ClassLoader.class, "leave it out");
+    /** The type of the parameter that Kotlin's compiler adds to suspend functions. */
+    private static final String CONTINUATION = "kotlin.coroutines.Continuation";
 
     static MethodSignature of(Class<?> service, Method method, TypeVariables variables) {
         String name = service.getSimpleName() + "." + method.getName();
+        checkSuspend(name, method);
         List<String> warnings = new ArrayList<>();
         List<ValueType> parameters = new ArrayList<>();
         List<String> names = new ArrayList<>();
@@ -140,6 +126,16 @@ record MethodSignature(
         return responses.isStream() ? MethodType.SERVER_STREAMING : MethodType.UNARY;
     }
 
+    private static void checkSuspend(String name, Method method) {
+        for (Class<?> parameter : method.getParameterTypes()) {
+            if (parameter.getName().equals(CONTINUATION)) {
+                throw new IllegalArgumentException(name
+                        + " is a suspend function, which cannot be remote; return a CompletableFuture, and call await()"
+                        + " of kotlinx.coroutines.future on it");
+            }
+        }
+    }
+
     private static void checkObserver(String name, Method method, int index) {
         boolean last = index == method.getParameterCount() - 1;
         boolean fits = method.getReturnType() == void.class || method.getReturnType() == StreamObserver.class;
@@ -160,8 +156,12 @@ record MethodSignature(
         Class<?> raw = TypeVariables.rawClass(type);
         if (Future.class.isAssignableFrom(raw) || JavaShape.of(raw) != JavaShape.VALUE) {
             throw new IllegalArgumentException(position + ": " + type.getTypeName()
-                    + " cannot travel; a result may be a CompletionStage or a Flow.Publisher, and the only parameter a"
+                    + " cannot be sent; a result may be a CompletionStage or a Flow.Publisher, and the only parameter a"
                     + " Flow.Publisher");
+        }
+        String advice = LocalTypes.advice(raw);
+        if (advice != null) {
+            throw new IllegalArgumentException(position + ": " + type.getTypeName() + " cannot be sent; " + advice);
         }
         if (Callbacks.isIn(type)) {
             throw new IllegalArgumentException(position + ": " + type.getTypeName()
@@ -169,11 +169,6 @@ record MethodSignature(
                     + " StreamObserver as the last parameter of a void method; a default method that only the caller needs"
                     + " may be marked @RpcMethod(local = true)");
         }
-        LOCAL_ONLY.forEach((local, instead) -> {
-            if (local.isAssignableFrom(raw)) {
-                throw new IllegalArgumentException(position + ": " + type.getTypeName() + " cannot travel; " + instead);
-            }
-        });
         for (Type part : TypeVariables.parts(type)) {
             checkPart(part, type, position);
         }
@@ -189,15 +184,14 @@ record MethodSignature(
     private static void checkPart(Type part, Type whole, String position) {
         Class<?> raw = TypeVariables.rawClass(part);
         if (Future.class.isAssignableFrom(raw) || JavaShape.of(raw) != JavaShape.VALUE) {
-            throw new IllegalArgumentException(position + ": " + whole.getTypeName() + " cannot travel, because a "
+            throw new IllegalArgumentException(position + ": " + whole.getTypeName() + " cannot be sent, because a "
                     + raw.getSimpleName() + " inside another type cannot be sent; use the values themselves");
         }
-        LOCAL_ONLY.forEach((local, instead) -> {
-            if (local.isAssignableFrom(raw)) {
-                throw new IllegalArgumentException(position + ": " + whole.getTypeName() + " cannot travel, because "
-                        + raw.getSimpleName() + " works only within one process; " + instead);
-            }
-        });
+        String advice = LocalTypes.advice(raw);
+        if (advice != null) {
+            throw new IllegalArgumentException(position + ": " + whole.getTypeName()
+                    + " cannot be sent, because it contains " + raw.getSimpleName() + "; " + advice);
+        }
         for (Type inner : TypeVariables.parts(part)) {
             checkPart(inner, whole, position);
         }

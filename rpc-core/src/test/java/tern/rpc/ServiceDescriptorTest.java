@@ -375,7 +375,8 @@ class ServiceDescriptorTest {
         assertRefused(BelowMarkedStatic.class, "MarkedStatic.help is static");
         assertRefused(OneWayStage.class, "OneWayStage.send is marked oneWay but returns CompletableFuture; only void");
 
-        assertRefused(ReadsStream.class, "ReadsStream.read, parameter 1: java.io.InputStream cannot travel");
+        assertRefused(
+                ReadsStream.class, "ReadsStream.read, parameter 1: java.io.InputStream cannot be sent; pass byte[]");
         assertRefused(ReturnsStream.class, "ReturnsStream.lines, result: java.util.stream.Stream");
         assertRefused(TakesOptional.class, "pass the value itself, which may be null");
         assertRefused(ReturnsPlainFuture.class, "a result may be a CompletionStage or a Flow.Publisher");
@@ -383,8 +384,8 @@ class ServiceDescriptorTest {
         assertRefused(
                 ReturnsStages.class,
                 "ReturnsStages.get, result: java.util.List<java.util.concurrent.CompletionStage<java.lang.String>>"
-                        + " cannot travel, because a CompletionStage inside another type cannot be sent");
-        assertRefused(ReturnsLines.class, "because Iterator works only within one process; pass a List");
+                        + " cannot be sent, because a CompletionStage inside another type cannot be sent");
+        assertRefused(ReturnsLines.class, "cannot be sent, because it contains Iterator; pass a List");
         assertRefused(ReturnsRawStage.class, "write, for example, CompletionStage<String>");
         assertRefused(OneWayWithResult.class, "only void methods can be one-way");
         assertRefused(BadTimeout.class, "BadTimeout.send, @RpcMethod(timeout) is 'soon'");

@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import tern.rpc.LocalTypes;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.Payload;
 import tern.rpc.ServiceDescriptor;
@@ -98,6 +99,10 @@ final class AllowedClasses {
     }
 
     private static void checkSerializable(Class<?> type, String position) {
+        String advice = LocalTypes.libraryAdvice(type);
+        if (advice != null) {
+            throw new IllegalArgumentException(position + ": " + type.getName() + " cannot be sent; " + advice);
+        }
         boolean concrete = !Modifier.isAbstract(type.getModifiers());
         boolean container = Collection.class.isAssignableFrom(type) || Map.class.isAssignableFrom(type);
         if (concrete && ClassOrigin.isOfApplication(type) && !container && !Serializable.class.isAssignableFrom(type)) {
@@ -107,7 +112,7 @@ final class AllowedClasses {
         boolean isOfJdk = !ClassOrigin.isOfApplication(type);
         if (isOfJdk && (concrete ? !JdkTypes.isReadable(type) : JdkTypes.isAlwaysLocal(type))) {
             throw new IllegalArgumentException(position + ": " + type.getName()
-                    + " is not among the classes of the JDK that travel; declare a simpler one, such as String");
+                    + " is not among the classes of the JDK that travel; declare " + JdkTypes.replacement(type));
         }
     }
 
@@ -126,10 +131,10 @@ final class AllowedClasses {
         }
         Type superclass = type.getGenericSuperclass();
         if (superclass != null) {
-            visitParent(superclass, position);
+            visitParent(superclass, type, position);
         }
         for (Type parent : type.getGenericInterfaces()) {
-            visitParent(parent, position);
+            visitParent(parent, type, position);
         }
         if (!type.isInterface()) {
             visitFields(type, position);
@@ -139,19 +144,22 @@ final class AllowedClasses {
     /**
      * Visits only the fields and type arguments of a supertype, because messages are not expected to contain
      * instances of the supertype itself.
+     *
+     * @param child the class or interface that extends the supertype, for error messages
      */
-    private void visitParent(Type parent, String position) {
+    private void visitParent(Type parent, Class<?> child, String childPosition) {
+        Class<?> raw = TypeRef.of(parent).raw();
+        String position = childPosition + ", supertype " + raw.getName() + " of " + child.getName();
         if (parent instanceof ParameterizedType generic) {
             visitAll(generic.getActualTypeArguments(), position);
         }
-        Class<?> raw = TypeRef.of(parent).raw();
         if (ClassOrigin.isOfApplication(raw) && seen.add(new Parent(raw))) {
             Type next = raw.getGenericSuperclass();
             if (next != null) {
-                visitParent(next, position);
+                visitParent(next, raw, position);
             }
             for (Type further : raw.getGenericInterfaces()) {
-                visitParent(further, position);
+                visitParent(further, raw, position);
             }
             visitFields(raw, position);
         }

@@ -33,16 +33,22 @@ final class JdkTypes {
             "java.net.",
             "java.nio.",
             "java.sql.",
+            "java.text.",
             "java.util.concurrent.locks.",
             "java.util.stream.",
             "javax.sql.");
 
     private static final Set<String> LOCAL = Set.of(
+            "java.lang.Process",
+            "java.lang.ProcessHandle",
+            "java.time.Clock",
             "java.util.Enumeration",
             "java.util.Iterator",
             "java.util.ListIterator",
             "java.util.PrimitiveIterator",
+            "java.util.ResourceBundle",
             "java.util.Spliterator",
+            "java.util.TimeZone",
             "java.util.concurrent.CompletionStage",
             "java.util.concurrent.Executor",
             "java.util.concurrent.ExecutorService",
@@ -50,7 +56,24 @@ final class JdkTypes {
             "java.util.concurrent.Flow$Subscriber",
             "java.util.concurrent.Future");
 
+    /** Types that can be sent in place of types that cannot. */
+    private static final Map<String, String> REPLACEMENTS = Map.of(
+            "java.io.File", "java.lang.String or byte[]",
+            "java.net.InetAddress", "java.lang.String",
+            "java.net.URL", "java.net.URI",
+            "java.nio.ByteBuffer", "byte[]",
+            "java.nio.file.Path", "java.lang.String or byte[]",
+            "java.time.Clock", "java.time.Instant",
+            "java.util.SimpleTimeZone", "java.time.ZoneId",
+            "java.util.TimeZone", "java.time.ZoneId",
+            "java.util.regex.Pattern", "java.lang.String");
+
     private JdkTypes() {}
+
+    /** Returns the name of a type that can be sent in place of the given type, for error messages. */
+    static String replacement(Class<?> type) {
+        return REPLACEMENTS.getOrDefault(type.getName(), "a simpler one, such as String");
+    }
 
     static boolean isReadable(Class<?> type) {
         return SCALARS.contains(type)

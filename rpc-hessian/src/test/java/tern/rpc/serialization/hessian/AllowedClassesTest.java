@@ -8,18 +8,24 @@ import java.io.Serializable;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.security.Principal;
+import java.text.NumberFormat;
 import java.time.ZoneId;
 import java.util.Arrays;
 import java.util.Calendar;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.TimeZone;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import java.util.logging.Logger;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tern.rpc.CompiledTypes;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.serialization.SerializationException;
 
@@ -176,6 +182,68 @@ class AllowedClassesTest {
                 "field later of " + HoldsStage.class.getName() + ": java.util.concurrent.CompletionStage is not among");
         assertThatCode(() -> AllowedClasses.of(ServiceDescriptor.of(TakesOpenTypes.class)))
                 .doesNotThrowAnyException();
+    }
+
+    interface TakesTimeZone {
+        void take(TimeZone zone);
+    }
+
+    interface TakesFormat {
+        void take(NumberFormat format);
+    }
+
+    @Test
+    void messageNamesTheTypeThatCanBeSentInstead() {
+        assertRefused(
+                TakesTimeZone.class,
+                "TakesTimeZone.take, parameter 1: java.util.TimeZone is not among the classes of the JDK that travel;"
+                        + " declare java.time.ZoneId");
+        assertRefused(TakesPath.class, "declare java.lang.String or byte[]");
+        assertRefused(TakesFormat.class, "declare a simpler one, such as String");
+    }
+
+    interface Streamed<T> extends Supplier<Stream<T>> {}
+
+    abstract static class Rows implements Streamed<String>, Serializable {}
+
+    static class MoreRows extends Rows {
+        @Override
+        public Stream<String> get() {
+            return Stream.of();
+        }
+    }
+
+    interface ReturnsRows {
+        MoreRows rows();
+    }
+
+    @Test
+    void typeThatOnlyASupertypeContainsIsNamedWithTheSupertypes() {
+        assertRefused(
+                ReturnsRows.class,
+                "ReturnsRows.rows, result, supertype " + Rows.class.getName() + " of " + MoreRows.class.getName()
+                        + ", supertype " + Streamed.class.getName() + " of " + Rows.class.getName()
+                        + ", supertype java.util.function.Supplier of " + Streamed.class.getName()
+                        + ": java.util.stream.Stream is not among the classes of the JDK");
+    }
+
+    @Test
+    void typeOfALibraryInAFieldStopsTheStart(@TempDir Path folder) {
+        String file = "org.springframework.web.multipart.MultipartFile";
+        CompiledTypes types = new CompiledTypes(
+                folder,
+                Map.of(
+                        file,
+                        "public interface MultipartFile {}",
+                        "shop.Upload",
+                        "public class Upload implements java.io.Serializable { " + file + " file; }",
+                        "shop.Uploads",
+                        "public interface Uploads { void put(Upload upload); }"));
+
+        assertRefused(
+                types.type("shop.Uploads"),
+                "Uploads.put, parameter 1, field file of shop.Upload: " + file
+                        + " cannot be sent; pass the content as byte[] and the name as a String");
     }
 
     private static void assertRefused(Class<?> service, String message) {

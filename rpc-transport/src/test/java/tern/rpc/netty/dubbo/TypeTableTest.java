@@ -487,7 +487,9 @@ class TypeTableTest {
 
                 **Refused types.** The application does not start if an interface uses `Optional`, `OptionalInt` or a similar class, an
                 application class that is not `Serializable`, or a JDK type that is not a value type, such as `Path` or `ByteBuffer`. The same
-                applies to stages and publishers inside other types, such as `List<Mono<String>>`. The message names the type.
+                applies to stages and publishers inside other types, such as `List<Mono<String>>`, and to types of libraries that cannot be
+                sent, such as `MultipartFile`, `Resource` and `Page` of Spring, and `Flow` and suspend functions of Kotlin. The message names
+                the type and often a replacement.
 
                 **Subclasses.** If the declared type is a class of your application, its subclasses are accepted too. If the declared type is
                 `Object` or another JDK type, list the actual class of the value in `rpc.limits.allowed-classes`.
