@@ -85,9 +85,8 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     private final List<SeenCall> calls = new ArrayList<>(); // Guarded by the list itself.
     private static final ThreadLocal<@Nullable Object> STREAM_ANSWER = new ThreadLocal<>();
 
-    private ScriptedProvider(List<ServiceKey> keys, List<Class<?>> types) {
+    private ScriptedProvider(List<ServiceKey> keys, List<Class<?>> types, Serializer serializer) {
         this.services = types.stream().map(ServiceDescriptor::of).toList();
-        Serializer serializer = HessianSerializer.builder().build();
         TripleCodecs codecs = new TripleCodecs(serializer, json(), 0);
         NettyServerTransport transport = new NettyServerTransport(
                 settings(),
@@ -138,21 +137,60 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
 
     /** Creates a provider of the given interfaces, without a group or version. */
     public static ScriptedProvider of(Class<?>... services) {
-        if (services.length == 0) {
-            throw new IllegalArgumentException("a ScriptedProvider needs at least one service interface, such as"
-                    + " ScriptedProvider.of(OrderService.class)");
-        }
-        return new ScriptedProvider(
-                Arrays.stream(services)
-                        .map(type -> new ServiceKey(ServiceDescriptor.nameOf(type), "", ""))
-                        .toList(),
-                List.of(services));
+        return allowing().of(services);
     }
 
     /** Creates a provider of one interface with a group and a version. Both may be empty. */
     public static ScriptedProvider of(Class<?> service, String group, String version) {
-        return new ScriptedProvider(
-                List.of(new ServiceKey(ServiceDescriptor.nameOf(service), group, version)), List.of(service));
+        return allowing().of(service, group, version);
+    }
+
+    /**
+     * Allows classes in arguments that the interfaces do not declare. The property {@code rpc.limits.allowed-classes} of
+     * the tested application does not apply to the provider.
+     *
+     * <pre>{@code
+     * ScriptedProvider.allowing("com.example.orders.*").of(OrderService.class)
+     * }</pre>
+     *
+     * @param classes class names, or package names that end in {@code .*} or {@code .**}, as in
+     *     {@code rpc.limits.allowed-classes}
+     * @throws IllegalArgumentException if an entry is neither a class name nor a package name
+     */
+    public static Builder allowing(String... classes) {
+        return new Builder(HessianSerializer.builder().allow(classes).build());
+    }
+
+    /** Creates providers that allow more classes than their interfaces declare. Thread-safe. */
+    public static final class Builder {
+
+        private final Serializer serializer;
+
+        private Builder(Serializer serializer) {
+            this.serializer = serializer;
+        }
+
+        /** Creates a provider of the given interfaces, without a group or version. */
+        public ScriptedProvider of(Class<?>... services) {
+            if (services.length == 0) {
+                throw new IllegalArgumentException("a ScriptedProvider needs at least one service interface, such as"
+                        + " ScriptedProvider.of(OrderService.class)");
+            }
+            return new ScriptedProvider(
+                    Arrays.stream(services)
+                            .map(type -> new ServiceKey(ServiceDescriptor.nameOf(type), "", ""))
+                            .toList(),
+                    List.of(services),
+                    serializer);
+        }
+
+        /** Creates a provider of one interface with a group and a version. Both may be empty. */
+        public ScriptedProvider of(Class<?> service, String group, String version) {
+            return new ScriptedProvider(
+                    List.of(new ServiceKey(ServiceDescriptor.nameOf(service), group, version)),
+                    List.of(service),
+                    serializer);
+        }
     }
 
     /**

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.Serializable;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -289,6 +290,37 @@ class ScriptedProviderTest {
             assertThat(blue.calls().get(0).service().group()).isEqualTo("blue");
         }
     }
+
+    @Test
+    void allowedClassesAreReadWhereTheInterfaceDeclaresNone() {
+        try (ScriptedProvider strict = ScriptedProvider.of(Notes.class);
+                ScriptedProvider allowing =
+                        ScriptedProvider.allowing(Note.class.getName()).of(Notes.class)) {
+            strict.on("write").answer(true);
+            allowing.on("write").answer(true);
+
+            assertThat(notes(allowing).write(new Note("tea"))).isTrue();
+            assertThat(allowing.calls("write").get(0).arguments()).containsExactly(new Note("tea"));
+            assertThatExceptionOfType(RpcException.class)
+                    .isThrownBy(() -> notes(strict).write(new Note("tea")))
+                    .withMessageContaining("rpc.limits.allowed-classes=" + Note.class.getName());
+        }
+        assertThatIllegalArgumentException().isThrownBy(() -> ScriptedProvider.allowing("*"));
+    }
+
+    private Notes notes(ScriptedProvider of) {
+        return client.refer(ServiceReference.to(
+                        Notes.class, new StaticEndpoints(List.of(new Endpoint("127.0.0.1", of.port()))))
+                .protocol("dubbo")
+                .build());
+    }
+
+    public interface Notes {
+        boolean write(Object note);
+    }
+
+    /** A class that the interface does not declare. */
+    public record Note(String text) implements Serializable {}
 
     public interface Shop {
         @RpcMethod(idempotent = true)
