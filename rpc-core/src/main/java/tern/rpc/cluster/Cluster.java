@@ -39,6 +39,9 @@ public final class Cluster implements AutoCloseable {
     /** The interval between checks of the providers that the source no longer lists but that still answer. */
     private static final long LOOK_MILLIS = 1_000;
 
+    /** The silence after which a provider that the source no longer lists is given up. */
+    private static final long MAX_SILENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
+
     private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
 
     private final String service;
@@ -134,12 +137,16 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
+    /**
+     * Returns whether a provider is connected and answers. A short silence does not count, because all providers are
+     * silent during a pause of this process, and an unlisted provider that is given up does not return.
+     */
     private boolean answers(Endpoint endpoint) {
         long now = clock.nanoTime();
         for (Target target : routes.all()) {
             if (target.endpoint().equals(endpoint)) {
                 return (target.node().isUsable() || target.node().isConnecting())
-                        && !target.node().isStalled(now);
+                        && target.node().stalledForNanos(now) < MAX_SILENCE_NANOS;
             }
         }
         return false;
@@ -278,7 +285,11 @@ public final class Cluster implements AutoCloseable {
         }
         List<Target> targets = group.targets();
         if (targets.size() == 1) {
-            return targets.get(0);
+            Target only = targets.get(0);
+            if (!only.isUsable() && !only.node().isConnecting()) {
+                refresh();
+            }
+            return only;
         }
         Target trial = survey.takeTrial();
         if (trial != null

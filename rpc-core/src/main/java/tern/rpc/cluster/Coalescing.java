@@ -25,6 +25,14 @@ public final class Coalescing {
         return Math.max(0, passedNanos + gapNanos - now);
     }
 
+    /**
+     * Returns how many nanoseconds a waiting change must still wait if it is needed at once: only the shortest gap, even
+     * while changes continue.
+     */
+    public long shortestDelay(long now) {
+        return passedAny ? Math.max(0, passedNanos + MIN_GAP_NANOS - now) : 0;
+    }
+
     /** Records that a change has been passed on. */
     public void passed(long now) {
         boolean quick = passedAny && now - passedNanos < gapNanos + MAX_GAP_NANOS;

@@ -60,7 +60,7 @@ final class SharedSources {
 
     /** The subscription of one reference to a source. */
     interface Subscription {
-        /** Asks the source to look up the providers again soon. */
+        /** Asks the source to look up the providers again soon. A list that waits is passed on soon. */
         void refresh();
 
         void close();
@@ -89,6 +89,7 @@ final class SharedSources {
             @Override
             public void refresh() {
                 shared.source.refresh();
+                shared.hurry();
             }
 
             @Override
@@ -127,7 +128,8 @@ final class SharedSources {
         private EndpointSnapshot latest = told;
         // The last list in which every address could belong to a provider. Its instances need not be checked again.
         private List<Instance> checked = List.of();
-        private boolean waiting;
+        private volatile boolean waiting; // Reads do not need the lock.
+        private volatile boolean hurried; // whether the waiting list is passed on early; reads do not need the lock
         private boolean namedAsTooLong;
         private final Set<String> refused = new HashSet<>(); // The addresses for which a warning has been logged.
         private int users; // The lock of the enclosing SharedSources guards this field.
@@ -184,6 +186,19 @@ final class SharedSources {
             later(delay, this::passLater);
         }
 
+        /** Passes a waiting list on early, because no provider of the previous list can be used. */
+        void hurry() {
+            if (!waiting || hurried) {
+                return; // The usual case. Many calls may fail at the same time.
+            }
+            synchronized (this) {
+                if (waiting && !hurried) {
+                    hurried = true;
+                    later(coalescing.shortestDelay(clock.nanoTime()), this::passLater);
+                }
+            }
+        }
+
         private void later(long nanos, Runnable task) {
             try {
                 timer.schedule(task, nanos, TimeUnit.NANOSECONDS);
@@ -199,7 +214,11 @@ final class SharedSources {
         }
 
         private synchronized void passLater() {
+            if (!waiting) {
+                return; // The list has been passed on early.
+            }
             waiting = false;
+            hurried = false;
             if (!latest.saysTheSameAs(told)) {
                 pass();
             }

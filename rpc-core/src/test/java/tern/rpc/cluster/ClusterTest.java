@@ -14,6 +14,7 @@ import tern.rpc.RpcException;
 import tern.rpc.endpoint.Attributes;
 import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.Instance;
+import tern.rpc.endpoint.Outcome;
 
 /** Tests the providers that a cluster is connected to, and those that its calls choose. */
 class ClusterTest extends SimulatedCluster {
@@ -85,6 +86,46 @@ class ClusterTest extends SimulatedCluster {
 
         timer.move(2_000 * TICK);
         assertThat(peer(2).closed).isTrue();
+    }
+
+    @Test
+    void providersOfAnEmptyListAreNotGivenUpForAShortSilence() {
+        start(3);
+        cluster.targets().forEach(target -> call(target, Outcome.ANSWERED));
+        timer.move(2 * SECOND);
+        List<Target> before = cluster.targets();
+        before.forEach(target -> target.node().begin(now));
+        timer.move(SECOND / 2); // for example a pause of this process
+        assertThat(before).allMatch(target -> target.node().isStalled(now));
+
+        source.lists();
+        assertThat(listed()).hasSize(3);
+        timer.move(SECOND);
+        before.get(0).node().end(Outcome.ANSWERED, TICK, now, usual);
+        timer.move(2 * SECOND);
+
+        assertThat(cluster.targets()).containsExactly(before.get(0));
+    }
+
+    @Test
+    void callWithoutAUsableProviderAsksForTheListAgain() {
+        cluster.start(Duration.ZERO);
+        for (int providers = 1; providers <= 2; providers++) {
+            source.lists(instances(providers));
+            source.refreshes = 0;
+            timer.move(2 * SECOND);
+            pick();
+            assertThat(source.refreshes).isZero();
+
+            for (int i = 0; i < providers; i++) {
+                peer(i).available = false;
+            }
+            pick();
+            assertThat(source.refreshes).isEqualTo(1);
+            for (int i = 0; i < providers; i++) {
+                peer(i).available = true;
+            }
+        }
     }
 
     @Test

@@ -21,10 +21,12 @@ import tern.rpc.endpoint.Instance;
 class SharedSourcesTest {
 
     private final List<Runnable> later = new ArrayList<>();
+    private final List<Long> delays = new ArrayList<>();
     private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(0) {
         @Override
         public ScheduledFuture<?> schedule(Runnable action, long delay, TimeUnit unit) {
             later.add(action);
+            delays.add(unit.toMillis(delay));
             return super.schedule((Callable<@Nullable Void>) () -> null, 1, TimeUnit.DAYS);
         }
     };
@@ -106,5 +108,43 @@ class SharedSourcesTest {
                     .allMatch(instance -> instance.endpoint().mayBeProvider());
         }
         timer.shutdownNow();
+    }
+
+    @Test
+    void waitingListIsPassedOnEarlyIfNoProviderCanBeUsed() {
+        long[] now = {0};
+        SharedSources sources = new SharedSources(() -> now[0], timer);
+        List<Integer> sizes = new ArrayList<>();
+        SharedSources.Subscription subscription =
+                sources.subscribe(source, "Orders", snapshot -> sizes.add(size(snapshot)));
+        source.listener.accept(listOf(1));
+        for (int i = 2; i <= 4; i++) {
+            source.listener.accept(listOf(i));
+            now[0] += TimeUnit.MILLISECONDS.toNanos(delays.get(delays.size() - 1));
+            later.remove(0).run();
+        }
+        source.listener.accept(listOf(5));
+        assertThat(delays).containsExactly(100L, 200L, 400L, 800L);
+
+        now[0] += TimeUnit.MILLISECONDS.toNanos(10);
+        subscription.refresh();
+        subscription.refresh();
+        assertThat(delays).containsExactly(100L, 200L, 400L, 800L, 90L);
+        later.remove(1).run();
+        assertThat(sizes).containsExactly(0, 1, 2, 3, 4, 5);
+
+        later.remove(0).run();
+        subscription.refresh();
+        assertThat(sizes).containsExactly(0, 1, 2, 3, 4, 5);
+        assertThat(later).isEmpty();
+        timer.shutdownNow();
+    }
+
+    private static EndpointSnapshot listOf(int providers) {
+        return EndpointSnapshot.heard(
+                IntStream.range(0, providers)
+                        .mapToObj(i -> Instance.of(new Endpoint("10.0.0." + (i + 1), 20880)))
+                        .toList(),
+                Instant.EPOCH);
     }
 }

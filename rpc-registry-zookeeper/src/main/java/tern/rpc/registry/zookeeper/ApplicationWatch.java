@@ -34,6 +34,11 @@ final class ApplicationWatch {
         processes.start();
     }
 
+    /** Reads changes early instead of at the end of the current interval. */
+    void hurry() {
+        processes.hurry();
+    }
+
     void add(Runnable listener) {
         listeners.add(listener);
     }

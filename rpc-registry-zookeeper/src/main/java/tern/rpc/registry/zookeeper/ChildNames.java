@@ -3,6 +3,8 @@ package tern.rpc.registry.zookeeper;
 import java.util.List;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Watcher;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.registry.dubbo.Limits;
@@ -21,7 +23,10 @@ final class ChildNames {
     private final Session session;
     private final String path;
     private final Consumer<List<String>> listed;
+    private final Runnable unreadable;
     private final CoalescedTask changes;
+    private final Watcher watcher;
+    private final Retry retry;
     private int connection; // incremented on each connection; answers from an earlier connection are ignored
     private boolean listing;
     private boolean listAgain;
@@ -32,12 +37,17 @@ final class ChildNames {
      * Creates a watch on the names of a node's children.
      *
      * @param listed receives all names after each change, or no names while the node does not exist
+     * @param unreadable called if the names cannot be listed although the session is connected. They are listed again
+     *     after a pause
      */
-    ChildNames(Session session, String path, Consumer<List<String>> listed) {
+    ChildNames(Session session, String path, Consumer<List<String>> listed, Runnable unreadable) {
         this.session = session;
         this.path = path;
         this.listed = listed;
+        this.unreadable = unreadable;
         this.changes = new CoalescedTask(session, this::list);
+        this.watcher = session.watcher(event -> changes.changed());
+        this.retry = new Retry(session, this::list);
     }
 
     /** Lists the children after a connection has been established. */
@@ -45,6 +55,11 @@ final class ChildNames {
         connection++;
         listing = false;
         list();
+    }
+
+    /** Lists the children early if they have changed since the last list. */
+    void hurry() {
+        changes.hurry();
     }
 
     private void list() {
@@ -58,33 +73,35 @@ final class ChildNames {
         listing = true;
         listAgain = false;
         int current = connection;
-        session.children(path, event -> changes.changed()).whenComplete((names, failure) -> {
-            if (current != connection) {
-                return;
-            }
-            listing = false;
-            if (failure == null) {
-                listed(names);
-            } else if (Session.isCode(failure, Code.NONODE)) {
-                // If the node exists by now, the children are listed again. Otherwise this watch reports the node's
-                // creation.
-                session.exists(path, event -> changes.changed()).thenRun(this::list);
-                listed(List.of());
-            } else if (Session.isCode(failure, Code.NOAUTH)) {
-                warn("cannot be listed: " + session.reason(failure));
-            } else {
-                LOG.debug("{} cannot be listed at {}", path, session.settings().url(), failure);
-            }
-            if (listAgain && session.isConnected()) {
-                list();
+        session.children(path, watcher).whenComplete((names, failure) -> {
+            if (!closed && current == connection) {
+                session.guarded(() -> answered(names, failure));
             }
         });
     }
 
-    private void listed(List<String> names) {
-        if (closed) {
-            return;
+    private void answered(@Nullable List<String> names, @Nullable Throwable failure) {
+        listing = false;
+        if (listAgain && session.isConnected()) {
+            list();
         }
+        if (names != null) {
+            retry.succeeded();
+            listed(names);
+        } else if (failure == null || Session.isCode(failure, Code.NONODE)) {
+            // If the node exists by now, the children are listed again. Otherwise this watch reports the node's
+            // creation.
+            session.exists(path, watcher).thenRun(this::list);
+            retry.succeeded();
+            listed(List.of());
+        } else if (!Session.isConnectionLost(failure)) {
+            retry.failed(); // ZooKeeper does not report changes of a node that this client may not read.
+            warn("cannot be listed: " + session.whyUnreadable(failure));
+            unreadable.run();
+        }
+    }
+
+    private void listed(List<String> names) {
         List<String> accepted = names;
         if (names.size() > MAX_CHILDREN) {
             accepted = names.stream().sorted().limit(MAX_CHILDREN).toList();
@@ -95,7 +112,17 @@ final class ChildNames {
 
     /** Logs that a child's entry is left out. */
     void leaveOut(String name, IllegalArgumentException wrong) {
-        warn("has an entry that is left out, " + Limits.shown(name) + ": " + wrong.getMessage());
+        leaveOut(name, String.valueOf(wrong.getMessage()));
+    }
+
+    /** Logs that a child's entry is left out. */
+    void leaveOut(String name, String why) {
+        warn("has an entry that is left out, " + Limits.shown(name) + ": " + why);
+    }
+
+    /** Logs that a child could not be read, and that its last known entry stays in use. */
+    void leaveUnread(String name, String why) {
+        warn("has an entry that cannot be read, " + Limits.shown(name) + ": " + why + ". It is tried again");
     }
 
     /** Logs at most one warning, because a client that writes invalid entries could otherwise fill the log. */

@@ -30,7 +30,25 @@ final class CoalescedTask {
             run();
         } else {
             waiting = true;
-            session.schedule(this::run, Duration.ofNanos(delay));
+            session.schedule(this::runWaiting, Duration.ofNanos(delay));
+        }
+    }
+
+    /** Runs a scheduled task early, because its result is needed. */
+    void hurry() {
+        if (waiting) {
+            long delay = coalescing.shortestDelay(session.clock().nanoTime());
+            if (delay == 0) {
+                run();
+            } else {
+                session.schedule(this::runWaiting, Duration.ofNanos(delay));
+            }
+        }
+    }
+
+    private void runWaiting() {
+        if (waiting) { // Otherwise the task has run early.
+            run();
         }
     }
 

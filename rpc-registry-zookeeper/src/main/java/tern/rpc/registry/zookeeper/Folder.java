@@ -4,9 +4,12 @@ import java.util.ArrayDeque;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.registry.dubbo.Limits;
@@ -14,7 +17,8 @@ import tern.rpc.registry.dubbo.SortedEntries;
 
 /**
  * Watches the children of one node. Reads each child once, and again after it has changed. If children change
- * frequently, reads them at growing intervals. Keeps the parsed entries. Confined to the session's thread.
+ * frequently, reads them at growing intervals. A child that cannot be read is left out and tried again after growing
+ * pauses. Keeps the parsed entries. Confined to the session's thread.
  */
 final class Folder<T> implements Session.Listener {
 
@@ -34,7 +38,7 @@ final class Folder<T> implements Session.Listener {
         T read(byte[] data);
     }
 
-    /** A child in the last list. Another object is used if the child is removed and created again. */
+    /** A child in the last list. Another object is used if the child is missing in one list and present in a later one. */
     private static final class Child<T> {
         final String name;
         long list; // the number of the last list that contained the child
@@ -59,6 +63,8 @@ final class Folder<T> implements Session.Listener {
     private final Map<String, Child<T>> children = new HashMap<>();
     private final SortedEntries<T> sorted;
     private final Deque<Child<T>> toRead = new ArrayDeque<>();
+    private final Set<Child<T>> failed = new LinkedHashSet<>(); // the listed children that could not be read
+    private final Retry retry;
     private long lists;
     private int reading;
     private int connection; // incremented on each connection; results of reads from an earlier connection are ignored
@@ -77,16 +83,23 @@ final class Folder<T> implements Session.Listener {
         this.path = path;
         this.reader = reader;
         this.changed = changed;
-        this.names = new ChildNames(session, path, this::listed);
+        this.names = new ChildNames(session, path, this::listed, this::unreadable);
         this.dataChanges = new CoalescedTask(session, this::readChanged);
         this.sorted = new SortedEntries<>(order);
+        this.retry = new Retry(session, this::readFailed);
     }
 
     void start() {
         session.add(this);
     }
 
-    /** Returns whether the children have been listed at least once. */
+    /** Reads changes early instead of at the end of the current interval. */
+    void hurry() {
+        names.hurry();
+        dataChanges.hurry();
+    }
+
+    /** Returns whether the children have been listed at least once, or cannot be listed. */
     boolean isHeard() {
         return heard;
     }
@@ -107,6 +120,7 @@ final class Folder<T> implements Session.Listener {
             child.unread |= child.queued || isNew;
             child.queued = false;
         }
+        failed.forEach(child -> child.unread = true);
         names.connected();
     }
 
@@ -141,11 +155,20 @@ final class Folder<T> implements Session.Listener {
         }
     }
 
+    /** Makes a node whose children were never listed count as a node without children, so that no list waits for it. */
+    private void unreadable() {
+        if (!heard) {
+            heard = true;
+            changed.run();
+        }
+    }
+
     private boolean isRemoved(Child<T> child) {
         if (child.list == lists) {
             return false;
         }
         set(child, null);
+        failed.remove(child);
         return true;
     }
 
@@ -188,29 +211,67 @@ final class Folder<T> implements Session.Listener {
 
     private void read(Child<T> child) {
         int current = connection;
-        session.data(path + "/" + child.name, Limits.MAX_ENTRY, event -> dataChanged(child, event))
-                .whenComplete((data, failure) -> {
-                    if (closed || current != connection) {
-                        return;
-                    }
-                    reading--;
-                    child.queued = false;
-                    if (failure == null) {
-                        take(child, data.bytes());
-                    } else if (failure.getCause() instanceof IllegalArgumentException wrong) {
-                        leaveOut(child, wrong);
-                    } else if (!Session.isCode(failure, Code.NONODE)) {
-                        child.unread = true;
-                        incomplete = true; // The entry is read again after a reconnection.
-                    }
-                    readMore();
-                });
+        Watcher watcher = session.watcher(event -> childChanged(child, event));
+        session.data(path + "/" + child.name, Limits.MAX_ENTRY, watcher).whenComplete((data, failure) -> {
+            if (!closed && current == connection) {
+                session.guarded(() -> answered(child, data, failure));
+            }
+        });
     }
 
-    private void dataChanged(Child<T> child, EventType event) {
-        if (event == EventType.NodeDataChanged && isListed(child) && !closed) {
+    private void answered(Child<T> child, Session.@Nullable Data data, @Nullable Throwable failure) {
+        reading--;
+        child.queued = false;
+        if (data != null) {
+            if (failed.remove(child)) {
+                retry.succeeded();
+            }
+            take(child, data.bytes());
+        } else if (failure == null || Session.isCode(failure, Code.NONODE)) {
+            child.unread = true; // The next list does not contain the child, or the child was created again.
+        } else if (Session.isConnectionLost(failure)) {
+            child.unread = true;
+            incomplete = true; // The child is read again after the reconnection, before the entries are used.
+        } else {
+            failed(child, failure);
+        }
+        readMore();
+    }
+
+    /** Tries the child again later. Its last entry stays in use, unless this client may not read the child. */
+    private void failed(Child<T> child, Throwable failure) {
+        if (Session.isRefusal(failure)) {
+            leaveOut(child, session.whyUnreadable(failure));
+        } else {
+            names.leaveUnread(child.name, session.whyUnreadable(failure));
+        }
+        if (isListed(child)) {
+            failed.remove(child);
+            failed.add(child); // Behind the others, so that all of them are tried.
+            retry.failed(); // The child has no watch.
+        }
+    }
+
+    /** Reads some of the children that could not be read. Their number is limited, because all of them may fail again. */
+    private void readFailed() {
+        if (!closed && !failed.isEmpty()) {
+            failed.stream().limit(MAX_IN_FLIGHT).forEach(this::queue);
+            retry.failed(); // The others are read later.
+            readMore();
+        }
+    }
+
+    private void childChanged(Child<T> child, EventType event) {
+        if (closed || !isListed(child)) {
+            return;
+        }
+        if (event == EventType.NodeDataChanged) {
             queue(child);
             dataChanges.changed();
+        } else if (event == EventType.NodeDeleted) {
+            // The next list contains the name again if the child has been created again by then. ZooKeeper reports the
+            // deletion to the list, too.
+            child.unread = true;
         }
     }
 
@@ -225,15 +286,17 @@ final class Folder<T> implements Session.Listener {
                 set(child, entry);
             }
         } catch (IllegalArgumentException e) {
-            leaveOut(child, e);
+            leaveOut(child, String.valueOf(e.getMessage()));
+        } catch (RuntimeException e) { // One entry must not prevent the use of the others.
+            leaveOut(child, Limits.shown(e.toString()));
         }
     }
 
-    private void leaveOut(Child<T> child, IllegalArgumentException wrong) {
+    private void leaveOut(Child<T> child, String why) {
         if (isListed(child)) {
             set(child, null);
         }
-        names.leaveOut(child.name, wrong);
+        names.leaveOut(child.name, why);
     }
 
     void close() {

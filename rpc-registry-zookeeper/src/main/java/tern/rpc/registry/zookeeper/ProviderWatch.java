@@ -17,11 +17,17 @@ final class ProviderWatch implements Session.Listener {
     ProviderWatch(Session session, String interfaceName, Runnable changed) {
         this.session = session;
         this.changed = changed;
-        this.names = new ChildNames(session, Paths.of(session.settings()).providers(interfaceName), this::listed);
+        this.names = new ChildNames(
+                session, Paths.of(session.settings()).providers(interfaceName), this::listed, this::unreadable);
     }
 
     void start() {
         session.add(this);
+    }
+
+    /** Reads changes early instead of at the end of the current interval. */
+    void hurry() {
+        names.hurry();
     }
 
     @Override
@@ -40,7 +46,15 @@ final class ProviderWatch implements Session.Listener {
         }
     }
 
-    /** Returns whether the entries have been listed at least once. */
+    /** Makes an interface whose entries were never listed count as one without entries, so that no list waits for it. */
+    private void unreadable() {
+        if (!heard) {
+            heard = true;
+            changed.run();
+        }
+    }
+
+    /** Returns whether the entries have been listed at least once, or cannot be listed. */
     boolean isHeard() {
         return heard;
     }

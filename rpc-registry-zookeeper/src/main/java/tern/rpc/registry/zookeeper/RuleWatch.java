@@ -1,7 +1,6 @@
 package tern.rpc.registry.zookeeper;
 
 import java.nio.charset.StandardCharsets;
-import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -9,7 +8,7 @@ import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.rules.Rule;
 
 /** Watches one rule, and reads it again whenever it changes. Confined to the session's thread. */
-final class RuleWatch implements Session.Listener {
+final class RuleWatch implements NodeData.Reader {
 
     private static final Logger LOG = LoggerFactory.getLogger(RuleWatch.class);
 
@@ -18,10 +17,10 @@ final class RuleWatch implements Session.Listener {
     private final String key;
     private final String path;
     private final Runnable changed;
+    private final NodeData node;
     private @Nullable Rule rule;
     private String problem = "";
     private boolean heard;
-    private boolean closed;
 
     /**
      * Creates a watch for one rule.
@@ -34,38 +33,25 @@ final class RuleWatch implements Session.Listener {
         this.key = kind.key(name);
         this.path = Paths.of(session.settings()).rule(key);
         this.changed = changed;
+        this.node = new NodeData(session, path, this);
     }
 
     void start() {
-        session.add(this);
+        node.start();
     }
 
     @Override
-    public void connected(boolean isNew) {
-        read();
-    }
-
-    @Override
-    public void stale(String why) {}
-
-    private void read() {
-        if (closed) {
-            return;
+    public void read(byte @Nullable [] data) {
+        if (data == null) {
+            heard(null, "");
+        } else {
+            take(new String(data, StandardCharsets.UTF_8));
         }
-        session.data(path, Limits.MAX_ENTRY, event -> read()).whenComplete((data, failure) -> {
-            if (failure == null) {
-                take(new String(data.bytes(), StandardCharsets.UTF_8));
-            } else if (Session.isCode(failure, Code.NONODE)) {
-                // If the node exists by now, the rule is read again. Otherwise this watch reports the node's creation.
-                session.exists(path, event -> read()).thenRun(this::read);
-                heard(null, "");
-            } else if (failure.getCause() instanceof IllegalArgumentException wrong) {
-                session.exists(path, event -> read());
-                heard(null, String.valueOf(wrong.getMessage()));
-            } else if (Session.isCode(failure, Code.NOAUTH)) {
-                heard(null, "it may not be read");
-            }
-        });
+    }
+
+    @Override
+    public void unreadable(String why) {
+        heard(null, why);
     }
 
     private void take(String yaml) {
@@ -84,9 +70,6 @@ final class RuleWatch implements Session.Listener {
      * @param why the reason why the rule is not applied; empty if there is no rule or the rule is valid
      */
     private void heard(@Nullable Rule current, String why) {
-        if (closed) {
-            return;
-        }
         if (!why.isEmpty() && !why.equals(problem)) {
             LOG.warn(
                     "The rule {} at {} is off: {}. Calls go on without it",
@@ -115,7 +98,6 @@ final class RuleWatch implements Session.Listener {
     }
 
     void close() {
-        closed = true;
-        session.remove(this);
+        node.close();
     }
 }

@@ -7,6 +7,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -26,6 +27,7 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
 import tern.rpc.Thrown;
 import tern.rpc.limit.SeldomWarning;
+import tern.rpc.registry.dubbo.Limits;
 
 /**
  * The connection to one ZooKeeper ensemble, with its own thread. Results, watches and listeners run on that thread, so
@@ -155,7 +157,8 @@ final class Session implements AutoCloseable {
         }
     }
 
-    private void guarded(Runnable task) {
+    /** Runs a task and logs its exceptions. */
+    void guarded(Runnable task) {
         try {
             task.run();
         } catch (RuntimeException | Error e) {
@@ -303,54 +306,70 @@ final class Session implements AutoCloseable {
         });
     }
 
-    private @Nullable Watcher watcher(@Nullable Consumer<Watcher.Event.EventType> changed) {
-        return changed == null
-                ? null
-                : event -> {
-                    if (event.getType() != Watcher.Event.EventType.None) {
-                        execute(() -> changed.accept(event.getType()));
-                    }
-                };
+    /**
+     * Creates a watcher. A caller that watches a node repeatedly should use one watcher, because ZooKeeper then reports
+     * each change only once.
+     *
+     * @param changed runs on the session's thread
+     */
+    Watcher watcher(Consumer<Watcher.Event.EventType> changed) {
+        return event -> {
+            if (event.getType() != Watcher.Event.EventType.None) {
+                execute(() -> changed.accept(event.getType()));
+            }
+        };
     }
 
     /** Reads the names of a node's children. */
-    CompletableFuture<List<String>> children(String path, @Nullable Consumer<Watcher.Event.EventType> changed) {
+    CompletableFuture<List<String>> children(String path, @Nullable Watcher watcher) {
         return run(
                 path,
                 (zooKeeper, result) -> zooKeeper.getChildren(
-                        path, watcher(changed), (code, where, context, names) -> end(result, code, path, names), null));
+                        path, watcher, (code, where, context, names) -> end(result, code, path, names), null));
     }
 
     /**
      * Reads a node's state. Fails with NoNode if the node does not exist. The watch is set whether or not the node
      * exists.
      */
-    CompletableFuture<Stat> exists(String path, @Nullable Consumer<Watcher.Event.EventType> changed) {
+    CompletableFuture<Stat> exists(String path, @Nullable Watcher watcher) {
         return run(
                 path,
                 (zooKeeper, result) -> zooKeeper.exists(
-                        path, watcher(changed), (code, where, context, stat) -> end(result, code, path, stat), null));
+                        path, watcher, (code, where, context, stat) -> end(result, code, path, stat), null));
     }
 
     /**
      * Reads a node's data. Checks the length of the data first, because the client would close the connection if the
-     * response were too long.
+     * response were too long. The watch is set only if the data is read.
+     *
+     * @return the data. Fails with {@link IllegalArgumentException} if the data is too long
      */
-    CompletableFuture<Data> data(String path, int maxBytes, @Nullable Consumer<Watcher.Event.EventType> changed) {
-        return exists(path, null).thenCompose(stat -> {
-            if (stat.getDataLength() > maxBytes) {
-                return CompletableFuture.failedFuture(new IllegalArgumentException(
-                        "the node has " + stat.getDataLength() + " bytes, more than " + maxBytes));
-            }
-            return run(
-                    path,
-                    (zooKeeper, result) -> zooKeeper.getData(
-                            path,
-                            watcher(changed),
-                            (code, where, context, bytes, read) ->
-                                    end(result, code, path, new Data(bytes == null ? new byte[0] : bytes, read)),
-                            null));
-        });
+    CompletableFuture<Data> data(String path, int maxBytes, @Nullable Watcher watcher) {
+        return exists(path, null).thenCompose(stat -> data(path, stat, maxBytes, watcher));
+    }
+
+    /**
+     * Reads a node's data like {@link #data}. The watch is set even if the node does not exist or the data is too long.
+     * The watch may report a change that the returned data already contains.
+     */
+    CompletableFuture<Data> watchedData(String path, int maxBytes, Watcher watcher) {
+        return exists(path, watcher).thenCompose(stat -> data(path, stat, maxBytes, watcher));
+    }
+
+    private CompletableFuture<Data> data(String path, Stat stat, int maxBytes, @Nullable Watcher watcher) {
+        if (stat.getDataLength() > maxBytes) {
+            return CompletableFuture.failedFuture(new IllegalArgumentException(
+                    "the node has " + stat.getDataLength() + " bytes, more than " + maxBytes));
+        }
+        return run(
+                path,
+                (zooKeeper, result) -> zooKeeper.getData(
+                        path,
+                        watcher,
+                        (code, where, context, bytes, read) ->
+                                end(result, code, path, new Data(bytes == null ? new byte[0] : bytes, read)),
+                        null));
     }
 
     /**
@@ -424,10 +443,23 @@ final class Session implements AutoCloseable {
     }
 
     static boolean isCode(Throwable failure, Code code) {
-        Throwable cause = failure instanceof java.util.concurrent.CompletionException && failure.getCause() != null
-                ? failure.getCause()
-                : failure;
-        return cause instanceof KeeperException keeper && keeper.code() == code;
+        return cause(failure) instanceof KeeperException keeper && keeper.code() == code;
+    }
+
+    private static Throwable cause(Throwable failure) {
+        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+    }
+
+    /** Returns whether an operation failed because the connection was lost. {@link Listener#connected} follows. */
+    static boolean isConnectionLost(Throwable failure) {
+        return isCode(failure, Code.CONNECTIONLOSS)
+                || isCode(failure, Code.SESSIONEXPIRED)
+                || isCode(failure, Code.SESSIONMOVED);
+    }
+
+    /** Returns whether a node was not read because this client may not read it, or because the node is too long. */
+    static boolean isRefusal(Throwable failure) {
+        return isCode(failure, Code.NOAUTH) || cause(failure) instanceof IllegalArgumentException;
     }
 
     /**
@@ -435,18 +467,29 @@ final class Session implements AutoCloseable {
      * check.
      */
     String reason(Throwable failure) {
-        Throwable cause = failure instanceof java.util.concurrent.CompletionException && failure.getCause() != null
-                ? failure.getCause()
-                : failure;
-        if (cause instanceof KeeperException keeper
-                && (keeper.code() == Code.NOAUTH || keeper.code() == Code.AUTHFAILED)) {
-            String property = "user and password in rpc.server.registry or rpc.client.registry";
-            return (settings.url().hasCredentials()
-                            ? "the user or the password is wrong, or the user has no permission"
-                            : "the registry requires a user and a password")
-                    + " (" + keeper.getMessage() + "). Check " + property + ", such as zookeeper://user:password@host";
-        }
-        return String.valueOf(cause.getMessage());
+        Throwable cause = cause(failure);
+        return isCode(failure, Code.NOAUTH) || isCode(failure, Code.AUTHFAILED)
+                ? whyDenied() + " (" + cause.getMessage() + "). " + whatToCheck()
+                : String.valueOf(cause.getMessage());
+    }
+
+    private String whyDenied() {
+        return settings.url().hasCredentials()
+                ? "the user or the password is wrong, or the user has no permission"
+                : "the registry requires a user and a password";
+    }
+
+    private static String whatToCheck() {
+        return "Check user and password in rpc.server.registry or rpc.client.registry, such as"
+                + " zookeeper://user:password@host";
+    }
+
+    /** Returns why a node that another client has created could not be read. The text has no line breaks. */
+    String whyUnreadable(Throwable failure) {
+        return isCode(failure, Code.NOAUTH)
+                ? "its access control list (ACL) does not allow this client to read it: " + whyDenied() + ". "
+                        + whatToCheck()
+                : Limits.shown(String.valueOf(cause(failure).getMessage()));
     }
 
     /** Ends the session. ZooKeeper then removes its ephemeral nodes. */

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -38,6 +39,7 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
     private final ProviderWatch providers;
     private final MappingWatch mapping;
     private final RuleWatches rules;
+    private final AtomicBoolean refreshing = new AtomicBoolean(); // used by any thread
     private @Nullable Consumer<EndpointSnapshot> listener; // null before the source is started and after it is closed
     private @Nullable EndpointSnapshot last;
     private @Nullable String stale;
@@ -166,9 +168,20 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
         told.accept(snapshot);
     }
 
-    /** Does nothing, because ZooKeeper reports every change. */
+    /**
+     * Reads reported changes early. Without this, a client that has lost all providers would not know those that have
+     * started until the end of the current interval.
+     */
     @Override
-    public void refresh() {}
+    public void refresh() {
+        if (refreshing.compareAndSet(false, true)) {
+            session.execute(() -> {
+                refreshing.set(false);
+                providers.hurry();
+                watched.values().forEach(ApplicationWatch::hurry);
+            });
+        }
+    }
 
     @Override
     public Object key() {

@@ -8,14 +8,17 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.zookeeper.CreateMode;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import tern.rpc.registry.dubbo.Limits;
 
 /** Counts the reads that frequent changes cause. The clock is a fake, and the ZooKeeper server is real. */
 @Timeout(120)
@@ -26,6 +29,7 @@ class ChangeBurstTest {
 
     private final FakeThread thread = new FakeThread();
     private final BlockingQueue<List<String>> lists = new LinkedBlockingQueue<>();
+    private final BlockingQueue<String> reads = new LinkedBlockingQueue<>(); // the data of the entries that were read
     private ZooKeeperServer zooKeeper;
     private Session session;
     private int created;
@@ -68,8 +72,8 @@ class ChangeBurstTest {
         return next;
     }
 
-    private void listNames() throws Exception {
-        ChildNames names = new ChildNames(session, PARENT, lists::add);
+    private ChildNames listNames() throws Exception {
+        ChildNames names = new ChildNames(session, PARENT, lists::add, () -> {});
         session.execute(() -> session.add(new Session.Listener() {
             @Override
             public void connected(boolean isNew) {
@@ -80,6 +84,7 @@ class ChangeBurstTest {
             public void stale(String why) {}
         }));
         assertThat(nextList()).isEmpty();
+        return names;
     }
 
     @Test
@@ -99,6 +104,33 @@ class ChangeBurstTest {
             assertThat(nextList()).hasSize(created);
             assertThat(lists).isEmpty();
         }
+    }
+
+    @Test
+    void waitingChangeIsReadEarlyIfItIsNeeded() throws Exception {
+        ChildNames names = listNames();
+        create(1);
+        assertThat(nextList()).hasSize(1);
+        for (int millis : new int[] {100, 200}) {
+            create(20);
+            awaitEvents();
+            thread.advance(Duration.ofMillis(millis));
+            assertThat(nextList()).hasSize(created);
+        }
+        create(20); // The next interval is 400 ms.
+        awaitEvents();
+
+        session.execute(names::hurry);
+        session.execute(names::hurry);
+        awaitEvents();
+        assertThat(lists).isEmpty();
+        thread.advance(Duration.ofMillis(100));
+        assertThat(nextList()).hasSize(created);
+
+        thread.advance(Duration.ofMillis(300));
+        session.execute(names::hurry);
+        awaitEvents();
+        assertThat(lists).isEmpty();
     }
 
     @Test
@@ -131,10 +163,8 @@ class ChangeBurstTest {
         assertThat(nextList()).hasSize(21);
     }
 
-    @Test
-    void changedDataOfManyEntriesIsReadOncePerInterval() throws Exception {
-        create(10);
-        BlockingQueue<String> reads = new LinkedBlockingQueue<>();
+    /** Reads the entries of the parent node. Each new list of entries is added to the result. */
+    private BlockingQueue<List<String>> watchEntries() {
         BlockingQueue<List<String>> entries = new LinkedBlockingQueue<>();
         AtomicReference<Folder<String>> folder = new AtomicReference<>();
         Folder.Reader<String> reader = data -> {
@@ -149,11 +179,194 @@ class ChangeBurstTest {
                 reader,
                 () -> entries.add(folder.get().entries())));
         session.execute(() -> folder.get().start());
-        assertThat(entries.poll(60, TimeUnit.SECONDS)).containsOnly("0").hasSize(10);
+        return entries;
+    }
+
+    private static List<String> next(BlockingQueue<List<String>> entries) throws InterruptedException {
+        List<String> next = entries.poll(60, TimeUnit.SECONDS);
+        assertThat(next).isNotNull();
+        return next;
+    }
+
+    private void createAgain(String name, String data) throws Exception {
+        zooKeeper.delete(PARENT + "/" + name);
+        zooKeeper.create(PARENT + "/" + name, data, CreateMode.PERSISTENT);
+    }
+
+    @Test
+    void entryThatIsDeletedAndCreatedAgainBetweenTwoListsIsReadAgain() throws Exception {
+        create(3);
+        BlockingQueue<List<String>> entries = watchEntries();
+        assertThat(next(entries)).containsExactly("0", "0", "0");
+        create(1); // The list is read at once, so the next change waits.
+        assertThat(next(entries)).hasSize(4);
+        reads.clear();
+
+        createAgain("1", "after");
+        createAgain("2", "after");
+        awaitEvents();
+        assertThat(reads).isEmpty();
+        thread.advance(Duration.ofMillis(100));
+
+        assertThat(next(entries)).containsExactly("0", "0", "after", "after");
+        assertThat(reads).containsExactly("after", "after");
+        zooKeeper.replace(PARENT + "/1", "changed"); // The node that was created again is watched.
+        thread.advance(Duration.ofSeconds(2));
+        assertThat(next(entries)).contains("changed");
+    }
+
+    @Test
+    void entryThatIsDeletedBeforeItIsReadAndCreatedAgainIsReadInTheNextList() throws Exception {
+        BlockingQueue<List<String>> entries = watchEntries();
+        assertThat(next(entries)).isEmpty();
+
+        Hold first = new Hold();
+        first.awaitStart();
+        zooKeeper.create(PARENT + "/a", "before", CreateMode.PERSISTENT);
+        awaitWaiting("the event of the creation", 1);
+        Hold second = new Hold();
+        first.end(); // The names are listed, and the answer waits.
+        second.awaitStart();
+        awaitWaiting("the answer of the list", 1);
+        zooKeeper.delete(PARENT + "/a");
+        awaitWaiting("the event of the deletion", 2);
+        second.end();
+        assertThat(next(entries)).isEmpty();
+        zooKeeper.create(PARENT + "/a", "after", CreateMode.PERSISTENT);
+        thread.advance(Duration.ofMillis(100));
+
+        assertThat(next(entries)).containsExactly("after");
+        assertThat(reads).containsExactly("after");
+    }
+
+    /** A task that occupies the session's thread until the test ends it. */
+    private final class Hold {
+
+        private final CountDownLatch started = new CountDownLatch(1);
+        private final CountDownLatch ended = new CountDownLatch(1);
+
+        Hold() {
+            session.execute(() -> {
+                started.countDown();
+                await(ended);
+            });
+        }
+
+        void awaitStart() {
+            await(started);
+        }
+
+        void end() {
+            ended.countDown();
+        }
+
+        private static void await(CountDownLatch latch) {
+            try {
+                assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    /** Waits until this number of tasks wait for the session's thread. */
+    private void awaitWaiting(String what, int tasks) {
+        Await.until(what, () -> thread.waiting() == tasks);
+    }
+
+    @Test
+    void unreadableEntryIsLeftOutUntilItCanBeRead() throws Exception {
+        create(2);
+        zooKeeper.create(PARENT + "/secret", "1", CreateMode.PERSISTENT);
+        zooKeeper.hide(PARENT + "/secret");
+        BlockingQueue<List<String>> entries = watchEntries();
+
+        assertThat(next(entries)).containsExactly("0", "0");
+        create(1);
+        assertThat(next(entries)).containsExactly("0", "0", "0");
+        for (int pause = 0; pause < 10; pause++) {
+            thread.advance(Retry.LONGEST_PAUSE);
+            assertThat(next(entries)).containsExactly("0", "0", "0");
+        }
+
+        zooKeeper.unprotect(PARENT + "/secret");
+        assertThat(advanceUntil(entries, 4)).containsExactly("0", "0", "0", "1");
+
+        thread.advance(Retry.LONGEST_PAUSE);
+        awaitEvents();
+        assertThat(reads).containsExactly("0", "0", "0", "1");
+    }
+
+    /** Advances the clock until this number of entries is known. */
+    private List<String> advanceUntil(BlockingQueue<List<String>> entries, int number) throws Exception {
+        List<String> last = List.of();
+        for (int i = 0; i < 200 && last.size() < number; i++) {
+            thread.advance(Retry.LONGEST_PAUSE);
+            last = next(entries);
+        }
+        return last;
+    }
+
+    @Test
+    void entryThatWasTooLongIsReadOnceItIsShorter() throws Exception {
+        zooKeeper.create(PARENT + "/long", "x".repeat(Limits.MAX_ENTRY + 1), CreateMode.PERSISTENT);
+        BlockingQueue<List<String>> entries = watchEntries();
+        assertThat(next(entries)).isEmpty();
+
+        zooKeeper.replace(PARENT + "/long", "short");
+        thread.advance(Retry.LONGEST_PAUSE);
+
+        assertThat(next(entries)).containsExactly("short");
+    }
+
+    @Test
+    void manyUnreadableEntriesAreAllReadOnceTheyCanBeRead() throws Exception {
+        int number = 150; // more than are tried again at once
+        for (int i = 0; i < number; i++) {
+            zooKeeper.create(PARENT + "/secret-" + i, "1", CreateMode.PERSISTENT);
+            zooKeeper.hide(PARENT + "/secret-" + i);
+        }
+        BlockingQueue<List<String>> entries = watchEntries();
+        assertThat(next(entries)).isEmpty();
+        for (int i = 0; i < number; i++) {
+            zooKeeper.unprotect(PARENT + "/secret-" + i);
+        }
+
+        assertThat(advanceUntil(entries, number)).hasSize(number).containsOnly("1");
+        assertThat(reads).hasSize(number);
+    }
+
+    @Test
+    void pausesAfterFailuresGrowToHalfAMinute() throws Exception {
+        listNames(); // The session is connected.
+        AtomicReference<Retry> retry = new AtomicReference<>();
+        AtomicInteger tries = new AtomicInteger();
+        retry.set(new Retry(session, () -> {
+            tries.incrementAndGet();
+            retry.get().failed();
+        }));
+
+        session.execute(() -> {
+            retry.get().failed();
+            retry.get().failed(); // The task is already scheduled.
+        });
+        awaitEvents();
+        assertThat(tries).hasValue(0);
+        thread.advance(Duration.ofMillis(500));
+        assertThat(tries).hasValue(1);
+        thread.advance(Duration.ofMinutes(60));
+        assertThat(tries).hasValueBetween(120, 250);
+    }
+
+    @Test
+    void changedDataOfManyEntriesIsReadOncePerInterval() throws Exception {
+        create(10);
+        BlockingQueue<List<String>> entries = watchEntries();
+        assertThat(next(entries)).containsOnly("0").hasSize(10);
         reads.clear();
 
         zooKeeper.replace(PARENT + "/0", "1");
-        assertThat(entries.poll(60, TimeUnit.SECONDS)).containsOnly("0", "1").hasSize(10);
+        assertThat(next(entries)).containsOnly("0", "1").hasSize(10);
         assertThat(reads).containsExactly("1");
         reads.clear();
 
@@ -166,7 +379,7 @@ class ChangeBurstTest {
         assertThat(reads).isEmpty();
         thread.advance(Duration.ofMillis(100));
 
-        assertThat(entries.poll(60, TimeUnit.SECONDS)).containsOnly("5").hasSize(10);
+        assertThat(next(entries)).containsOnly("5").hasSize(10);
         assertThat(reads).containsOnly("5").hasSize(10);
     }
 }

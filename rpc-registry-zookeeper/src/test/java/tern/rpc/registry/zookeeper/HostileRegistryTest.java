@@ -120,6 +120,44 @@ class HostileRegistryTest {
     }
 
     @Test
+    void unreadableNodesAreNamedAndLeftOut() throws Exception {
+        write("/services/shop/10.0.0.8:7001", process("10.0.0.8", 7001, "good"));
+        zooKeeper.hide("/services/shop/10.0.0.8:7001");
+        write("/dubbo/config/dubbo/cap.Greeting::.configurators", "configs: [{parameters: {timeout: 500}}]");
+        zooKeeper.hide("/dubbo/config/dubbo/cap.Greeting::.configurators");
+        write("/dubbo/cap.Greeting/providers/10.0.0.7", "");
+        zooKeeper.hide("/dubbo/cap.Greeting/providers");
+
+        look().awaitAddresses(GOOD);
+
+        Await.until("each is named", () -> warnings().size() == 3);
+        assertThat(warnings())
+                .allSatisfy(warning -> assertThat(warning).contains("access control list", "requires a user"))
+                .anySatisfy(warning -> assertThat(warning).contains("/services/shop", "left out, 10.0.0.8:7001"))
+                .anySatisfy(warning -> assertThat(warning).contains("cap.Greeting::.configurators"))
+                .anySatisfy(warning -> assertThat(warning).contains("/dubbo/cap.Greeting/providers", "listed"));
+    }
+
+    @Test
+    void unreadableMappingIsNamedAndIgnoredUntilItCanBeRead() throws Exception {
+        zooKeeper.hide("/dubbo/mapping/cap.Greeting");
+        write(
+                "/dubbo/cap.Greeting/providers/dubbo%3A%2F%2F10.0.0.5%3A7001%2Fcap.Greeting%3Finterface%3Dcap.Greeting",
+                "");
+
+        Snapshots snapshots = look();
+        snapshots.awaitAddresses("10.0.0.5:7001");
+        assertThat(warnings())
+                .singleElement()
+                .asString()
+                .contains("/dubbo/mapping/cap.Greeting", "is ignored", "access control list");
+
+        zooKeeper.unprotect("/dubbo/mapping/cap.Greeting");
+        snapshots.awaitAddresses("10.0.0.5:7001", GOOD);
+        assertThat(warnings()).hasSize(1);
+    }
+
+    @Test
     void lineBreaksNeverReachTheLog() throws Exception {
         String lines = "a%0D%0AWARN%20forged%E2%80%A8b%1B%5B31m";
         zooKeeper.replace("/dubbo/mapping/cap.Greeting", "shop,a\r\nWARN forged");

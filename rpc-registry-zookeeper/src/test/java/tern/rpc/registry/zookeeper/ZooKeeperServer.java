@@ -101,6 +101,11 @@ final class ZooKeeperServer implements AutoCloseable {
         acl(path, ZooDefs.Perms.READ | ZooDefs.Perms.ADMIN);
     }
 
+    /** Allows no client to read the node. The node can still be deleted. */
+    void hide(String path) throws Exception {
+        acl(path, ZooDefs.Perms.ADMIN);
+    }
+
     void unprotect(String path) throws Exception {
         acl(path, ZooDefs.Perms.ALL);
     }

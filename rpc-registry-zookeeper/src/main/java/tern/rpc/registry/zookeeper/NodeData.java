@@ -1,0 +1,115 @@
+package tern.rpc.registry.zookeeper;
+
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Watcher;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.registry.dubbo.Limits;
+
+/**
+ * Reads the data of one node, and reads it again after each change. If the node cannot be read, tries again after
+ * growing pauses. Confined to the session's thread.
+ */
+final class NodeData implements Session.Listener {
+
+    /** Receives the data. */
+    interface Reader {
+
+        /** @param data the node's data; null if the node does not exist */
+        void read(byte @Nullable [] data);
+
+        /**
+         * Called if the node exists but cannot be read.
+         *
+         * @param why the reason, for logs
+         */
+        void unreadable(String why);
+    }
+
+    private final Session session;
+    private final String path;
+    private final Reader reader;
+    private final Watcher watcher;
+    private final Retry retry;
+    private int connection; // incremented on each connection; answers from an earlier connection are ignored
+    private boolean reading;
+    private boolean readAgain;
+    private boolean heard;
+    private boolean closed;
+
+    NodeData(Session session, String path, Reader reader) {
+        this.session = session;
+        this.path = path;
+        this.reader = reader;
+        this.watcher = session.watcher(event -> read());
+        this.retry = new Retry(session, this::read);
+    }
+
+    void start() {
+        session.add(this);
+    }
+
+    @Override
+    public void connected(boolean isNew) {
+        connection++;
+        reading = false;
+        read();
+    }
+
+    @Override
+    public void stale(String why) {}
+
+    private void read() {
+        if (closed) {
+            return;
+        }
+        if (reading) {
+            readAgain = true;
+            return;
+        }
+        reading = true;
+        readAgain = false;
+        int current = connection;
+        session.watchedData(path, Limits.MAX_ENTRY, watcher).whenComplete((data, failure) -> {
+            if (!closed && current == connection) {
+                session.guarded(() -> answered(data, failure));
+            }
+        });
+    }
+
+    private void answered(Session.@Nullable Data data, @Nullable Throwable failure) {
+        reading = false;
+        if (readAgain && session.isConnected()) {
+            read();
+        }
+        if (data != null) {
+            heard(data.bytes());
+        } else if (failure == null || Session.isCode(failure, Code.NONODE)) {
+            heard(null);
+        } else if (!Session.isConnectionLost(failure)) {
+            unreadable(failure);
+        }
+    }
+
+    private void heard(byte @Nullable [] data) {
+        heard = true;
+        retry.succeeded();
+        reader.read(data);
+    }
+
+    /**
+     * Reports the failure if this client may not read the node, if the node is too long, or if nothing was read before.
+     * After other failures, the data read before stays in use.
+     */
+    private void unreadable(Throwable failure) {
+        retry.failed(); // ZooKeeper does not report changes of a node that this client may not read.
+        if (!heard || Session.isRefusal(failure)) {
+            heard = true;
+            reader.unreadable(session.whyUnreadable(failure));
+        }
+    }
+
+    void close() {
+        closed = true;
+        session.remove(this);
+    }
+}
