@@ -1,6 +1,7 @@
 package tern.rpc.client;
 
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
@@ -47,6 +48,7 @@ final class Hedging {
     private final Budget budget;
     private final ScheduledExecutorService timer;
 
+    /** @param timer starts the hedges; its tasks do not block */
     Hedging(NanoClock clock, Budget budget, ScheduledExecutorService timer) {
         this.times = new RecentPercentile(clock, SHARE);
         this.budget = budget;
@@ -57,15 +59,20 @@ final class Hedging {
      * Counts a call and schedules its hedge.
      *
      * @param runsOn runs the hedge, which includes encoding the request
-     * @return the scheduled hedge; null if the method's usual duration is unknown
+     * @return the scheduled hedge; null if the method's usual duration is unknown, or if the client is closed
      */
     @Nullable
     ScheduledFuture<?> plan(Runnable hedge, Executor runsOn) {
         budget.hedges.called();
         long percentile = times.percentileNanos();
-        return percentile < 0
-                ? null
-                : timer.schedule(() -> runsOn.execute(hedge), Math.max(MIN_NANOS, percentile), TimeUnit.NANOSECONDS);
+        if (percentile < 0) {
+            return null;
+        }
+        try {
+            return timer.schedule(() -> runsOn.execute(hedge), Math.max(MIN_NANOS, percentile), TimeUnit.NANOSECONDS);
+        } catch (RejectedExecutionException e) {
+            return null; // The client is closed. The first attempt fails and says so.
+        }
     }
 
     /**

@@ -70,6 +70,9 @@ public final class RpcClient implements AutoCloseable {
 
     private static final Duration LOOK_EVERY = Duration.ofMillis(5);
 
+    /** The maximum number of simultaneous lookups of host names. A name server may take seconds to answer. */
+    private static final int LOOK_UP_THREADS = 4;
+
     /**
      * The transport for one protocol, and the connections that references share. Connections are grouped by TLS keys
      * and trusted certificates.
@@ -94,8 +97,9 @@ public final class RpcClient implements AutoCloseable {
     private final RpcMeters meters;
     private final NanoClock clock;
     private final WorkerPool callbacks;
-    private final ScheduledExecutorService timer;
-    private final ScheduledExecutorService clusterTimer;
+    private final ScheduledExecutorService lookups; // its tasks may block
+    private final ScheduledExecutorService clusterTimer; // its tasks do not block
+    private final ScheduledExecutorService hedgeTimer; // the cluster's timer, except in tests
     private final ClusterParts parts;
     private final Map<ServiceKey, ServiceAttempts> attempts = new ConcurrentHashMap<>();
     private final List<EndpointInvoker> references = new CopyOnWriteArrayList<>();
@@ -115,10 +119,11 @@ public final class RpcClient implements AutoCloseable {
                 Integer.MAX_VALUE, // The queue needs no limit, because each connection limits the number of its calls.
                 builder.keepAlive,
                 builder.threadFactory);
-        this.timer = builder.timer != null
-                ? builder.timer
-                : Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "rpc-client-timer"));
+        AtomicInteger lookupThreads = new AtomicInteger();
+        this.lookups = Executors.newScheduledThreadPool(
+                LOOK_UP_THREADS, task -> daemon(task, "rpc-client-lookup-" + lookupThreads.incrementAndGet()));
         this.clusterTimer = Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "rpc-client-cluster"));
+        this.hedgeTimer = builder.timer != null ? builder.timer : clusterTimer;
         this.parts = new ClusterParts(
                 clock, clusterTimer, ThreadLocalRandom.current().nextLong());
         builder.transports.forEach(transport ->
@@ -155,7 +160,7 @@ public final class RpcClient implements AutoCloseable {
     }
 
     private ServiceAttempts attempts(ServiceKey service) {
-        return attempts.computeIfAbsent(service, key -> ServiceAttempts.of(key, clock, meters, timer));
+        return attempts.computeIfAbsent(service, key -> ServiceAttempts.of(key, clock, meters, hedgeTimer));
     }
 
     private static Thread daemon(Runnable task, String name) {
@@ -169,11 +174,11 @@ public final class RpcClient implements AutoCloseable {
     }
 
     /**
-     * Returns the timer for {@link tern.rpc.endpoint.DnsEndpoints} and similar code. The timer is shut down with this
-     * client.
+     * Returns the executor for {@link tern.rpc.endpoint.DnsEndpoints} and similar code. Its tasks may block, for example
+     * while they look up host names. It has four threads, and is shut down with this client.
      */
     public ScheduledExecutorService timer() {
-        return timer;
+        return lookups;
     }
 
     /** Returns the connections in use. A connection shared by several references is listed once. */
@@ -373,7 +378,8 @@ public final class RpcClient implements AutoCloseable {
         references.forEach(EndpointInvoker::close);
         references.clear();
         proxies.clear();
-        timer.shutdownNow();
+        lookups.shutdownNow();
+        hedgeTimer.shutdownNow();
         clusterTimer.shutdownNow();
         wires.values().forEach(wire -> wire.transport().close());
         callbacks.close();
@@ -471,7 +477,7 @@ public final class RpcClient implements AutoCloseable {
             return this;
         }
 
-        /** Replaces the timer, for tests. The timer is shut down with the client. */
+        /** Replaces the timer of hedges, for tests. The timer is shut down with the client. */
         Builder timer(ScheduledExecutorService timer) {
             this.timer = timer;
             return this;

@@ -56,6 +56,7 @@ public final class DnsEndpoints implements EndpointSource {
     private final ScheduledExecutorService executor;
     private final Duration interval;
     private final AtomicBoolean refreshing = new AtomicBoolean();
+    private final AtomicBoolean resolving = new AtomicBoolean();
     // The known addresses of each name. This object's lock guards this field.
     private final List<List<Instance>> known = new ArrayList<>();
     // Each element is true if the last lookup of the name with the same index failed. This object's lock guards this
@@ -109,7 +110,18 @@ public final class DnsEndpoints implements EndpointSource {
         resolve();
     }
 
-    private synchronized void resolve() {
+    /** Looks up the names, unless another thread is looking them up. That thread must not block a second one. */
+    private void resolve() {
+        if (resolving.compareAndSet(false, true)) {
+            try {
+                lookUp();
+            } finally {
+                resolving.set(false);
+            }
+        }
+    }
+
+    private synchronized void lookUp() {
         List<String> failed = new ArrayList<>();
         for (int i = 0; i < names.size(); i++) {
             String host = names.get(i).endpoint().host();

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,7 +24,9 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.RpcMethod;
 import tern.rpc.Status;
 import tern.rpc.StatusCode;
+import tern.rpc.endpoint.DnsEndpoints;
 import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
@@ -356,5 +360,75 @@ class HedgedCallTest {
         assertThatThrownBy(result::join).hasMessageContaining("leave me");
         assertThat(network.sent).hasSize(1);
         assertThat(timer.waiting()).isEmpty();
+    }
+
+    @Test
+    void callOfAClosedClientWasNotExecuted() {
+        Service service = hedged(ONE, TWO);
+        train(service, Duration.ofMillis(40));
+
+        client.close();
+
+        assertThatThrownBy(() -> service.find().join()).cause().satisfies(HedgedCallTest::isNotSent);
+        assertThatThrownBy(service::findNow).satisfies(HedgedCallTest::isNotSent);
+        assertThat(network.sent).isEmpty();
+    }
+
+    private static void isNotSent(Throwable failure) {
+        assertThat(failure).isInstanceOfSatisfying(RpcException.class, rpc -> {
+            assertThat(rpc.code()).isEqualTo(StatusCode.UNAVAILABLE);
+            assertThat(rpc.wasExecuted()).isEqualTo(Executed.NO);
+            assertThat(rpc).hasMessageContaining("the client is closed");
+        });
+    }
+
+    @Test
+    void lookupsThatBlockDelayNeitherHedgesNorOtherLookups() throws Exception {
+        CountDownLatch ended = new CountDownLatch(1);
+        CountDownLatch found = new CountDownLatch(1);
+        CountDownLatch hedged = new CountDownLatch(1);
+        try (RpcClient real = RpcClient.builder()
+                .clock(now::get)
+                .transport(network)
+                .timeout(Duration.ofDays(1))
+                .build()) {
+            Service service = real.refer(ServiceReference.to(Service.class, new StaticEndpoints(List.of(ONE, TWO)))
+                    .protocol(FakeNetwork.PROTOCOL)
+                    .defaults(MethodSettings.NONE.withHedging(true))
+                    .build());
+            train(service, Duration.ofMillis(1));
+            CountDownLatch blocked = new CountDownLatch(1);
+            DnsEndpoints slow = names(real, host -> {
+                blocked.countDown();
+                try {
+                    ended.await();
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt(); // The client is closed.
+                }
+                throw new UnknownHostException(host);
+            });
+            slow.start(snapshot -> {});
+            assertThat(blocked.await(60, TimeUnit.SECONDS)).isTrue();
+            slow.refresh();
+
+            network.taking = (endpoint, call) -> {
+                if (network.sent.size() == 2) {
+                    hedged.countDown();
+                }
+            };
+            service.find();
+            names(real, host -> new InetAddress[] {InetAddress.getByName("10.0.0.1")})
+                    .start(snapshot -> found.countDown());
+
+            assertThat(hedged.await(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(found.await(60, TimeUnit.SECONDS)).isTrue();
+        } finally {
+            ended.countDown();
+        }
+    }
+
+    private static DnsEndpoints names(RpcClient client, DnsEndpoints.Lookup lookup) {
+        return new DnsEndpoints(
+                List.of(Instance.of(new Endpoint("orders.internal", 1))), lookup, client.timer(), Duration.ofDays(1));
     }
 }
