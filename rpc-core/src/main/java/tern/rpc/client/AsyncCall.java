@@ -174,11 +174,8 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         if (attempt != null && target != null) {
             // This value determines whether the error message reports a missing connection or a missing answer.
             boolean isConnecting = target.connection().isConnecting();
-            attempt.fail(TimeOuts.late(
-                    attempt,
-                    target.endpoint(),
-                    isConnecting,
-                    target.connection().wasHeard()));
+            boolean wasHeard = target.connection().wasHeard();
+            attempt.fail(executed -> TimeOuts.late(attempt, target.endpoint(), isConnecting, wasHeard, executed));
         }
     }
 

@@ -290,15 +290,14 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
          * Registers a received call, so that it is ended when the transport is closed.
          *
          * @throws RpcException if the transport has been closed in the meantime; without this exception, the call would
-         *     never end
+         *     never end. Also thrown if the call has ended
          */
         private void received(MemoryCall call, PendingCall pending) {
             calls.add(call);
-            if (closed) {
+            if (closed || !pending.markSent()) {
                 calls.remove(call);
                 throw notSent(pending);
             }
-            pending.sent();
             received.incrementAndGet();
         }
 

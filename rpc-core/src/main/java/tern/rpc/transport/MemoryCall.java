@@ -347,7 +347,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
             current.expired();
         }
         if (pending.call().deadline().isExpired(now)) {
-            pending.fail(TimeOuts.late(pending, HERE, false, true));
+            pending.fail(executed -> TimeOuts.late(pending, HERE, false, true, executed));
         }
     }
 

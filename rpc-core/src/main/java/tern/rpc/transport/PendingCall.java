@@ -5,6 +5,7 @@ import java.lang.invoke.VarHandle;
 import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Invocation;
 import tern.rpc.MethodType;
@@ -28,6 +29,9 @@ public final class PendingCall implements Runnable {
     }
 
     private static final VarHandle OUTCOME;
+
+    /** The outcome of a call that has been sent and has not ended. */
+    private static final Object SENT = new Object();
 
     static {
         try {
@@ -66,9 +70,10 @@ public final class PendingCall implements Runnable {
     private final @Nullable Completion completion;
     private final long startedNanos;
 
-    private volatile @Nullable Object outcome; // set once, to an Answer or an RpcException
+    // Null, then SENT, then an Answer or an RpcException. SENT may be skipped. One field holds these states, so that a
+    // failure that says "not executed" and the sending of the request exclude each other.
+    private volatile @Nullable Object outcome;
     private volatile @Nullable Thread waiter;
-    private volatile boolean sent;
     private volatile boolean answerHere;
     private volatile @Nullable Carrier carrier;
     private volatile long id; // the connection sets the id before it registers the call
@@ -124,18 +129,27 @@ public final class PendingCall implements Runnable {
         return current != null && current.isGone();
     }
 
-    /** Records that the request is being passed to the socket. The server may run the call from then on. */
-    public void sent() {
-        sent = true;
+    /**
+     * Records that the request is about to be passed to the socket. The server may run the call from then on.
+     *
+     * @return false if the call has ended; the request must not be sent then, because the failure may say that the call
+     *     was not executed
+     */
+    public boolean markSent() {
+        return OUTCOME.compareAndSet(this, null, SENT) || outcome == SENT;
     }
 
-    /** Returns whether the server may have received the request. */
+    /** Returns whether the request has been sent and the call has not ended. */
     public boolean wasSent() {
-        return sent;
+        return outcome == SENT;
     }
 
     public boolean isDone() {
-        return outcome != null;
+        return isEnd(outcome);
+    }
+
+    private static boolean isEnd(@Nullable Object state) {
+        return state != null && state != SENT;
     }
 
     /** Returns whether the call has ended without an answer. */
@@ -177,30 +191,63 @@ public final class PendingCall implements Runnable {
         if (!finish(failure)) {
             return false;
         }
+        abandon();
+        return true;
+    }
+
+    /**
+     * Completes the call with a failure that says whether the call may have been executed.
+     *
+     * @param failure creates the failure. Its argument is MAYBE if the request has been sent, and NO if it has not been
+     *     sent and will not be sent. The function may be called twice, if the request is sent at the same time
+     * @return false if the call was already complete
+     */
+    public boolean fail(Function<Executed, RpcException> failure) {
+        Object state = outcome;
+        while (!isEnd(state)) {
+            RpcException made = failure.apply(state == SENT ? Executed.MAYBE : Executed.NO);
+            if (OUTCOME.compareAndSet(this, state, made)) {
+                finished();
+                abandon();
+                return true;
+            }
+            state = outcome;
+        }
+        return false;
+    }
+
+    private void abandon() {
         Carrier current = carrier;
         if (current != null) {
             current.abandoned(this);
         }
-        return true;
     }
 
     private boolean finish(Object result) {
-        if (outcome != null || !OUTCOME.compareAndSet(this, null, result)) {
-            return false;
+        Object state = outcome;
+        while (!isEnd(state)) {
+            if (OUTCOME.compareAndSet(this, state, result)) {
+                finished();
+                return true;
+            }
+            state = outcome;
         }
+        return false;
+    }
+
+    private void finished() {
         if (completion == null) {
             Thread thread = waiter;
             if (thread != null) {
                 LockSupport.unpark(thread);
             }
-            return true;
+            return;
         }
         try {
             call.executor().execute(this);
         } catch (RejectedExecutionException e) {
             run();
         }
-        return true;
     }
 
     /**
@@ -212,12 +259,12 @@ public final class PendingCall implements Runnable {
      */
     public Response await() throws Throwable {
         Carrier current = carrier;
-        if (outcome == null && current != null) {
+        if (!isDone() && current != null) {
             current.awaited(this);
         }
-        if (outcome == null) {
+        if (!isDone()) {
             waiter = Thread.currentThread();
-            while (outcome == null) {
+            while (!isDone()) {
                 LockSupport.park(this);
                 if (Thread.interrupted()) {
                     Thread.currentThread().interrupt();

@@ -27,14 +27,16 @@ public final class TimeOuts {
      *
      * @param connecting whether there was no connection
      * @param heard whether the server has sent any bytes on the connection
+     * @param executed whether the call may have been executed; see {@link PendingCall#fail(java.util.function.Function)}
      */
-    public static RpcException late(PendingCall call, Endpoint endpoint, boolean connecting, boolean heard) {
+    public static RpcException late(
+            PendingCall call, Endpoint endpoint, boolean connecting, boolean heard, Executed executed) {
         String where = connecting ? "no connection to " + endpoint : "no answer from " + endpoint;
         return RpcException.refusal(
                 StatusCode.DEADLINE_EXCEEDED,
                 call + ": " + where + " within " + call.call().deadline().describe(call.startedNanos())
                         + (connecting || heard ? "" : UNHEARD),
-                call.wasSent() ? Executed.MAYBE : Executed.NO);
+                executed);
     }
 
     /**

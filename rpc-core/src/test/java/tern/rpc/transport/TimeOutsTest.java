@@ -9,6 +9,7 @@ import tern.rpc.Invocation;
 import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
@@ -50,15 +51,15 @@ class TimeOutsTest {
         Deadline inherited = Deadline.of(0, LIMIT).handedOnBy(METHOD);
         PendingCall pending = new PendingCall(call(inherited), false, 200_000_000, null);
 
-        RpcException late = TimeOuts.late(pending, THERE, false, true);
+        RpcException late = TimeOuts.late(pending, THERE, false, true, Executed.NO);
 
         assertThat(late.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
         assertThat(late.status().description())
                 .isEqualTo("ContractService/echo: no answer from 10.0.0.7:20880 within 300 ms"
                         + " (the remaining time of ContractService/echo, the served call)");
-        assertThat(TimeOuts.late(pending, THERE, false, false).getMessage())
+        assertThat(TimeOuts.late(pending, THERE, false, false, Executed.NO).getMessage())
                 .startsWith(late.getMessage() + "; the server accepted the connection, but has sent nothing on it yet");
-        assertThat(TimeOuts.late(pending, THERE, true, false).getMessage())
+        assertThat(TimeOuts.late(pending, THERE, true, false, Executed.NO).getMessage())
                 .contains("no connection to 10.0.0.7:20880")
                 .doesNotContain("accepted");
     }

@@ -19,7 +19,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.PeerText;
 import tern.rpc.RpcException;
-import tern.rpc.RpcException.Executed;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.PendingCall;
@@ -188,10 +187,9 @@ final class CallerConnection implements PendingCall.Carrier {
     private void write(PendingCall call, SocketChannel socket) throws IOException {
         byte[][] parts = request;
         request = new byte[0][];
-        if (call.isDone()) {
+        if (!call.markSent()) {
             return; // the call has ended, so another thread has closed this connection or will close it soon
         }
-        call.sent();
         for (byte[] part : parts) {
             ByteBuffer left = ByteBuffer.wrap(part);
             while (left.position() < part.length) {
@@ -314,7 +312,8 @@ final class CallerConnection implements PendingCall.Carrier {
     void sweep(long now) {
         PendingCall call = current;
         if (call != null && call.call().deadline().isExpired(now)) {
-            call.fail(TimeOuts.late(call, endpoint, !connected, true));
+            boolean connecting = !connected;
+            call.fail(executed -> TimeOuts.late(call, endpoint, connecting, true, executed));
         }
     }
 
@@ -347,8 +346,7 @@ final class CallerConnection implements PendingCall.Carrier {
     }
 
     private void lose(PendingCall call) {
-        call.fail(CallEnds.lost(
-                call, endpoint, String.valueOf(closeReason.get()), call.wasSent() ? Executed.MAYBE : Executed.NO));
+        call.fail(executed -> CallEnds.lost(call, endpoint, String.valueOf(closeReason.get()), executed));
     }
 
     boolean isClosed() {

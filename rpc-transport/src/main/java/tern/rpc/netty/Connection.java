@@ -489,12 +489,12 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     private void late(PendingCall call) {
-        call.fail(TimeOuts.late(call, endpoint, state == State.CONNECTING, heard));
+        boolean connecting = state == State.CONNECTING;
+        call.fail(executed -> TimeOuts.late(call, endpoint, connecting, heard, executed));
     }
 
     private void lost(PendingCall call) {
-        Executed executed = call.wasSent() && !refused ? Executed.MAYBE : Executed.NO;
-        call.fail(CallEnds.lost(call, endpoint, closeReason, executed));
+        call.fail(executed -> CallEnds.lost(call, endpoint, closeReason, refused ? Executed.NO : executed));
     }
 
     /** Called when the server has refused the connection before reading any request. Must run on the event loop. */

@@ -20,9 +20,8 @@ final class DubboRequest extends DubboFrame {
 
     @Override
     protected void write(WriteBatch batch) {
-        if (!call.isDone()) {
+        if (call.markSent()) {
             written = true;
-            call.sent();
             super.write(batch);
         }
     }

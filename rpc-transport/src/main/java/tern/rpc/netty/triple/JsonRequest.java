@@ -41,11 +41,10 @@ final class JsonRequest extends WriteCommand {
     @Override
     protected void write(WriteBatch batch) {
         Http1ClientHandler writing = Http1ClientHandler.of(batch.channel());
-        if (pending.isDone()) {
+        if (!pending.markSent()) {
             connection.released();
             return;
         }
-        pending.sent();
         writing.begin(this);
         handler = writing;
         for (byte[] part : parts) {

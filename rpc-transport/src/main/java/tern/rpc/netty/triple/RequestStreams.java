@@ -152,6 +152,10 @@ final class RequestStreams {
         if (id > Integer.MAX_VALUE - 2 * LAST_IDS) {
             connection.drain();
         }
+        if (!call.pending().markSent()) {
+            drop(request); // The call has just ended. The id of its stream is left out.
+            return;
+        }
         byte[] message = request.message();
         if (message != null && call instanceof UnaryCall && plain.fits(request, message)) {
             openInOneGo(request, message, id);
@@ -172,7 +176,6 @@ final class RequestStreams {
             return;
         }
         limits.moved();
-        call.pending().sent();
         stream.setProperty(callKey, call);
         if (message != null) {
             messages.write(stream, message, true, request.promise());
@@ -202,7 +205,6 @@ final class RequestStreams {
             return;
         }
         limits.moved();
-        call.pending().sent();
         stream.setProperty(callKey, call);
         plain.write(stream, request, message, scheme);
         call.opened(stream);
