@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadLocalRandom;
@@ -261,13 +262,25 @@ public final class RpcClient implements AutoCloseable {
         wire.transport().prepare(service);
         service.warnings().forEach(LOG::warn);
         EndpointInvoker endpoints = endpoints(reference, wire);
+        try {
+            return connected(reference, service, wire, endpoints);
+        } catch (RuntimeException | Error e) {
+            // The caller gets no proxy, so nobody else would close the connections.
+            references.remove(endpoints);
+            endpoints.close();
+            if (e instanceof RejectedExecutionException) {
+                checkOpen(reference); // Another thread has closed this client in the meantime.
+            }
+            throw e;
+        }
+    }
+
+    private <T> T connected(
+            ServiceReference<T> reference, ServiceDescriptor service, Wire wire, EndpointInvoker endpoints) {
         Map<Method, ClientMethod> methods = new ReferenceMethods(filters, timeout, meters)
                 .of(reference, service, endpoints, attempts(reference.key()));
         references.add(endpoints);
-        if (closed) {
-            endpoints.close(); // Another thread has closed this client in the meantime.
-            checkOpen(reference);
-        }
+        checkOpen(reference); // Another thread may have closed this client in the meantime.
         endpoints.cluster().start(LOOK_UP);
         if (reference.check()) {
             awaitProvider(reference.key(), endpoints);
@@ -362,7 +375,7 @@ public final class RpcClient implements AutoCloseable {
     private boolean isReached(EndpointInvoker endpoints, Duration atMost, Runnable attempt) {
         long end = clock.nanoTime() + atMost.toNanos();
         while (!endpoints.isAvailable()) {
-            if (clock.nanoTime() - end >= 0) {
+            if (closed || clock.nanoTime() - end >= 0) {
                 return false;
             }
             attempt.run();

@@ -108,7 +108,16 @@ public final class Cluster implements AutoCloseable {
      * @param atMost the maximum time to wait for the first list. The wait ensures that the first call finds a provider
      */
     public void start(Duration atMost) {
-        subscription = sources.subscribe(source, service, this::changed);
+        SharedSources.Subscription made = sources.subscribe(source, service, this::changed);
+        boolean isLate;
+        synchronized (this) {
+            isLate = closed;
+            subscription = isLate ? null : made;
+        }
+        if (isLate) {
+            made.close(); // Another thread has closed this cluster in the meantime.
+            return;
+        }
         try {
             heard.await(atMost.toNanos(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
@@ -450,14 +459,17 @@ public final class Cluster implements AutoCloseable {
         return source.toString();
     }
 
+    /** Ends the use of the source and of the connections. A second call has no effect. */
     @Override
     public void close() {
+        SharedSources.@Nullable Subscription current;
         synchronized (this) {
             closed = true;
             routes.all().forEach(target -> nodes.giveBack(target.node(), service));
             routes = new Routes(List.of(), settings);
+            current = subscription;
+            subscription = null;
         }
-        SharedSources.Subscription current = subscription;
         if (current != null) {
             // The source is closed without holding the lock, because one of its threads may be waiting for the lock.
             current.close();

@@ -83,7 +83,13 @@ final class SharedSources {
         }
         shared.add(service, listener);
         if (first) {
-            source.start(shared::heard);
+            try {
+                source.start(shared::heard);
+            } catch (RuntimeException | Error e) {
+                shared.remove(service, listener);
+                release(shared);
+                throw e;
+            }
         }
         return new Subscription() {
             @Override

@@ -2,6 +2,7 @@ package tern.rpc.spring.autoconfigure;
 
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -10,6 +11,9 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -26,8 +30,8 @@ import org.springframework.core.env.Environment;
 import tern.rpc.RpcException;
 import tern.rpc.ServiceKey;
 import tern.rpc.client.RpcClient;
+import tern.rpc.client.ServiceReference;
 import tern.rpc.endpoint.Balancer;
-import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Rules;
 import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.RpcStartException;
@@ -53,6 +57,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
     private final boolean initializesLazily;
     private final OwnServer ownServer;
     private final Map<ReferenceSettings, Object> proxies = new LinkedHashMap<>(); // guarded by this
+    // the proxies that a thread is creating; guarded by this
+    private final Map<ReferenceSettings, CompletableFuture<Object>> creating = new HashMap<>();
     private final Map<ReferenceSettings, Origin> origins = new LinkedHashMap<>(); // guarded by this
     private final Map<String, Set<ReferenceSettings>> byName = new LinkedHashMap<>(); // guarded by this
     private final Map<String, InvalidPropertyException> unfit = new TreeMap<>(); // guarded by this
@@ -123,18 +129,87 @@ public final class RpcReferences implements SmartInitializingSingleton {
         String name = ClientSettings.nameOf(type, annotation, placeholders(annotation, where));
         // The client is created without holding this lock, because the bean factory acquires its own locks.
         RpcClient made = client(type, where);
+        Map.Entry<String, RpcClientProperties.Service> configured = settings.configured(name);
+        Object known = register(wanted, configured, where);
+        if (known != null) {
+            return known;
+        }
+        // The beans are looked up before the proxy is created, because other threads wait for the proxy and may hold
+        // locks of the bean factory.
+        ServiceReference<?> reference = explained(
+                wanted,
+                where,
+                () -> wanted.referenceFor(
+                        new OwnServerSource(wanted.source(made, registries), () -> ownServer.advice(wanted)),
+                        this::balancer,
+                        FallbackBeans.of(beans, wanted.key())));
+        return create(
+                wanted,
+                new Origin(type, annotation, where),
+                () -> explained(wanted, where, () -> made.refer(reference)));
+    }
+
+    /** Records that the reference is used. Returns its proxy, or null if it does not exist. */
+    private synchronized @Nullable Object register(
+            ReferenceSettings wanted, Map.Entry<String, RpcClientProperties.Service> configured, String where) {
+        names.add(configured.getKey());
+        called.add(wanted.key());
+        byName.computeIfAbsent(configured.getKey(), key -> new LinkedHashSet<>())
+                .add(wanted);
+        Object proxy = proxies.get(wanted);
+        if (proxy == null) {
+            explained(wanted, where, () -> {
+                checkMethods(wanted.type(), ClientSettings.PREFIX + configured.getKey(), configured.getValue());
+                return wanted;
+            });
+        }
+        return proxy;
+    }
+
+    /**
+     * Creates a proxy, or waits until another thread has created it. The lock is not held meanwhile, because creating a
+     * proxy may wait for a provider for seconds.
+     */
+    private Object create(ReferenceSettings wanted, Origin origin, Supplier<Object> creation) {
+        CompletableFuture<Object> own = new CompletableFuture<>();
+        CompletableFuture<Object> other;
         synchronized (this) {
-            names.add(settings.configured(name).getKey());
-            called.add(wanted.key());
-            byName.computeIfAbsent(settings.configured(name).getKey(), key -> new LinkedHashSet<>())
-                    .add(wanted);
             Object proxy = proxies.get(wanted);
-            if (proxy == null) {
-                proxy = refer(made, wanted, settings.configured(name), registries, where);
-                proxies.put(wanted, proxy);
-                origins.put(wanted, new Origin(type, annotation, where));
+            if (proxy != null) {
+                return proxy;
             }
-            return proxy;
+            other = creating.putIfAbsent(wanted, own);
+        }
+        if (other != null) {
+            return awaited(other);
+        }
+        Object proxy;
+        try {
+            proxy = creation.get();
+        } catch (RuntimeException | Error e) {
+            synchronized (this) {
+                creating.remove(wanted);
+            }
+            own.completeExceptionally(e);
+            throw e;
+        }
+        synchronized (this) {
+            creating.remove(wanted);
+            proxies.put(wanted, proxy);
+            origins.put(wanted, origin);
+        }
+        own.complete(proxy);
+        return proxy;
+    }
+
+    private static Object awaited(CompletableFuture<Object> proxy) {
+        try {
+            return proxy.join();
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof RpcStartException failure) {
+                throw failure;
+            }
+            throw e;
         }
     }
 
@@ -281,17 +356,10 @@ public final class RpcReferences implements SmartInitializingSingleton {
         }
     }
 
-    private Object refer(
-            RpcClient made,
-            ReferenceSettings wanted,
-            Map.Entry<String, RpcClientProperties.Service> configured,
-            Registries registries,
-            String where) {
+    /** Runs a step of creating a reference. If it fails, the exception names the injection point. */
+    private static <T> T explained(ReferenceSettings wanted, String where, Supplier<T> step) {
         try {
-            checkMethods(wanted.type(), ClientSettings.PREFIX + configured.getKey(), configured.getValue());
-            EndpointSource source =
-                    new OwnServerSource(wanted.source(made, registries), () -> ownServer.advice(wanted));
-            return made.refer(wanted.referenceFor(source, this::balancer, FallbackBeans.of(beans, wanted.key())));
+            return step.get();
         } catch (IllegalArgumentException e) {
             throw new RpcStartException(
                     where + " cannot refer to " + wanted.key() + ": " + e.getMessage(),

@@ -1,6 +1,7 @@
 package tern.rpc.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static tern.rpc.spring.autoconfigure.Applications.addressOf;
 import static tern.rpc.spring.autoconfigure.Applications.application;
 import static tern.rpc.spring.autoconfigure.Applications.consumerOf;
@@ -9,7 +10,11 @@ import static tern.rpc.spring.autoconfigure.Applications.provider;
 import java.lang.reflect.Proxy;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -204,6 +209,40 @@ class RpcReferenceTest {
                 .run(here -> assertFailure(here.getStartupFailure())
                         .hasMessageContaining("FieldUser.greetings asks for a check at start")
                         .hasMessageContaining("127.0.0.1:1"));
+    }
+
+    /** A service besides the greetings. */
+    public interface OtherService {
+        String other();
+    }
+
+    @Test
+    @Timeout(120)
+    void referenceThatWaitsForItsProviderDelaysNoOther() {
+        application()
+                .withPropertyValues(
+                        NOWHERE, "rpc.client.check-timeout=1h", "rpc.client.services.greeting-service.check=true")
+                .run(here -> {
+                    RpcReference annotation =
+                            FieldUser.class.getDeclaredField("greetings").getAnnotation(RpcReference.class);
+                    RpcReferences references = here.getBean(RpcReferences.class);
+                    RpcClient client = here.getBean(RpcClient.class);
+                    Supplier<Object> greetings = () -> references.proxy(GreetingService.class, annotation, "greetings");
+                    CompletableFuture<Object> first = CompletableFuture.supplyAsync(greetings);
+                    while (client.references().isEmpty()) {
+                        Thread.onSpinWait();
+                    }
+
+                    Object other = references.proxy(OtherService.class, annotation, "other");
+                    assertThat(references.proxy(OtherService.class, annotation, "again"))
+                            .isSameAs(other);
+                    assertThat(first).isNotDone();
+                    assertThat(client.references()).hasSize(2);
+
+                    client.close();
+                    assertThatThrownBy(() -> first.get(60, TimeUnit.SECONDS))
+                            .hasCauseInstanceOf(RpcStartException.class);
+                });
     }
 
     @Test
