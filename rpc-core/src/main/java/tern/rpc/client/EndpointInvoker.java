@@ -249,7 +249,7 @@ final class EndpointInvoker implements AutoCloseable {
         if (!pushBack.fitsInto(call.deadline().remainingNanos(clock.nanoTime()))) {
             return false;
         }
-        wait.later(() -> call.executor().execute(attempt), pushBack.nanos());
+        wait.later(() -> ProviderWait.execute(call, attempt), pushBack.nanos());
         return true;
     }
 

@@ -16,25 +16,28 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.cluster.Cluster;
 
-/**
- * Makes calls wait until a provider is available, if their settings allow this. Thread-safe.
- *
- * @param timer checks for providers on behalf of asynchronous calls
- * @param failures describes why no provider became available before the deadline
- * @param waiting the tasks that the timer has not run yet
- */
-record ProviderWait(
-        Cluster cluster,
-        NanoClock clock,
-        ScheduledExecutorService timer,
-        ProviderFailures failures,
-        Set<Runnable> waiting) {
+/** Makes calls wait until a provider is available, if their settings allow this. Thread-safe. */
+final class ProviderWait {
 
     /** The interval at which a waiting call checks whether a provider is available. */
     private static final long LOOK_EVERY_MILLIS = 10;
 
+    private final Cluster cluster;
+    private final NanoClock clock;
+    private final ScheduledExecutorService timer;
+    private final ProviderFailures failures;
+    private final Set<Runnable> waiting = ConcurrentHashMap.newKeySet(); // the tasks that the timer has not run yet
+    private volatile boolean closed;
+
+    /**
+     * @param timer checks for providers on behalf of asynchronous calls
+     * @param failures describes why no provider became available before the deadline
+     */
     ProviderWait(Cluster cluster, NanoClock clock, ScheduledExecutorService timer, ProviderFailures failures) {
-        this(cluster, clock, timer, failures, ConcurrentHashMap.newKeySet());
+        this.cluster = cluster;
+        this.clock = clock;
+        this.timer = timer;
+        this.failures = failures;
     }
 
     /** Returns whether the call may wait for a provider instead of failing immediately. */
@@ -85,10 +88,15 @@ record ProviderWait(
             later(() -> whenReady(call, cancelled, next, failed), TimeUnit.MILLISECONDS.toNanos(LOOK_EVERY_MILLIS));
             return;
         }
+        execute(call, () -> afterWait(call, cancelled, next, failed));
+    }
+
+    /** Runs the task on the call's executor, or on this thread if the client is closed. The call then fails. */
+    static void execute(Invocation call, Runnable task) {
         try {
-            call.executor().execute(() -> afterWait(call, cancelled, next, failed));
+            call.executor().execute(task);
         } catch (RejectedExecutionException e) {
-            next.run(); // The client is closed. The call is sent without waiting, so that it fails immediately.
+            task.run();
         }
     }
 
@@ -108,10 +116,14 @@ record ProviderWait(
         } catch (RejectedExecutionException e) {
             once.run(); // The client is closed.
         }
+        if (closed) {
+            once.run(); // The close may have missed the task, and the timer of a closed client drops its tasks.
+        }
     }
 
-    /** Runs all waiting tasks immediately, so that no call waits for a provider after the client has been closed. */
+    /** Runs all tasks that wait, and later ones at once, so that the calls through a closed client end. */
     void close() {
+        closed = true;
         waiting.forEach(Runnable::run);
     }
 

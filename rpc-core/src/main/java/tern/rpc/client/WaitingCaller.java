@@ -4,6 +4,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Deadline;
@@ -65,7 +66,11 @@ final class WaitingCaller implements CallScope {
     private void handOver() {
         Runnable task;
         while ((task = tasks.poll()) != null) {
-            afterwards.execute(task);
+            try {
+                afterwards.execute(task);
+            } catch (RejectedExecutionException e) {
+                task.run(); // The client is closed.
+            }
         }
     }
 

@@ -464,9 +464,9 @@ public final class Cluster implements AutoCloseable {
     public void close() {
         SharedSources.@Nullable Subscription current;
         synchronized (this) {
-            closed = true;
             routes.all().forEach(target -> nodes.giveBack(target.node(), service));
             routes = new Routes(List.of(), settings);
+            closed = true; // After the routes, so that a call which no longer waits is not sent.
             current = subscription;
             subscription = null;
         }
