@@ -15,7 +15,8 @@ import tern.rpc.endpoint.Instance;
  * Keeps the last good list of providers. Registries and DNS sometimes report an empty or much shorter list even though
  * the providers are fine. If a list is empty, the missing providers stay in use ("held") for as long as they answer. If
  * a list has lost more than half of its entries, the missing providers stay in use while they answer, but for no more
- * than 30 s. Immutable.
+ * than 30 s. This also applies if the list has new entries instead, because the client is not connected to them yet.
+ * Immutable.
  *
  * @param snapshot the last snapshot of the source
  * @param listed the providers that the source lists, or listed last before it became unreachable
@@ -27,6 +28,9 @@ record LastGood(
         EndpointSnapshot snapshot, List<Instance> listed, List<Instance> held, long heldSinceNanos, boolean emptied) {
 
     static final long PARTIAL_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+    /** The number of positions of the previous list in which an entry is searched. */
+    private static final int LOOK_AHEAD = 8;
 
     static LastGood before(EndpointSnapshot unknown, long now) {
         return new LastGood(unknown, List.of(), List.of(), now, false);
@@ -46,13 +50,42 @@ record LastGood(
             List<Instance> kept = answering(all(), answers);
             return new LastGood(next, List.of(), kept, emptied ? heldSinceNanos : now, emptied || !all().isEmpty());
         }
-        if (2 * instances.size() < listed.size() + held.size()) {
+        if (hasLostMost(instances)) {
             return new LastGood(next, instances, answering(missing(all(), instances), answers), now, false);
         }
         if (held.isEmpty() || !isTimeLeft(now)) {
             return new LastGood(next, instances, List.of(), now, false);
         }
         return new LastGood(next, instances, missing(held, instances), heldSinceNanos, false);
+    }
+
+    /** Returns whether fewer than half of the providers in use are in the next list. */
+    private boolean hasLostMost(List<Instance> next) {
+        int used = listed.size() + held.size();
+        if (2 * next.size() < used) {
+            return true;
+        }
+        if (2 * near(next) >= used) {
+            return false; // The usual case, in which a few entries have changed. It must be cheap for long lists.
+        }
+        return 2 * missing(all(), next).size() > used;
+    }
+
+    /** Counts the entries of the next list that are near the same position of the previous list. */
+    private int near(List<Instance> next) {
+        int found = 0;
+        int position = 0;
+        for (Instance instance : next) {
+            int end = Math.min(listed.size(), position + LOOK_AHEAD);
+            for (int i = position; i < end; i++) {
+                if (listed.get(i).equals(instance)) {
+                    found++;
+                    position = i + 1;
+                    break;
+                }
+            }
+        }
+        return found;
     }
 
     /**

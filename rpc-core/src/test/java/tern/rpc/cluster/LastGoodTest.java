@@ -66,6 +66,35 @@ class LastGoodTest {
     }
 
     @Test
+    void providersOfAReplacedListAreHeldForThirtySeconds() {
+        answering.remove("c");
+
+        LastGood held = after(known("a", "b", "c"), list("c", "d", "e", "f"), SECOND);
+        assertThat(hosts(held.listed())).containsExactly("c", "d", "e", "f");
+        assertThat(hosts(held.held())).containsExactly("a", "b");
+
+        LastGood later = after(held, list("c", "d", "e", "f", "g"), 2 * SECOND);
+        assertThat(hosts(later.held())).containsExactly("a", "b");
+        assertThat(later.later(this::answers, 31 * SECOND).held()).isEmpty();
+    }
+
+    @Test
+    void listInAnotherOrderHoldsNothing() {
+        LastGood known = known("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l");
+
+        LastGood same = after(known, list("l", "k", "j", "i", "h", "g", "f", "e", "d", "c", "b", "a"), SECOND);
+
+        assertThat(same.held()).isEmpty();
+    }
+
+    @Test
+    void replacementOfAFewProvidersIsObeyed() {
+        assertThat(after(known("a", "b", "c"), list("b", "c", "d"), SECOND).held())
+                .isEmpty();
+        assertThat(after(known("a", "b"), list("b", "c"), SECOND).held()).isEmpty();
+    }
+
+    @Test
     void removalOfAFewProvidersIsObeyed() {
         LastGood less = after(known("a", "b", "c"), list("a", "b"), SECOND);
 
