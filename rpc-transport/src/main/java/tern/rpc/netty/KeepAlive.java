@@ -2,9 +2,11 @@ package tern.rpc.netty;
 
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.Ticker;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.NanoClock;
 import tern.rpc.PeriodicTask;
 
 /**
@@ -21,6 +23,7 @@ final class KeepAlive {
     private final long probeAfterNanos;
     private final long probeTimeoutNanos;
     private final long idlePatienceNanos;
+    private NanoClock clock = NanoClock.SYSTEM; // the clock of the event loop; set before the connection is ready
     private volatile long heardNanos; // the time of the last received bytes; written only by the event loop
     private long askedNanos;
     private boolean asked;
@@ -31,7 +34,7 @@ final class KeepAlive {
 
     /** @param idlePatience the time limit for the answer to a heartbeat while no calls are pending */
     KeepAlive(Connection connection, ClientTransportSettings settings, Duration idlePatience) {
-        this.heardNanos = System.nanoTime();
+        this.heardNanos = clock.nanoTime();
         this.connection = connection;
         this.heartbeatNanos = settings.heartbeat().toNanos();
         this.probeAfterNanos = Math.min(settings.probeAfter().toNanos(), heartbeatNanos);
@@ -40,7 +43,9 @@ final class KeepAlive {
     }
 
     void start(EventLoop loop) {
-        heardNanos = System.nanoTime();
+        Ticker ticker = loop.ticker();
+        clock = () -> ticker.initialNanoTime() + ticker.nanoTime();
+        heardNanos = clock.nanoTime();
         long tick = Math.max(1_000_000, Math.min(MAX_TICK_NANOS, probeAfterNanos / 4));
         ticking = loop.scheduleWithFixedDelay(
                 new PeriodicTask("The heartbeat of a connection", this::look), tick, tick, TimeUnit.NANOSECONDS);
@@ -53,7 +58,7 @@ final class KeepAlive {
     }
 
     void heard() {
-        heardNanos = System.nanoTime();
+        heardNanos = clock.nanoTime();
         asked = false;
     }
 
@@ -66,13 +71,13 @@ final class KeepAlive {
     void pingOnce() {
         if (!isPinged || isHeardAfter(pingedNanos)) {
             isPinged = true;
-            pingedNanos = System.nanoTime();
+            pingedNanos = clock.nanoTime();
             connection.ping();
         }
     }
 
     private void look() {
-        long now = System.nanoTime();
+        long now = clock.nanoTime();
         boolean busy = connection.inFlight() > 0;
         if (asked) {
             long patience = busy ? probeTimeoutNanos : idlePatienceNanos;

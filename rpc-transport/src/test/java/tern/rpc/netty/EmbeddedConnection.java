@@ -1,5 +1,7 @@
 package tern.rpc.netty;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInitializer;
@@ -7,23 +9,30 @@ import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.util.ReferenceCountUtil;
+import java.io.ByteArrayOutputStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import tern.rpc.endpoint.Endpoint;
+import tern.rpc.transport.PendingCall;
 
 /** A client's connection without a socket. The test plays the server, which need not read what the client writes. */
 public final class EmbeddedConnection implements AutoCloseable {
 
+    private static final Duration HOUR = Duration.ofHours(1);
+
     private final Connection connection;
+    private final ByteArrayOutputStream written = new ByteArrayOutputStream();
     private final EmbeddedChannel channel;
     private final List<ChannelPromise> unread = new ArrayList<>();
     private boolean reads;
 
     public EmbeddedConnection(ClientProtocol protocol) {
-        Duration hour = Duration.ofHours(1);
-        ClientTransportSettings settings =
-                new ClientTransportSettings("test", hour, hour, hour, hour, hour, hour, 1_024, 1 << 20, 1 << 20);
+        this(protocol, settings(HOUR, HOUR, HOUR));
+    }
+
+    public EmbeddedConnection(ClientProtocol protocol, ClientTransportSettings settings) {
         connection = new Connection(new Endpoint("127.0.0.1", 1), settings, protocol, null, (changed, state) -> {});
         channel = new EmbeddedChannel(new ChannelInitializer<>() {
             @Override
@@ -31,12 +40,22 @@ public final class EmbeddedConnection implements AutoCloseable {
                 made.pipeline().addLast(new Socket()).addLast(connection.handlers());
             }
         });
+        channel.freezeTime();
         connection.opened(channel);
+    }
+
+    /** Returns settings without time limits, except for the given ones. */
+    public static ClientTransportSettings settings(Duration heartbeat, Duration probeAfter, Duration probeTimeout) {
+        return new ClientTransportSettings(
+                "test", HOUR, HOUR, HOUR, heartbeat, probeAfter, probeTimeout, 1_024, 1 << 20, 1 << 20);
     }
 
     private final class Socket extends ChannelOutboundHandlerAdapter {
         @Override
         public void write(ChannelHandlerContext context, Object bytes, ChannelPromise promise) {
+            if (bytes instanceof ByteBuf buffer) {
+                written.writeBytes(ByteBufUtil.getBytes(buffer));
+            }
             ReferenceCountUtil.release(bytes);
             if (reads) {
                 promise.trySuccess();
@@ -46,7 +65,37 @@ public final class EmbeddedConnection implements AutoCloseable {
         }
     }
 
-    /** Sets whether, from now on, the server reads what the client writes. */
+    /** Sends a call. The client writes its request at once. */
+    public void call(PendingCall call) {
+        connection.send(call);
+        channel.runPendingTasks();
+    }
+
+    /** Advances the clock of the event loop by one second, and runs all tasks that are due. */
+    public void passSecond() {
+        channel.advanceTimeBy(1, TimeUnit.SECONDS);
+        channel.runPendingTasks();
+        channel.runPendingTasks(); // a scheduled task may have queued a write
+    }
+
+    /** Returns the time of the event loop's clock. */
+    public long now() {
+        return channel.eventLoop().ticker().nanoTime();
+    }
+
+    /** Returns whether the client has received bytes after the given time. */
+    public boolean isHeardAfter(long nanos) {
+        return connection.isHeardAfter(nanos);
+    }
+
+    /** Returns the bytes that the client has written since the last invocation. */
+    public byte[] written() {
+        byte[] bytes = written.toByteArray();
+        written.reset();
+        return bytes;
+    }
+
+    /** Sets whether the server reads what the client writes from now on. */
     public void reads(boolean now) {
         reads = now;
     }

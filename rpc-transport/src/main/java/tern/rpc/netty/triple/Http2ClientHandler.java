@@ -55,6 +55,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
      */
     private static final long CLOCK_SKEW_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
+    private static final Http2Settings NO_SETTINGS = new Http2Settings();
+
     private static final AttributeKey<Http2ClientHandler> OF_CHANNEL =
             AttributeKey.valueOf(Http2ClientHandler.class, "handler");
 
@@ -208,17 +210,17 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
     }
 
+    /** Asks the server for a sign of life. */
     void ping() {
         if (!streams.isActive()) {
             return;
         }
-        long now = System.nanoTime();
-        if (pings.take(now)) {
-            encoder().writePing(context(), false, now, context().newPromise());
+        if (pings.take()) {
+            encoder().writePing(context(), false, System.nanoTime(), context().newPromise());
         } else {
-            // another ping at this time would exceed the rate that servers permit, so the connection is assumed to be
-            // alive
-            connection.heard();
+            // Servers must acknowledge settings, too (RFC 9113, section 6.5.3), and gRPC servers do not count them as
+            // pings.
+            encoder().writeSettings(context(), NO_SETTINGS, context().newPromise());
         }
     }
 
@@ -415,6 +417,12 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             if (windows != null) {
                 windows.acknowledged(read);
             }
+        }
+
+        @Override
+        public void onPingAckRead(ChannelHandlerContext read, long data) throws Http2Exception {
+            super.onPingAckRead(read, data);
+            pings.acknowledged();
         }
 
         @Override

@@ -1,31 +1,38 @@
 package tern.rpc.netty.triple;
 
-import java.util.concurrent.TimeUnit;
-
 /**
- * Limits a client's pings to the number that gRPC servers accept. Servers count the pings in each five-minute period
- * without other frames. By default, they close the connection at the fourth ping. Confined to the event loop.
+ * Limits a client's pings to the number that gRPC servers accept. These servers count the pings that arrive after their
+ * last HEADERS or DATA frame. By default, grpc-java closes a young connection at the third of these pings: it expects
+ * pauses of five minutes between pings while calls are in flight, and of two hours otherwise. Confined to the event
+ * loop.
  */
 final class PingPace {
 
-    private static final int QUICK = 3;
-    private static final long SLOW_NANOS = TimeUnit.SECONDS.toNanos(310);
+    private static final int MAX_PINGS = 2;
 
-    private int sent;
-    private long lastNanos;
+    private int sent; // since the last headers or data of the server
+    private int unacknowledged;
 
-    /** Restarts the count of pings, as the server does. Called when headers or data have been transmitted. */
+    /**
+     * Restarts the count of pings, as the server does. Called when headers or data have arrived. An unacknowledged ping
+     * still counts, because the server may have received it after it sent the headers or data.
+     */
     void moved() {
-        sent = 0;
+        sent = unacknowledged;
+    }
+
+    /** Called when the server has acknowledged a ping. */
+    void acknowledged() {
+        unacknowledged = Math.max(0, unacknowledged - 1);
     }
 
     /** Returns whether a ping may be sent now. If so, counts the ping. */
-    boolean take(long now) {
-        if (sent >= QUICK && now - lastNanos < SLOW_NANOS) {
+    boolean take() {
+        if (sent >= MAX_PINGS) {
             return false;
         }
         sent++;
-        lastNanos = now;
+        unacknowledged++;
         return true;
     }
 }
