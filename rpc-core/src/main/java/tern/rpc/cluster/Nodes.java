@@ -1,11 +1,12 @@
 package tern.rpc.cluster;
 
-import java.util.ArrayDeque;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -15,6 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
 import tern.rpc.endpoint.Endpoint;
+import tern.rpc.limit.SeldomWarning;
 import tern.rpc.transport.ClientConnection;
 
 /**
@@ -31,6 +33,8 @@ public final class Nodes {
     private static final int MAX_END_SECONDS = 30;
 
     private static final long OPEN_EVERY_MILLIS = 20;
+
+    private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
 
     private static final Logger LOG = LoggerFactory.getLogger(Nodes.class);
 
@@ -49,8 +53,10 @@ public final class Nodes {
     private final NodeCounts counts;
     private final NanoClock clock;
     private final ScheduledExecutorService timer;
+    private final SeldomWarning failures;
     private final Map<Endpoint, Shared> byEndpoint = new HashMap<>(); // This object's lock guards this field.
-    private final Queue<Node> unopened = new ArrayDeque<>(); // This object's lock guards this field.
+    // The nodes whose connections will be opened, in this order. This object's lock guards this field.
+    private final Set<Node> unopened = new LinkedHashSet<>();
     private boolean opening; // True if a task that opens connections is scheduled. This object's lock guards it.
 
     /** @param connect opens a connection without blocking */
@@ -65,6 +71,7 @@ public final class Nodes {
         this.counts = counts;
         this.clock = clock;
         this.timer = timer;
+        this.failures = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
     }
 
     /**
@@ -75,25 +82,32 @@ public final class Nodes {
     Node share(Endpoint endpoint, String service) {
         Node node;
         synchronized (this) {
-            Shared known = byEndpoint.get(endpoint);
-            if (known != null) {
-                known.services.add(service);
-                return known.node;
-            }
-            ChangeLog log = new ChangeLog(LOG, clock, timer);
-            node = new Node(
-                    endpoint, () -> connect.apply(endpoint), () -> name(endpoint), log, counts, clock.nanoTime());
-            Shared shared = new Shared(node);
+            Shared shared = byEndpoint.computeIfAbsent(endpoint, this::unused);
             shared.services.add(service);
-            byEndpoint.put(endpoint, shared);
+            node = shared.node;
+            // A known node may have no connection and no place in the queue, because no reference used it when its turn
+            // came.
+            if (node.opened() != null || unopened.contains(node)) {
+                return node;
+            }
             if (!pace.take(clock.nanoTime())) {
-                unopened.add(node);
-                openLater();
+                queue(node);
                 return node;
             }
         }
         node.connection();
         return node;
+    }
+
+    private Shared unused(Endpoint endpoint) {
+        ChangeLog log = new ChangeLog(LOG, clock, timer);
+        return new Shared(new Node(
+                endpoint, () -> connect.apply(endpoint), () -> name(endpoint), log, counts, clock.nanoTime()));
+    }
+
+    private synchronized void queue(Node node) {
+        unopened.add(node);
+        openLater();
     }
 
     private void openLater() {
@@ -116,19 +130,28 @@ public final class Nodes {
         synchronized (this) {
             opening = false;
             while (!unopened.isEmpty()) {
-                Node next = unopened.element();
+                Node next = unopened.iterator().next();
                 boolean wanted = isUsed(next) && next.opened() == null;
                 if (wanted && !pace.take(clock.nanoTime())) {
                     openLater();
                     break;
                 }
-                unopened.remove();
+                unopened.remove(next);
                 if (wanted) {
                     due.add(next);
                 }
             }
         }
-        due.forEach(Node::connection);
+        due.forEach(this::open);
+    }
+
+    private void open(Node node) {
+        try {
+            node.connection();
+        } catch (RuntimeException | Error e) { // for example because memory is temporarily exhausted
+            failures.warn(() -> "Connecting to " + node.endpoint() + " failed; the next attempt begins in a second", e);
+            schedule(() -> queue(node), 1, TimeUnit.SECONDS);
+        }
     }
 
     private boolean isUsed(Node node) {

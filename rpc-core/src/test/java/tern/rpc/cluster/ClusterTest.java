@@ -141,6 +141,45 @@ class ClusterTest extends SimulatedCluster {
     }
 
     @Test
+    void providerThatWasDelistedBeforeItsTurnIsConnectedWhenItIsListedAgain() {
+        cluster.start(Duration.ZERO);
+        source.lists(instances(60));
+        source.lists(instances(59));
+        timer.move(3 * SECOND);
+        assertThat(opened).hasSize(59).doesNotContain(instance(59).endpoint());
+
+        source.lists(instances(60));
+        timer.move(SECOND);
+
+        assertThat(opened).hasSize(60).contains(instance(59).endpoint());
+    }
+
+    @Test
+    void providerThatIsListedAgainBeforeItsTurnIsConnectedOnce() {
+        cluster.start(Duration.ZERO);
+        source.lists(instances(60));
+        source.lists(instances(59));
+        source.lists(instances(60));
+        timer.move(3 * SECOND);
+
+        assertThat(opened).hasSize(60).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void providerWhoseConnectionCouldNotBeCreatedIsTriedAgain() {
+        uncreatable.add(instance(30).endpoint());
+        cluster.start(Duration.ZERO);
+        source.lists(instances(60));
+        timer.move(3 * SECOND);
+        assertThat(opened).hasSize(59);
+
+        uncreatable.clear();
+        timer.move(2 * SECOND);
+
+        assertThat(opened).hasSize(60).doesNotHaveDuplicates();
+    }
+
+    @Test
     void atMostOneHundredOfTenThousandProvidersAreConnectedTo() {
         cluster.start(Duration.ZERO);
         source.lists(instances(10_000));

@@ -4,8 +4,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -35,7 +37,12 @@ abstract class SimulatedCluster {
     final Map<Endpoint, Peer> peers = new HashMap<>();
     final List<Endpoint> opened = new ArrayList<>();
 
+    final Set<Endpoint> uncreatable = new HashSet<>(); // the endpoints for which no connection can be created
+
     final Nodes nodes = parts.nodes(endpoint -> {
+        if (uncreatable.contains(endpoint)) {
+            throw new IllegalStateException("no connection can be created");
+        }
         opened.add(endpoint);
         return peers.computeIfAbsent(endpoint, Peer::new);
     });
