@@ -20,6 +20,7 @@ import tern.rpc.cluster.Target;
 import tern.rpc.endpoint.Outcome;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;
+import tern.rpc.transport.RemoteFailures;
 
 /**
  * The last step of a call on the client: it chooses a provider, sends the call, waits for the answer, and sends the
@@ -156,15 +157,21 @@ final class EndpointInvoker implements AutoCloseable {
     /** Reports an attempt's outcome to its provider's node. */
     void ended(Target target, ClientMethod method, @Nullable RpcException failure, long startedNanos) {
         long now = clock.nanoTime();
-        Outcome outcome = Outcomes.of(failure);
+        boolean missing = failure != null && cluster.isServiceMissing(target, failure, now);
+        // a missing service does not show how quick or reliable the provider's other services are
+        Outcome outcome = missing ? Outcome.CANCELLED : Outcomes.of(failure);
+        boolean sentOneWay = method.oneWay() && failure == null;
         if (method.isStream()) {
             target.node().endStream(outcome, now);
-        } else if (method.oneWay() && failure == null) {
+        } else if (sentOneWay) {
             target.node().sentOneWay();
         } else {
             target.node().end(outcome, now - startedNanos, now, method.usualTime());
         }
-        cluster.ended(target, outcome, now - startedNanos);
+        if (!sentOneWay && (failure == null || failure.wasExecuted() == Executed.YES)) {
+            cluster.served(target, now);
+        }
+        cluster.ended(target, missing ? Outcome.FAILED : outcome, now - startedNanos);
     }
 
     /**
@@ -273,8 +280,26 @@ final class EndpointInvoker implements AutoCloseable {
                 && remaining > 0) {
             return true; // No connection was available, so the call continues to wait for one.
         }
+        if (number == 1 && remaining > 0 && isForAnotherProvider(method, call, failure, used)) {
+            retries.retried(method);
+            return true;
+        }
         return retries.again(
                 method, failure, number, canGoElsewhere(failure, used, attempt), remaining, used.retries());
+    }
+
+    /**
+     * Returns whether the provider certainly did not run the call because it lacks the whole service, and another
+     * provider may have the service. Such a call is repeated once outside of the retry budget. It causes no overload,
+     * because later calls avoid the provider.
+     */
+    private boolean isForAnotherProvider(ClientMethod method, Invocation call, RpcException failure, Target used) {
+        long now = clock.nanoTime();
+        return failure.wasExecuted() == Executed.NO
+                && RemoteFailures.missing(failure) != RemoteFailures.Missing.NOTHING
+                && used.lacksService(now)
+                && cluster.isServedElsewhere(
+                        method.descriptor().name(), CallTags.tag(call), CallTags.isForced(call), used, now);
     }
 
     /**

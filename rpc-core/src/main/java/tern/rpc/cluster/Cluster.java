@@ -16,6 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 import tern.rpc.NanoClock;
+import tern.rpc.PeerText;
+import tern.rpc.RpcException;
 import tern.rpc.TimeLimit;
 import tern.rpc.endpoint.Candidate;
 import tern.rpc.endpoint.Endpoint;
@@ -26,6 +28,7 @@ import tern.rpc.endpoint.Outcome;
 import tern.rpc.endpoint.Rules;
 import tern.rpc.limit.SeldomWarning;
 import tern.rpc.transport.ClientConnection;
+import tern.rpc.transport.RemoteFailures;
 
 /**
  * The providers of one reference. For each attempt, a provider is chosen from the list that a source reports. The steps
@@ -276,7 +279,7 @@ public final class Cluster implements AutoCloseable {
      * @param tag the call's tag, or empty for the reference's tag
      * @param forceTag whether a call with a tag must not go to providers without a tag
      * @param excluded the provider of the previous attempt; may be null
-     * @throws tern.rpc.RpcException UNAVAILABLE if no provider is known
+     * @throws RpcException UNAVAILABLE if no provider is known
      */
     public Target pick(String method, long key, String tag, boolean forceTag, @Nullable Target excluded, long now) {
         Routes current = routes.of(method);
@@ -352,6 +355,44 @@ public final class Cluster implements AutoCloseable {
         }
         Group group = routes.of(method).group(tag.isEmpty() ? settings.tag() : tag, forceTag);
         return group == null ? null : survey.takeProbe(group.targets(), now);
+    }
+
+    /** Records that the reference's service has answered a call, with a result or with a failure of the method. */
+    public void served(Target target, long now) {
+        if (target.presence().served(target.node().usableSinceNanos())) {
+            log.changed(Level.INFO, () -> service + " is available again at " + target.endpoint());
+        }
+    }
+
+    /**
+     * Records a failed attempt, and returns whether it failed because the provider lacks the whole service. If so, the
+     * provider gets no calls of this reference for a while if another provider can take them.
+     */
+    public boolean isServiceMissing(Target target, RpcException failure, long now) {
+        RemoteFailures.Missing missing = RemoteFailures.missing(failure);
+        long connectedSince = target.node().usableSinceNanos();
+        if (missing == RemoteFailures.Missing.NOTHING
+                || (missing == RemoteFailures.Missing.SERVICE_OR_METHOD
+                        && target.presence().wasServed(connectedSince))) {
+            return false;
+        }
+        long avoidedNanos = target.presence().missing(connectedSince, now);
+        if (avoidedNanos > 0) {
+            log.changed(
+                    Level.WARN,
+                    () -> service + " is missing at " + target.endpoint() + ", which is avoided for "
+                            + ChangeTexts.time(avoidedNanos) + " while another provider can take the calls: "
+                            + PeerText.text(failure.status().description()));
+        }
+        return true;
+    }
+
+    /** Returns whether a provider other than {@code besides} can take the call and may have the service. */
+    public boolean isServedElsewhere(String method, String tag, boolean forceTag, Target besides, long now) {
+        Group group = routes.of(method).group(tag.isEmpty() ? settings.tag() : tag, forceTag);
+        return group != null
+                && group.targets().stream()
+                        .anyMatch(target -> target != besides && target.isUsable() && !target.lacksService(now));
     }
 
     /** Records the outcome of an attempt that has ended. */

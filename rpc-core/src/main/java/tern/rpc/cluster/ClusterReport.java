@@ -58,7 +58,8 @@ public record ClusterReport(
      * @param inFlight the number of calls and streams that have not ended
      * @param calls the number of calls and streams of all references that use the connection, since the client started
      * @param shareOfLastMinute the provider's share of this reference's calls in the last minute, from 0 to 1
-     * @param ejectedFor the remaining time of the ejection, or zero if the provider is not ejected
+     * @param ejectedFor the remaining time of the ejection, or zero if the provider is not ejected. A provider without
+     *     the reference's service is reported as ejected, too
      * @param ejectedWhy the reason for the last ejection, or empty if the provider has never been ejected
      * @param ejections the number of ejections since the client started
      */
@@ -85,6 +86,7 @@ public record ClusterReport(
         static Provider of(Target target, long allCalls, long now) {
             Node node = target.node();
             ClientConnection connection = node.opened();
+            long missingNanos = target.presence().avoidedForNanos(node.usableSinceNanos(), now);
             return new Provider(
                     node.endpoint(),
                     target.attributes(),
@@ -100,8 +102,8 @@ public record ClusterReport(
                     node.inFlight(),
                     node.calls(),
                     allCalls == 0 ? 0 : (double) target.callsOfLastMinute(now) / allCalls,
-                    Duration.ofNanos(node.ejection().forNanos(now)),
-                    node.ejection().why(),
+                    Duration.ofNanos(Math.max(missingNanos, node.ejection().forNanos(now))),
+                    missingNanos > 0 ? "the service is missing there" : node.ejection().why(),
                     node.ejection().count());
         }
 

@@ -97,7 +97,7 @@ final class Survey {
             warm |= isUsable && now - node.usableSinceNanos() >= Figures.SLOW_START_NANOS;
             if (!zone.isEmpty() && target.attributes().zone().equals(zone)) {
                 near++;
-                nearGood += isUsable && !isEjected && !node.isStalled(now) ? 1 : 0;
+                nearGood += isUsable && !isEjected && !node.isStalled(now) && !target.lacksService(now) ? 1 : 0;
             }
         }
         Arrays.sort(costs, 0, known);
@@ -165,6 +165,7 @@ final class Survey {
         return target.isUsable()
                 && target.attributes().weight() > 0
                 && !node.isStalled(now)
+                && !target.lacksService(now)
                 && (node.isEjected(now) || node.cost(now) > SLOW * median);
     }
 

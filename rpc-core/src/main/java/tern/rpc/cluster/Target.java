@@ -15,6 +15,7 @@ public final class Target implements Candidate {
     private final Figures figures;
     private final AttemptBudget retries;
     private final LastMinute lastMinute;
+    private final Presence presence;
     private volatile Attributes attributes;
     private volatile boolean held;
     private boolean drains; // Used only while the provider list changes, by one thread at a time.
@@ -26,6 +27,7 @@ public final class Target implements Candidate {
         this.figures = figures;
         this.retries = retries;
         this.lastMinute = new LastMinute(now);
+        this.presence = new Presence(node.usableSinceNanos());
         this.attributes = attributes;
     }
 
@@ -91,7 +93,18 @@ public final class Target implements Candidate {
 
     @Override
     public boolean isAvoided(long nowNanos) {
-        return node.isStalled(nowNanos) || (node.isEjected(nowNanos) && !figures.tooManyEjected());
+        return node.isStalled(nowNanos)
+                || (node.isEjected(nowNanos) && !figures.tooManyEjected())
+                || lacksService(nowNanos);
+    }
+
+    /** Returns whether the provider lacks the reference's service, according to its last answers. */
+    public boolean lacksService(long nowNanos) {
+        return presence.isMissing(node.usableSinceNanos(), nowNanos);
+    }
+
+    Presence presence() {
+        return presence;
     }
 
     @Override

@@ -29,7 +29,57 @@ public final class RemoteFailures {
     private static final Pattern MISSING_METHOD =
             Pattern.compile("has no method |method.{0,200} not found|unknown method ", Pattern.CASE_INSENSITIVE);
 
+    /** The part of the message that Tern's client creates for an answer that does not come from an RPC server. */
+    private static final String ANOTHER_SERVER = "is the address that of ";
+
+    /**
+     * The messages that servers send if they lack the whole service, or its group or version: Tern, gRPC for Go, and
+     * Dubbo on Triple.
+     */
+    private static final Pattern MISSING_SERVICE = Pattern.compile(
+            " is not exported here|unknown service |Invoker (?:for gRPC )?not found|" + ANOTHER_SERVER);
+
+    /** The message that grpc-java sends, whether the service or the method is missing. */
+    private static final String GRPC_JAVA_MISSING = "Method not found: ";
+
+    /** The message that Dubbo's provider sends with status 40, whether the service or the method is missing. */
+    private static final String DUBBO_MISSING = "Service not found:";
+
+    /** What a server lacks according to a failure. */
+    public enum Missing {
+        /** The failure does not say that a service is missing. */
+        NOTHING,
+        /** The message does not tell whether the service or only the method is missing. */
+        SERVICE_OR_METHOD,
+        /** The whole service is missing, or the server exports it only with another group or version. */
+        SERVICE
+    }
+
     private RemoteFailures() {}
+
+    /** Returns whether the failure means that the server lacks the whole service. */
+    public static Missing missing(RpcException failure) {
+        if (failure.wasExecuted() == Executed.YES) {
+            return Missing.NOTHING;
+        }
+        String text = failure.status().description();
+        return switch (failure.code()) {
+            case UNIMPLEMENTED -> {
+                if (MISSING_SERVICE.matcher(text).find()) {
+                    yield Missing.SERVICE;
+                }
+                // gRPC for C++ sends no message
+                yield text.isEmpty() || text.contains(GRPC_JAVA_MISSING) ? Missing.SERVICE_OR_METHOD : Missing.NOTHING;
+            }
+            case INVALID_ARGUMENT ->
+                failure.wasExecuted() == Executed.NO && text.contains(DUBBO_MISSING)
+                        ? Missing.SERVICE_OR_METHOD
+                        : Missing.NOTHING;
+            case UNKNOWN, INTERNAL, UNAUTHENTICATED, PERMISSION_DENIED ->
+                text.contains(ANOTHER_SERVER) ? Missing.SERVICE : Missing.NOTHING;
+            default -> Missing.NOTHING;
+        };
+    }
 
     /**
      * Returns whether the text of an UNIMPLEMENTED failure means that the service, group and version exist and only the

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import tern.rpc.Deadline;
 import tern.rpc.Invocation;
@@ -18,6 +19,7 @@ import tern.rpc.Status;
 import tern.rpc.StatusCode;
 import tern.rpc.StatusDetail;
 import tern.rpc.endpoint.Endpoint;
+import tern.rpc.transport.RemoteFailures.Missing;
 
 class RemoteFailuresTest {
 
@@ -34,6 +36,33 @@ class RemoteFailuresTest {
     private static RpcException answered(StatusCode code, String description) {
         return RemoteFailures.answered(
                 call(), THERE, new RpcException(new Status(code, description), Executed.NO, new Metadata()));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "SERVICE | UNIMPLEMENTED | NO | service a.B is not exported here; exported services: none",
+                "SERVICE | UNIMPLEMENTED | NO | service a.B:2.0 is not exported here; exported services: a.B",
+                "SERVICE | UNIMPLEMENTED | MAYBE | unknown service a.B",
+                "SERVICE | UNIMPLEMENTED | MAYBE | it answered HTTP status 404; is the address that of one?",
+                "SERVICE | UNKNOWN | MAYBE | it answered HTTP status 405; is the address that of one?",
+                "SERVICE_OR_METHOD | UNIMPLEMENTED | MAYBE | Method not found: a.B/c",
+                "SERVICE_OR_METHOD | UNIMPLEMENTED | MAYBE | ''",
+                "SERVICE_OR_METHOD | INVALID_ARGUMENT | NO | Fail to decode request due to: Service not found:a.B, c",
+                "NOTHING | INVALID_ARGUMENT | MAYBE | Service not found: gold",
+                "NOTHING | UNIMPLEMENTED | YES | service a.B is not exported here; exported services: none",
+                "NOTHING | UNIMPLEMENTED | NO | a.B has no method c",
+                "NOTHING | UNIMPLEMENTED | MAYBE | unknown method c for service a.B",
+                "NOTHING | UNIMPLEMENTED | NO | generic calls are switched off on this server",
+                "NOTHING | UNAVAILABLE | MAYBE | it answered HTTP status 502; is the address that of one?",
+                "NOTHING | NOT_FOUND | NO | unknown service gold"
+            })
+    void theMessageTellsWhetherTheServiceIsMissing(
+            Missing missing, StatusCode code, Executed executed, String description) {
+        RpcException failure = new RpcException(new Status(code, description), executed, new Metadata());
+
+        assertThat(RemoteFailures.missing(failure)).isEqualTo(missing);
     }
 
     @ParameterizedTest

@@ -26,6 +26,10 @@ final class DubboStatus {
 
     private static final StatusCode[] CODES = StatusCode.values();
 
+    /** The beginning of the text that Dubbo's provider sends if it lacks the group or version of a call. */
+    private static final String NOT_EXPORTED =
+            "org.apache.dubbo.remoting.RemotingException: Not found exported service: ";
+
     private DubboStatus() {}
 
     /**
@@ -53,6 +57,13 @@ final class DubboStatus {
      *     it is more exact than the status byte
      */
     static RpcException toException(int status, String text, Invocation call, Endpoint endpoint) {
+        if (status == SERVICE_ERROR && text.startsWith(NOT_EXPORTED)) {
+            return RemoteFailures.answered(
+                    call,
+                    endpoint,
+                    new Status(StatusCode.UNIMPLEMENTED, "the service is not exported here: " + text),
+                    Executed.NO);
+        }
         StatusCode named = named(text);
         StatusCode code = named == null ? code(status) : named;
         String description = named == null ? text : text.substring(named.name().length() + 2);

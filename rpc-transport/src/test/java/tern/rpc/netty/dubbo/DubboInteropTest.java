@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
+import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 import tern.rpc.client.RpcClient;
 import tern.rpc.netty.ClientProtocol;
@@ -25,6 +25,8 @@ import tern.rpc.netty.peer.RawFrame;
 import tern.rpc.netty.peer.Relay;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.transport.GenericException;
+import tern.rpc.transport.RemoteFailures.Missing;
+import tern.rpc.transport.RemoteFailures;
 
 /** Tests calls between Tern and a real Apache Dubbo instance over the dubbo protocol. */
 class DubboInteropTest extends DubboInteropContract {
@@ -58,10 +60,22 @@ class DubboInteropTest extends DubboInteropContract {
         RpcException failure = catchThrowableOfType(RpcException.class, () -> ours.echo("x"));
         assertThat(failure.code()).isEqualTo(StatusCode.INVALID_ARGUMENT);
         assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
+        assertThat(RemoteFailures.missing(failure)).isEqualTo(Missing.SERVICE_OR_METHOD);
         assertThat(catchThrowable(() -> theirs.echo("x")))
                 .isInstanceOf(org.apache.dubbo.rpc.RpcException.class)
                 .hasMessageContaining(
                         "UNIMPLEMENTED: service com.example.wire.GreetService:9.9.9 is not exported here");
+    }
+
+    @Test
+    void unknownGroupAtDubboFailsWithoutHavingRun() {
+        GreetService ours = refer(client, to -> to.group("nobody"), dubbo.endpoint());
+
+        RpcException failure = catchThrowableOfType(RpcException.class, () -> ours.echo("x"));
+
+        assertThat(failure.code()).isEqualTo(StatusCode.UNIMPLEMENTED);
+        assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
+        assertThat(RemoteFailures.missing(failure)).isEqualTo(Missing.SERVICE);
     }
 
     /** A service that no provider exports. */
@@ -74,9 +88,9 @@ class DubboInteropTest extends DubboInteropContract {
         Unknown ours = refer(Unknown.class, client, to -> {}, dubbo.endpoint());
         Unknown theirs = dubbo.refer(Unknown.class, dubbo.url(port), reference -> {});
 
-        assertThat(catchThrowableOfType(RpcException.class, () -> ours.nope("x"))
-                        .code())
-                .isEqualTo(StatusCode.INVALID_ARGUMENT);
+        RpcException failure = catchThrowableOfType(RpcException.class, () -> ours.nope("x"));
+        assertThat(failure.code()).isEqualTo(StatusCode.INVALID_ARGUMENT);
+        assertThat(RemoteFailures.missing(failure)).isEqualTo(Missing.SERVICE_OR_METHOD);
         assertThat(catchThrowable(() -> theirs.nope("x")))
                 .isInstanceOf(org.apache.dubbo.rpc.RpcException.class)
                 .hasMessageContaining("is not exported here");

@@ -1,0 +1,85 @@
+package tern.rpc.cluster;
+
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Whether a provider has the service of one reference. A provider may lack it, for example because another process has
+ * taken over its address. The reference then avoids the provider for 10 s, and for 10 s longer after each further
+ * failed attempt, up to 300 s. A new connection resets this state. Thread-safe.
+ */
+final class Presence {
+
+    private static final long AVOIDED_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final long MAX_AVOIDED_NANOS = TimeUnit.SECONDS.toNanos(300);
+
+    private volatile long usableSinceNanos; // identifies the connection to which the other fields belong
+    private volatile boolean served;
+    private volatile boolean missing;
+    private volatile long untilNanos;
+    private int failures; // This object's lock guards this field.
+
+    Presence(long usableSince) {
+        this.usableSinceNanos = usableSince;
+    }
+
+    /** Returns whether the provider lacks the service, according to its last answers. */
+    boolean isMissing(long usableSince, long now) {
+        return missing && usableSinceNanos == usableSince && now - untilNanos < 0;
+    }
+
+    /** Returns the time for which the provider will be avoided, or 0 if it is not avoided. */
+    long avoidedForNanos(long usableSince, long now) {
+        return isMissing(usableSince, now) ? untilNanos - now : 0;
+    }
+
+    /** Returns whether the service has answered a call on the current connection. */
+    boolean wasServed(long usableSince) {
+        return served && usableSinceNanos == usableSince;
+    }
+
+    /**
+     * Records that the service has answered a call.
+     *
+     * @return whether the service was missing before
+     */
+    boolean served(long usableSince) {
+        return (!served || missing || usableSinceNanos != usableSince) && found(usableSince);
+    }
+
+    private synchronized boolean found(long usableSince) {
+        boolean wasMissing = missing && usableSinceNanos == usableSince;
+        begin(usableSince);
+        missing = false;
+        failures = 0;
+        served = true;
+        return wasMissing;
+    }
+
+    /**
+     * Records that the provider does not have the service.
+     *
+     * @return the time for which the provider is avoided from now on, or 0 if it is already avoided
+     */
+    synchronized long missing(long usableSince, long now) {
+        if (isMissing(usableSince, now)) {
+            return 0;
+        }
+        begin(usableSince);
+        failures++;
+        long avoided = Math.min(MAX_AVOIDED_NANOS, failures * AVOIDED_NANOS);
+        untilNanos = now + avoided;
+        served = false;
+        missing = true;
+        return avoided;
+    }
+
+    /** Resets the state if the provider has been connected again. */
+    private void begin(long usableSince) {
+        if (usableSinceNanos != usableSince) {
+            missing = false;
+            served = false;
+            failures = 0;
+            usableSinceNanos = usableSince;
+        }
+    }
+}
