@@ -76,6 +76,7 @@ public final class Connection implements PendingCall.Carrier {
     private final WriteQueue queue = new WriteQueue();
     private final AtomicBoolean sweeping = new AtomicBoolean();
     private final AtomicLong lateAnswers = new AtomicLong();
+    private final AtomicLong unanswered = new AtomicLong();
     private final KeepAlive keepAlive;
     private boolean isOpened;
     private boolean leaving; // true if the server announced the connection's end before the connection was ready
@@ -313,6 +314,7 @@ public final class Connection implements PendingCall.Carrier {
     /** Sends a cancellation to the server after a call has ended without an answer. Any thread may call this. */
     @Override
     public void abandoned(PendingCall call) {
+        unanswered.incrementAndGet(); // before the call is removed, so that its late answer is never unexpected
         pending.remove(call.id());
         WriteCommand command = protocol.abandon(call, this);
         if (command != null) {
@@ -385,9 +387,9 @@ public final class Connection implements PendingCall.Carrier {
         return pending.newId();
     }
 
-    /** Returns a counter that increases with each RPC call and each call of {@link #newId}. */
-    public long idsUsed() {
-        return pending.idsUsed();
+    /** Returns the number of calls that have ended without an answer. The server may still answer each of them once. */
+    public long unansweredCalls() {
+        return unanswered.get();
     }
 
     /** Called when bytes have been read. Must run on the event loop. */

@@ -61,11 +61,6 @@ final class PendingCalls {
         return nextId.getAndIncrement();
     }
 
-    /** Returns a counter that increases with each RPC call and each call of {@link #newId}. */
-    long idsUsed() {
-        return nextId.get();
-    }
-
     /** Removes and returns the call with this id; returns null if no call has the id. */
     @Nullable
     PendingCall remove(long id) {

@@ -25,8 +25,8 @@ final class DubboClientHandler extends DubboFrameDecoder {
     static final int MAX_UNSENT_ANSWERS = 1_000;
 
     /**
-     * The maximum number of frames in 30 seconds that answer no pending call, in addition to one for each call. The
-     * server may answer each call after its deadline (docs/limits.md).
+     * The maximum number of frames in 30 seconds that answer no call. A late answer to a call that has ended without an
+     * answer is not counted: after a pause, a server may send many of them at once (docs/limits.md).
      */
     static final int MAX_SURPLUS = 4_096;
 
@@ -41,19 +41,22 @@ final class DubboClientHandler extends DubboFrameDecoder {
     private boolean broken;
     private int surplus; // the number of frames in the current time window that answered no call
     private long windowNanos;
-    private long idsBefore;
+    private long late; // the number of late answers, each to a call that had ended without an answer
 
     DubboClientHandler(DubboProtocol protocol, Connection connection) {
         super(connection.settings().maxResponseBytes());
         this.protocol = protocol;
         this.connection = connection;
-        this.windowNanos = System.nanoTime();
-        this.idsBefore = connection.idsUsed();
     }
 
     @Override
     public void handlerAdded(ChannelHandlerContext added) {
         context = added;
+        windowNanos = nanoTime();
+    }
+
+    private long nanoTime() {
+        return Objects.requireNonNull(context).executor().ticker().nanoTime();
     }
 
     @Override
@@ -91,16 +94,21 @@ final class DubboClientHandler extends DubboFrameDecoder {
 
     /** Closes the connection if the server has sent too many frames that answer no call. */
     private boolean isFlood(int flags, long id) {
-        if (!DubboHeader.isEvent(flags) && !DubboHeader.isRequest(flags) && connection.isPending(id)) {
-            return false;
+        if (!DubboHeader.isEvent(flags) && !DubboHeader.isRequest(flags)) {
+            if (connection.isPending(id)) {
+                return false;
+            }
+            if (late < connection.unansweredCalls()) {
+                late++;
+                return false;
+            }
         }
-        long now = System.nanoTime();
+        long now = nanoTime();
         if (now - windowNanos > WINDOW_NANOS) {
             windowNanos = now;
             surplus = 0;
-            idsBefore = connection.idsUsed();
         }
-        if (++surplus > MAX_SURPLUS + connection.idsUsed() - idsBefore) {
+        if (++surplus > MAX_SURPLUS) {
             broken(surplus + " frames that answer no call came within 30 s");
             return true;
         }

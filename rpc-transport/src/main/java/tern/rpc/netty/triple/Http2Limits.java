@@ -84,6 +84,7 @@ final class Http2Limits {
 
     private long windowNanos = System.nanoTime();
     private int ended;
+    private int endedBefore; // number of streams that ended in the previous time window
     private int resets;
     private int resetsByTimeout; // number of resets that may have been caused by timeouts
     private int controlFrames;
@@ -151,10 +152,13 @@ final class Http2Limits {
         frameInVain(now, 0);
     }
 
-    /** @param permitted the number of further permitted frames for each stream that has ended */
+    /**
+     * @param permitted the number of further permitted frames for each stream that has ended. Streams of the previous
+     *     time window count, too, because a new window may begin between the end of a stream and its last frames
+     */
     void frameInVain(long now, int permitted) throws Http2Exception {
         window(now);
-        if (++framesInVain > MAX_FRAMES_IN_VAIN + (long) permitted * ended) {
+        if (++framesInVain > MAX_FRAMES_IN_VAIN + (long) permitted * (endedBefore + (long) ended)) {
             throw calmDown(framesInVain + " frames came within 30 s on streams that had been reset");
         }
     }
@@ -209,6 +213,7 @@ final class Http2Limits {
     private void window(long now) {
         if (now - windowNanos > WINDOW_NANOS) {
             windowNanos = now;
+            endedBefore = ended;
             ended = 0;
             resets = 0;
             resetsByTimeout = 0;

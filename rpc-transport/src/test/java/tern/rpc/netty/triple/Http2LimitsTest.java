@@ -162,6 +162,21 @@ class Http2LimitsTest {
     }
 
     @Test
+    void framesOnStreamsThatEndedInThePreviousWindowArePermitted() throws Http2Exception {
+        limits.streamEnded(start);
+        for (int i = 0; i < 1_000; i++) {
+            limits.streamEnded(start + 29 * SECOND);
+        }
+
+        long now = start + 31 * SECOND;
+        for (int i = 0; i < Http2Limits.MAX_FRAMES_IN_VAIN + 64 * 1_001; i++) {
+            limits.frameInVain(now, 64);
+        }
+
+        assertThatThrownBy(() -> limits.frameInVain(now, 64)).hasMessageContaining("frames came within 30 s");
+    }
+
+    @Test
     void pingsInTheirTimeAreTaken() {
         assertThatCode(() -> {
                     for (int i = 0; i < 1_000; i++) {
