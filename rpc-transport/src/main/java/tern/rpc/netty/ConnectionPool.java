@@ -107,7 +107,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     /** Returns whether a connection is being opened, or is ready but has not notified this pool yet. */
     @Override
     public boolean isConnecting() {
-        return !available && (isAnyConnecting() || isAny(State.READY));
+        return !available && (isAnyConnecting() || isAnyReady(null));
     }
 
     @Override
@@ -238,7 +238,8 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
             case CLOSED -> lost(connection);
             default -> throw new IllegalStateException(state.name());
         }
-        available = !closed && isAny(State.READY);
+        // A connection that reports DRAINING still has the state READY, but accepts no further calls.
+        available = !closed && isAnyReady(state == State.DRAINING ? connection : null);
     }
 
     @Override
@@ -263,9 +264,10 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         return false;
     }
 
-    private boolean isAny(State state) {
+    private boolean isAnyReady(@Nullable Connection except) {
         for (int i = 0; i < current.length(); i++) {
-            if (current.get(i).state() == state) {
+            Connection candidate = current.get(i);
+            if (candidate != except && candidate.state() == State.READY) {
                 return true;
             }
         }

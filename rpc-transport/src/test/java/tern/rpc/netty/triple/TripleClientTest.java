@@ -25,6 +25,9 @@ import tern.rpc.transport.PendingCall;
 /** Tests how the Triple client makes calls: their requests, and their ends by deadline, reset or a lost connection. */
 class TripleClientTest extends RawServerCalls {
 
+    /** The number of connections in a row that are replaced without a pause. */
+    private static final int REPLACED_AT_ONCE = 2;
+
     @Test
     void answersInAnyOrderFindTheirCalls() {
         ClientConnection connection = connect();
@@ -322,6 +325,42 @@ class TripleClientTest extends RawServerCalls {
         assertThat(answer(second)).isEqualTo("two");
         script.answer(3, bytes("one"));
         assertThat(answer(first)).isEqualTo("one");
+    }
+
+    /** The last replacement is opened after a pause that is longer than the test. */
+    @Test
+    void drainingConnectionThatWaitsForItsReplacementIsNotAvailable() {
+        ClientConnection connection = requests.connect(server.endpoint(), TripleClientTest::withLongPauses);
+        Http2Script script = Http2Script.accept(server);
+        for (int i = 0; i < REPLACED_AT_ONCE; i++) {
+            send(connection, "lost");
+            script.goAway(script.request().stream, 0, "");
+            script = Http2Script.accept(server);
+        }
+        PendingCall pending = send(connection, "last");
+        Request request = script.request();
+        Await.until("the connection is available", connection::isAvailable);
+
+        script.goAway(request.stream, 0, "");
+
+        Await.until("the connection is not available", () -> !connection.isAvailable());
+        assertThat(pending.isDone()).isFalse();
+        script.answer(request.stream, bytes("answer"));
+        assertThat(answer(pending)).isEqualTo("answer");
+    }
+
+    private static ClientTransportSettings withLongPauses(ClientTransportSettings settings) {
+        return new ClientTransportSettings(
+                settings.application(),
+                settings.connectTimeout(),
+                Duration.ofDays(1),
+                Duration.ofDays(1),
+                settings.heartbeat(),
+                settings.probeAfter(),
+                settings.probeTimeout(),
+                settings.maxInFlight(),
+                settings.maxQueuedBytes(),
+                settings.maxRequestBytes());
     }
 
     @Test
