@@ -373,14 +373,14 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             if (call == null || call.isOver() || call.isAnswered()) {
                 return;
             }
-            if (!stream.isHeadersReceived()) {
+            // after a pause of the server, all calls may reach their deadlines, so these resets are no flood
+            boolean isAtDeadline = isAtDeadline(call);
+            if (!stream.isHeadersReceived() && !isAtDeadline) {
                 limits.reset(System.nanoTime(), false);
             }
             StatusTable.Reset reset = StatusTable.fromHttp2Error(error);
             call.fail(
-                    reset.code() == StatusCode.CANCELLED && isAtDeadline(call)
-                            ? StatusCode.DEADLINE_EXCEEDED
-                            : reset.code(),
+                    reset.code() == StatusCode.CANCELLED && isAtDeadline ? StatusCode.DEADLINE_EXCEEDED : reset.code(),
                     "the server reset its stream, HTTP/2 error " + error,
                     reset.executed());
         }

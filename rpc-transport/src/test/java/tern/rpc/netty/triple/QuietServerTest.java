@@ -4,44 +4,25 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Deadline;
-import tern.rpc.Invocation;
-import tern.rpc.Metadata;
-import tern.rpc.ServiceKey;
 import tern.rpc.netty.EmbeddedConnection;
 import tern.rpc.netty.triple.Http2Script.Frame;
-import tern.rpc.serialization.hessian.HessianSerializer;
-import tern.rpc.transport.PendingCall;
 
-/** Tests when the Triple client asks a quiet server for a sign of life. The clock is simulated. */
+/** Tests when the Triple client asks a quiet server for a sign of life. */
 class QuietServerTest {
 
     private static final int HEARTBEAT_SECONDS = 60;
     private static final int PROBE_AFTER_SECONDS = 5;
     private static final int PROBE_TIMEOUT_SECONDS = 10;
 
-    private final TripleClientProtocol protocol = new TripleClientProtocol(
-            new TripleCodecs(HessianSerializer.builder().build(), null, 0));
-    private EmbeddedConnection connection;
+    private final EmbeddedCalls calls = new EmbeddedCalls(EmbeddedConnection.settings(
+            Duration.ofSeconds(HEARTBEAT_SECONDS),
+            Duration.ofSeconds(PROBE_AFTER_SECONDS),
+            Duration.ofSeconds(PROBE_TIMEOUT_SECONDS)));
+    private final EmbeddedConnection connection = calls.connection;
     private int pings;
     private int settings;
-
-    @BeforeEach
-    void connect() {
-        protocol.prepareReference(RawServerCalls.CALL.service());
-        connection = new EmbeddedConnection(
-                protocol,
-                EmbeddedConnection.settings(
-                        Duration.ofSeconds(HEARTBEAT_SECONDS),
-                        Duration.ofSeconds(PROBE_AFTER_SECONDS),
-                        Duration.ofSeconds(PROBE_TIMEOUT_SECONDS)));
-        connection.reads(true);
-        connection.send(new Frame(Http2Script.SETTINGS, 0, 0, new byte[0]).bytes());
-        connection.send(new Frame(Http2Script.SETTINGS, Http2Script.ACK, 0, new byte[0]).bytes());
-        connection.written();
-    }
 
     @AfterEach
     void close() {
@@ -49,34 +30,28 @@ class QuietServerTest {
     }
 
     private void call() {
-        Invocation call = new Invocation(
-                new ServiceKey(RawServerCalls.CALL.service().name(), "", ""),
-                RawServerCalls.CALL,
-                new Object[] {new byte[1]},
-                new Metadata(),
-                Deadline.none(),
-                Runnable::run);
-        connection.call(new PendingCall(call, false, System.nanoTime(), null));
+        calls.call(Deadline.none());
         connection.written();
     }
 
-    /** Lets a second pass. The server acknowledges the frames that ask for it. */
-    private void passSecondOfAQuietServer() {
-        connection.passSecond();
-        for (Frame frame : Http2Script.frames(connection.written())) {
-            assertThat(frame.flags()).isZero();
-            pings += frame.type() == Http2Script.PING ? 1 : 0;
-            settings += frame.type() == Http2Script.SETTINGS ? 1 : 0;
-            connection.send(new Frame(frame.type(), Http2Script.ACK, 0, frame.payload()).bytes());
+    /** Lets time pass. The server acknowledges the frames that ask for it, and sends nothing else. */
+    private void passSecondsOfAQuietServer(int seconds) {
+        for (int i = 0; i < seconds; i++) {
+            connection.passSecond();
+            for (Frame frame : Http2Script.frames(connection.written())) {
+                assertThat(frame.flags()).isZero();
+                pings += frame.type() == Http2Script.PING ? 1 : 0;
+                settings += frame.type() == Http2Script.SETTINGS ? 1 : 0;
+                calls.send(frame.type(), Http2Script.ACK, 0, frame.payload());
+            }
         }
     }
 
     @Test
     void serverThatFallsSilentAfterThreeAnswersIsDisconnected() {
         call();
-        while (pings + settings < 3) {
-            passSecondOfAQuietServer();
-        }
+        passSecondsOfAQuietServer(3 * PROBE_AFTER_SECONDS);
+        assertThat(pings + settings).isEqualTo(3);
 
         long silentSince = connection.now();
         for (int i = 0; i < PROBE_AFTER_SECONDS + PROBE_TIMEOUT_SECONDS; i++) {
@@ -93,9 +68,7 @@ class QuietServerTest {
     void quietCallIsKeptWithTwoPings() {
         call();
 
-        for (int i = 0; i < 600; i++) {
-            passSecondOfAQuietServer();
-        }
+        passSecondsOfAQuietServer(600);
 
         assertThat(connection.isOpen()).isTrue();
         assertThat(pings).isEqualTo(2);
@@ -104,9 +77,7 @@ class QuietServerTest {
 
     @Test
     void idleConnectionIsKeptWithTwoPings() {
-        for (int i = 0; i < 3_600; i++) {
-            passSecondOfAQuietServer();
-        }
+        passSecondsOfAQuietServer(3_600);
 
         assertThat(connection.isOpen()).isTrue();
         assertThat(pings).isEqualTo(2);
