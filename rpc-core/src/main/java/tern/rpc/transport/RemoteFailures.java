@@ -36,13 +36,16 @@ public final class RemoteFailures {
      * The messages that servers send if they lack the whole service, or its group or version: Tern, gRPC for Go, and
      * Dubbo on Triple.
      */
-    private static final Pattern MISSING_SERVICE = Pattern.compile(
-            " is not exported here|unknown service |Invoker (?:for gRPC )?not found|" + ANOTHER_SERVER);
+    private static final Pattern MISSING_SERVICE =
+            Pattern.compile(" is not exported here|unknown service |Invoker (?:for gRPC )?not found|" + ANOTHER_SERVER);
 
     /** The message that grpc-java sends, whether the service or the method is missing. */
     private static final String GRPC_JAVA_MISSING = "Method not found: ";
 
-    /** The message that Dubbo's provider sends with status 40, whether the service or the method is missing. */
+    /** The message that Dubbo's provider sends with status 40 if it lacks the service in the version of the call. */
+    private static final String DUBBO_MISSING_SERVICE = " not found, invocation rejected";
+
+    /** The message that older Dubbo providers send with status 40, whether the service or the method is missing. */
     private static final String DUBBO_MISSING = "Service not found:";
 
     /** What a server lacks according to a failure. */
@@ -71,10 +74,15 @@ public final class RemoteFailures {
                 // gRPC for C++ sends no message
                 yield text.isEmpty() || text.contains(GRPC_JAVA_MISSING) ? Missing.SERVICE_OR_METHOD : Missing.NOTHING;
             }
-            case INVALID_ARGUMENT ->
-                failure.wasExecuted() == Executed.NO && text.contains(DUBBO_MISSING)
-                        ? Missing.SERVICE_OR_METHOD
-                        : Missing.NOTHING;
+            case INVALID_ARGUMENT -> {
+                if (failure.wasExecuted() != Executed.NO) {
+                    yield Missing.NOTHING;
+                }
+                if (text.contains(DUBBO_MISSING_SERVICE)) {
+                    yield Missing.SERVICE;
+                }
+                yield text.contains(DUBBO_MISSING) ? Missing.SERVICE_OR_METHOD : Missing.NOTHING;
+            }
             case UNKNOWN, INTERNAL, UNAUTHENTICATED, PERMISSION_DENIED ->
                 text.contains(ANOTHER_SERVER) ? Missing.SERVICE : Missing.NOTHING;
             default -> Missing.NOTHING;

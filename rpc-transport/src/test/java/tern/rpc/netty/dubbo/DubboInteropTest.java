@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import tern.rpc.RpcException.Executed;
 import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.client.RpcClient;
 import tern.rpc.netty.ClientProtocol;
@@ -25,8 +25,8 @@ import tern.rpc.netty.peer.RawFrame;
 import tern.rpc.netty.peer.Relay;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.transport.GenericException;
-import tern.rpc.transport.RemoteFailures.Missing;
 import tern.rpc.transport.RemoteFailures;
+import tern.rpc.transport.RemoteFailures.Missing;
 
 /** Tests calls between Tern and a real Apache Dubbo instance over the dubbo protocol. */
 class DubboInteropTest extends DubboInteropContract {
@@ -60,7 +60,7 @@ class DubboInteropTest extends DubboInteropContract {
         RpcException failure = catchThrowableOfType(RpcException.class, () -> ours.echo("x"));
         assertThat(failure.code()).isEqualTo(StatusCode.INVALID_ARGUMENT);
         assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
-        assertThat(RemoteFailures.missing(failure)).isEqualTo(Missing.SERVICE_OR_METHOD);
+        assertThat(RemoteFailures.missing(failure)).isEqualTo(Missing.SERVICE);
         assertThat(catchThrowable(() -> theirs.echo("x")))
                 .isInstanceOf(org.apache.dubbo.rpc.RpcException.class)
                 .hasMessageContaining(
@@ -90,7 +90,7 @@ class DubboInteropTest extends DubboInteropContract {
 
         RpcException failure = catchThrowableOfType(RpcException.class, () -> ours.nope("x"));
         assertThat(failure.code()).isEqualTo(StatusCode.INVALID_ARGUMENT);
-        assertThat(RemoteFailures.missing(failure)).isEqualTo(Missing.SERVICE_OR_METHOD);
+        assertThat(RemoteFailures.missing(failure)).isEqualTo(Missing.SERVICE);
         assertThat(catchThrowable(() -> theirs.nope("x")))
                 .isInstanceOf(org.apache.dubbo.rpc.RpcException.class)
                 .hasMessageContaining("is not exported here");

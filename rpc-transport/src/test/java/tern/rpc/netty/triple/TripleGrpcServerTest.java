@@ -53,6 +53,7 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.netty.triple.Requests.Opened;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;
+import tern.rpc.transport.RemoteFailures;
 
 /** Tests Tern's client against a grpc-java server. */
 @Timeout(60)
@@ -390,6 +391,7 @@ class TripleGrpcServerTest {
                 failure(Requests.send(connection, requests.call(method("missing"), (Object) new byte[0])));
 
         assertThat(failure.code()).isEqualTo(StatusCode.UNIMPLEMENTED);
+        assertThat(RemoteFailures.missing(failure)).isEqualTo(RemoteFailures.Missing.SERVICE_OR_METHOD);
         assertThat(failure).hasMessageContaining("raw.Service/missing");
     }
 

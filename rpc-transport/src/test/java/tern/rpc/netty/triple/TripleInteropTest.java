@@ -42,6 +42,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.GenericException;
 import tern.rpc.transport.Items;
+import tern.rpc.transport.RemoteFailures;
 
 /** Tests calls between Tern and a real Apache Dubbo instance over Triple. */
 class TripleInteropTest extends DubboInteropContract {
@@ -401,6 +402,8 @@ class TripleInteropTest extends DubboInteropContract {
         assertThat(status(told).code).isEqualTo(TriRpcStatus.Code.UNIMPLEMENTED);
         assertThat(status(told).description).contains("Unknown is not exported here");
         assertThat(service.code()).isEqualTo(StatusCode.UNIMPLEMENTED);
+        assertThat(RemoteFailures.missing(service)).isEqualTo(RemoteFailures.Missing.SERVICE);
+        assertThat(RemoteFailures.missing(method)).isEqualTo(RemoteFailures.Missing.NOTHING);
         assertThat(method.code()).as("Dubbo has no word for it").isEqualTo(StatusCode.UNKNOWN);
     }
 
