@@ -169,7 +169,7 @@ final class EndpointInvoker implements AutoCloseable {
             target.node().end(outcome, now - startedNanos, now, method.usualTime());
         }
         if (!sentOneWay && (failure == null || failure.wasExecuted() == Executed.YES)) {
-            cluster.served(target, now);
+            cluster.served(target);
         }
         cluster.ended(target, missing ? Outcome.FAILED : outcome, now - startedNanos);
     }
@@ -303,19 +303,21 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Returns whether another connection can accept the call. This is the case if another provider is available. After
-     * UNAVAILABLE, a provider to which the client is still connecting is sufficient. If the attempt's connection was
-     * lost, a new connection to the same provider is also sufficient, because it may be open before the caller sees the
-     * failure.
+     * Returns whether another connection can accept the call. This is the case if another provider is available and does
+     * not lack the service. After UNAVAILABLE, a provider to which the client is still connecting is sufficient. If the
+     * attempt's connection was lost, a new connection to the same provider is also sufficient, because it may be open
+     * before the caller sees the failure.
      */
     private boolean canGoElsewhere(RpcException failure, Target used, PendingCall attempt) {
         boolean unavailable = failure.code() == StatusCode.UNAVAILABLE;
         boolean sameProvider = unavailable && attempt.isCarrierGone();
+        long now = clock.nanoTime();
         for (Target candidate : cluster.targets()) {
             if (unavailable && candidate.node().isConnecting()) {
                 return true;
             }
-            if (candidate.isUsable() && (sameProvider || candidate != used)) {
+            boolean mayServe = candidate == used ? sameProvider : !candidate.lacksService(now);
+            if (candidate.isUsable() && mayServe) {
                 return true;
             }
         }

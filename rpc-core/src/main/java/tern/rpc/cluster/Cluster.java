@@ -358,7 +358,7 @@ public final class Cluster implements AutoCloseable {
     }
 
     /** Records that the reference's service has answered a call, with a result or with a failure of the method. */
-    public void served(Target target, long now) {
+    public void served(Target target) {
         if (target.presence().served(target.node().usableSinceNanos())) {
             log.changed(Level.INFO, () -> service + " is available again at " + target.endpoint());
         }

@@ -103,7 +103,9 @@ public record ClusterReport(
                     node.calls(),
                     allCalls == 0 ? 0 : (double) target.callsOfLastMinute(now) / allCalls,
                     Duration.ofNanos(Math.max(missingNanos, node.ejection().forNanos(now))),
-                    missingNanos > 0 ? "the service is missing there" : node.ejection().why(),
+                    missingNanos > 0
+                            ? "the service is missing there"
+                            : node.ejection().why(),
                     node.ejection().count());
         }
 

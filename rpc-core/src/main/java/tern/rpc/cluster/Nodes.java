@@ -101,8 +101,8 @@ public final class Nodes {
 
     private Shared unused(Endpoint endpoint) {
         ChangeLog log = new ChangeLog(LOG, clock, timer);
-        return new Shared(new Node(
-                endpoint, () -> connect.apply(endpoint), () -> name(endpoint), log, counts, clock.nanoTime()));
+        return new Shared(
+                new Node(endpoint, () -> connect.apply(endpoint), () -> name(endpoint), log, counts, clock.nanoTime()));
     }
 
     private synchronized void queue(Node node) {

@@ -6,7 +6,9 @@ public enum Outcome {
     ANSWERED,
     /** The provider is alive but refused the call because it is overloaded. */
     REFUSED,
-    /** The connection was lost, the deadline passed, or the provider replied that it is unavailable. */
+    /**
+     * The connection was lost, the deadline passed, or the provider replied that it is unavailable or lacks the service.
+     */
     FAILED,
     /** The caller cancelled the call. This says nothing about the provider. */
     CANCELLED

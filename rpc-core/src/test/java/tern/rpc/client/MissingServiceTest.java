@@ -76,8 +76,7 @@ class MissingServiceTest {
     }
 
     private void answer(Endpoint endpoint, PendingCall call) {
-        if (lacking.contains(endpoint)
-                && call.call().service().interfaceName().equals(Orders.class.getName())) {
+        if (lacking.contains(endpoint) && call.call().service().interfaceName().equals(Orders.class.getName())) {
             call.fail(failure);
         } else {
             call.answer(new Answer() {
