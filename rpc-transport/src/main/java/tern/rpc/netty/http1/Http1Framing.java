@@ -46,7 +46,7 @@ final class Http1Framing {
             case "content-length" -> length = once(length, name, value);
             case "transfer-encoding" -> coding = once(coding, name, value);
             case "expect" -> expectation = once(expectation, name, value);
-            case "connection" -> connection = joined(connection, tokens(value));
+            case "connection" -> addConnection(tokens(value));
             case "upgrade" -> namesHttp2 |= tokens(value).contains("h2c");
             case "http2-settings" -> {
                 settingsTwice |= settings != null;
@@ -69,10 +69,13 @@ final class Http1Framing {
         return value;
     }
 
-    private static Set<String> joined(Set<String> some, Set<String> others) {
-        Set<String> all = new HashSet<>(some);
-        all.addAll(others);
-        return all;
+    /** Adds to the set instead of copying it: copies for each of up to 128 fields would take quadratic time. */
+    private void addConnection(Set<String> tokens) {
+        if (connection.isEmpty()) {
+            connection = tokens;
+        } else {
+            connection.addAll(tokens);
+        }
     }
 
     private static Set<String> tokens(AsciiString value) {

@@ -2,37 +2,61 @@ package tern.rpc.netty.triple;
 
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The host names that HTTP requests may contain. Checking them prevents DNS rebinding, in which a web page makes its
- * own host name resolve to this server, so that browsers treat the server as part of the page's site. Immutable.
- *
- * @param names host names without ports, in lower case; {@code *.shop.example} for all subdomains; empty to allow any
- *     host
+ * own host name resolve to this server, so that browsers treat the server as part of the page's site. The check takes
+ * linear time, because it precedes authentication and a header may have 32 KiB. Immutable.
  */
-record AllowedHosts(Set<String> names) {
+final class AllowedHosts {
+
+    /** The number of characters of the longest host name (RFC 1035, 2.3.4). */
+    static final int MAX_NAME = 253;
 
     private static final AsciiString HOST = AsciiString.cached("host");
     private static final Pattern NAME = Pattern.compile("(\\*\\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|\\[[0-9a-f:.]+]");
 
-    /** @throws IllegalArgumentException if a name is not a host name; the message contains the name */
-    AllowedHosts {
+    private final Set<String> names;
+    private final Set<String> exact;
+    private final List<String> suffixes; // such as .shop.example for *.shop.example
+
+    /**
+     * @param names host names without ports; {@code *.shop.example} for all subdomains; empty to allow any host
+     * @throws IllegalArgumentException if a name is not a host name; the message contains the name
+     */
+    AllowedHosts(Set<String> names) {
         Set<String> lower = new TreeSet<>();
         for (String name : names) {
             String written = name.trim().toLowerCase(Locale.ROOT);
-            if (!NAME.matcher(written).matches()) {
+            if (written.length() > MAX_NAME || !NAME.matcher(written).matches()) {
                 throw new IllegalArgumentException("'" + name
                         + "' is not a host; expected a name or an address without scheme and port, as in orders.internal,"
                         + " *.shop.example, 10.0.0.7 or [::1]");
             }
             lower.add(written);
         }
-        names = Set.copyOf(lower);
+        this.names = Set.copyOf(lower);
+        this.exact = lower.stream().filter(name -> !isWildcard(name)).collect(Collectors.toUnmodifiableSet());
+        this.suffixes = lower.stream()
+                .filter(AllowedHosts::isWildcard)
+                .map(name -> name.substring(1))
+                .toList();
+    }
+
+    private static boolean isWildcard(String name) {
+        return name.startsWith("*");
+    }
+
+    /** Returns the names in lower case. */
+    Set<String> names() {
+        return names;
     }
 
     /** Returns whether every host name in the request is allowed. */
@@ -52,15 +76,7 @@ record AllowedHosts(Set<String> names) {
         if (name == null) {
             return false;
         }
-        if (names.contains(name)) {
-            return true;
-        }
-        for (int dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.', dot + 1)) {
-            if (names.contains("*" + name.substring(dot))) {
-                return true;
-            }
-        }
-        return false;
+        return exact.contains(name) || suffixes.stream().anyMatch(name::endsWith);
     }
 
     /**
@@ -75,6 +91,10 @@ record AllowedHosts(Set<String> names) {
             return null;
         }
         String bare = name.endsWith(".") ? name.substring(0, name.length() - 1) : name;
-        return !bare.startsWith("*") && NAME.matcher(bare).matches() ? bare : null;
+        return bare.length() <= MAX_NAME
+                        && !isWildcard(bare)
+                        && NAME.matcher(bare).matches()
+                ? bare
+                : null;
     }
 }

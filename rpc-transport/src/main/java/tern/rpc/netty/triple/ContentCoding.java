@@ -3,6 +3,7 @@ package tern.rpc.netty.triple;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.PeerText;
 import tern.rpc.RpcException;
@@ -13,6 +14,7 @@ import tern.rpc.StatusCode;
 final class ContentCoding {
 
     private static final String GZIP = "gzip";
+    private static final Pattern ZERO = Pattern.compile("q=0(\\.0*)?");
 
     private ContentCoding() {}
 
@@ -60,6 +62,6 @@ final class ContentCoding {
     }
 
     private static boolean isZero(String weight) {
-        return weight.matches("q=0(\\.0*)?");
+        return ZERO.matcher(weight).matches();
     }
 }

@@ -94,7 +94,7 @@ final class TripleMetadata {
             String name = lower(header.getKey().toString());
             if (isMetadata(name)) {
                 bytes += name.length() + header.getValue().length();
-                add(metadata, name, header.getValue().toString());
+                add(metadata, name, header.getValue().toString(), bytes);
                 check(metadata.size(), bytes);
             } else if (name.equals(HeaderCase.NAME)) {
                 convert = header.getValue();
@@ -121,7 +121,7 @@ final class TripleMetadata {
                 && !NOT_METADATA.contains(lower);
     }
 
-    private static void add(Metadata metadata, String name, String value) {
+    private static void add(Metadata metadata, String name, String value, int bytes) {
         if (!name.endsWith(BINARY)) {
             metadata.add(name, value);
             return;
@@ -134,6 +134,7 @@ final class TripleMetadata {
                 return;
             }
             metadata.add(name, decoded);
+            check(metadata.size(), bytes); // one header may contain thousands of values
         }
     }
 

@@ -4,9 +4,11 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.management.ThreadMXBean;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http2.Http2Headers;
+import java.lang.management.ManagementFactory;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
@@ -70,6 +72,25 @@ class Http1HeadReaderTest {
         in.writeBytes(FIRST.replace("A: 1\r\n", "A: 1\n").getBytes(ISO_8859_1));
 
         assertThatThrownBy(() -> reader.read(in)).isInstanceOf(Http1Violation.class);
+    }
+
+    /** The names in all connection fields were once copied for each further field, which took 20 MB. */
+    @Test
+    void manyConnectionFieldsCostLittle() {
+        StringBuilder head = new StringBuilder("GET / HTTP/1.1\r\nHost: x\r\nConnection: close");
+        for (int i = 0; i < 1_000; i++) {
+            head.append(',').append(Integer.toString(i, 36));
+        }
+        head.append("\r\n").append("Connection: a\r\n".repeat(110)).append("\r\n");
+        in.writeBytes(head.toString().getBytes(ISO_8859_1));
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+        long before = threads.getCurrentThreadAllocatedBytes();
+        Http1Head read = reader.read(in);
+        long bytes = threads.getCurrentThreadAllocatedBytes() - before;
+
+        assertThat(Objects.requireNonNull(read).keepsAlive()).isFalse();
+        assertThat(bytes).isLessThan(2 << 20);
     }
 
     private Http1Head read(String head) {

@@ -5,8 +5,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.management.ThreadMXBean;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
@@ -90,6 +92,33 @@ class AllowedHostsTest {
 
         assertThat(allow(hosts, authority)).isFalse();
         assertThat(allow(new AllowedHosts(Set.of()), authority)).isTrue();
+    }
+
+    @Test
+    void nameMayBeAsLongAsTheDnsAllows() {
+        AllowedHosts hosts = new AllowedHosts(Set.of("*.shop.example"));
+        String longest = "a".repeat(AllowedHosts.MAX_NAME - ".shop.example".length()) + ".shop.example";
+
+        assertThat(allow(hosts, longest)).isTrue();
+        assertThat(allow(hosts, longest + ".:65535")).isTrue();
+        assertThat(allow(hosts, "a" + longest)).isFalse();
+        assertThatThrownBy(() -> new AllowedHosts(Set.of("a" + longest))).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    /** Each dot of a name once cost a copy of the rest of the name: 15,000 dots took 450 MB. */
+    @Test
+    void longNameCostsLittle() {
+        AllowedHosts hosts = new AllowedHosts(Set.of("orders.internal", "*.shop.example"));
+        String dots = "a.".repeat(15_000) + "shop.example";
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        allow(hosts, dots);
+
+        long before = threads.getCurrentThreadAllocatedBytes();
+        boolean allowed = allow(hosts, dots);
+        long bytes = threads.getCurrentThreadAllocatedBytes() - before;
+
+        assertThat(allowed).isFalse();
+        assertThat(bytes).isLessThan(16L * dots.length());
     }
 
     @Test
