@@ -1,10 +1,14 @@
 package tern.rpc.netty.triple;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import org.jspecify.annotations.Nullable;
 
 /** Splits the body of a request into messages. Confined to the event loop. */
 interface BodyReader {
+
+    /** Messages of a stream below this size are copied out of the buffer in which they arrived. */
+    int SMALL_BYTES = 4 << 10;
 
     /**
      * A message of a request body.
@@ -17,6 +21,25 @@ interface BodyReader {
 
         boolean isCompressed() {
             return (flags & MessageDeframer.COMPRESSED) != 0;
+        }
+
+        /**
+         * Returns the message with a payload that shares no memory with other messages. The payload is copied if it is
+         * below 4 KiB, because a small payload would otherwise keep a whole read buffer of up to 64 KiB allocated while
+         * the message waits. This frame must not be used afterwards.
+         */
+        Frame alone() {
+            int length = payload.readableBytes();
+            if (length >= SMALL_BYTES) {
+                return this;
+            }
+            try {
+                byte[] copy = new byte[length];
+                payload.readBytes(copy);
+                return new Frame(Unpooled.wrappedBuffer(copy), flags);
+            } finally {
+                payload.release();
+            }
         }
     }
 

@@ -126,6 +126,16 @@ final class MessageDeframer {
             waiting = null;
             rest.release();
         } else if (rest.readerIndex() > rest.capacity() / 2) {
+            shrink(rest);
+        }
+    }
+
+    /** Drops the delivered bytes. A few remaining bytes are copied, so that they do not keep a large buffer allocated. */
+    private void shrink(ByteBuf rest) {
+        if (rest.readableBytes() < rest.capacity() / 4) {
+            waiting = rest.copy();
+            rest.release();
+        } else {
             rest.discardReadBytes();
         }
     }

@@ -58,7 +58,10 @@ final class RequestBody {
         DELIVERED
     }
 
-    /** The memory that an open request occupies in addition to the bytes of its body, in bytes. */
+    /**
+     * The memory that an open request occupies in addition to the bytes of its body, in bytes. Also the minimum for a
+     * waiting message of a stream.
+     */
     private static final int CALL_BYTES = 1 << 10;
 
     private static final VarHandle SINGLE;
@@ -223,13 +226,17 @@ final class RequestBody {
 
     private void deliver(Frame frame) {
         connection().messageComplete();
-        connection().kept(counted(frame));
         Receiver current = receiver;
         if (current != null) {
+            StreamMessage message = new StreamMessage(frame.alone());
+            connection().kept(message.counted);
             demand--;
-            allowedBytes -= frame.payload().readableBytes();
-            current.message(new StreamMessage(frame));
-        } else if (single != null) {
+            allowedBytes -= message.bytes();
+            current.message(message);
+            return;
+        }
+        connection().kept(counted(frame));
+        if (single != null) {
             drop(frame);
             throw refusal(" takes one message; the request has more");
         } else {
@@ -297,7 +304,7 @@ final class RequestBody {
      * Called periodically.
      */
     void linger() {
-        if (!isRead() || end != End.OPEN || lingers) {
+        if (!isRead() || end == End.DELIVERED || lingers) {
             return;
         }
         lingers = true;
@@ -372,13 +379,18 @@ final class RequestBody {
         return compressed;
     }
 
-    /** An undecoded message of a stream. */
+    /**
+     * An undecoded message of a stream. Each message counts as at least 1 KiB, because a stream may have many small
+     * messages, and each of them needs several objects while it waits.
+     */
     private final class StreamMessage implements Message {
 
         private final Frame frame;
+        private final int counted;
 
         StreamMessage(Frame frame) {
             this.frame = frame;
+            this.counted = Math.max(CALL_BYTES, frame.payload().readableBytes());
         }
 
         @Override
@@ -389,17 +401,17 @@ final class RequestBody {
         @Override
         public @Nullable Object decode() {
             compressed = frame.isCompressed();
-            int bytes = counted(frame);
             try {
                 return call.readElement(frame);
             } finally {
-                decoded(bytes);
+                decoded(counted);
             }
         }
 
         @Override
         public void discard() {
-            drop(frame);
+            decoded(counted);
+            frame.payload().release();
         }
 
         @Override

@@ -128,7 +128,8 @@ final class StreamCall extends ClientCall {
 
     @Override
     void message(Frame frame) {
-        tell(() -> receiver.message(new TripleMessage(codecs, payload, connection(), frame)));
+        Frame alone = frame.alone();
+        tell(() -> receiver.message(new TripleMessage(codecs, payload, connection(), alone)));
     }
 
     private void ready() {

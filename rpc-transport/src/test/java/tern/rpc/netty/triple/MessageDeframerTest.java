@@ -163,6 +163,25 @@ class MessageDeframerTest {
     }
 
     @Test
+    void fewRemainingBytesKeepNoLargeBuffer() {
+        UnpooledByteBufAllocator heap = new UnpooledByteBufAllocator(false);
+        ByteBuf data = heap.buffer();
+        for (int i = 0; i < 10_000; i++) {
+            data.writeBytes(frame(0, new byte[15]));
+        }
+        deframer.add(data);
+        data.release();
+
+        deframer.request(9_990);
+
+        assertThat(got).hasSize(9_990);
+        assertThat(heap.metric().usedHeapMemory()).isEqualTo(10 * 20);
+        deframer.request(20);
+        assertThat(got).hasSize(10_000);
+        assertThat(heap.metric().usedHeapMemory()).isZero();
+    }
+
+    @Test
     void creditIsGivenForRequestedMessagesOnly() {
         byte[] first = frame(0, random(10));
         byte[] second = frame(0, random(20));
