@@ -407,6 +407,11 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return port.handler().asksAuthorizers();
     }
 
+    /** Returns whether callers must identify themselves, except for health probes. */
+    public boolean asksWhoCalls() {
+        return port.handler().asksWhoCalls();
+    }
+
     /** Returns the accepted tokens. */
     public AcceptedTokens tokens() {
         return port.handler().tokens();

@@ -86,12 +86,15 @@ final class Gzip {
     void decompress(byte[] bytes, int offset, int length, OutputBuffer out, @Nullable UnpackedRequest unpacked) {
         int end = offset + length;
         int position = offset;
-        long most = out.position() + Math.max(FREE_BYTES, (long) mostRatio * length);
+        int before = out.position();
+        int deflated = length; // without headers and trailers, which a sender may fill with anything
         Inflating inflating = inflaters.take();
         try {
             do { // a message usually has one gzip member, but RFC 1952 permits several
                 int first = out.position();
                 int start = headerEnd(bytes, position, end);
+                deflated -= start - position + TRAILER_BYTES;
+                long most = before + Math.max(FREE_BYTES, (long) mostRatio * deflated);
                 position = end - inflating.decompress(bytes, start, end - start, out, most, unpacked);
                 checkTrailer(bytes, position, end, out, first);
                 position += TRAILER_BYTES;

@@ -139,7 +139,11 @@ final class HttpDispatcher implements HttpRequests {
     private static void checkToken(HttpExchange exchange) {
         AcceptedTokens tokens = exchange.connection().tokens();
         Http2Headers head = exchange.head();
-        if (tokens.isEmpty() || isProbe(head)) {
+        if (exchange.connection().asksWhoCalls() && isProbe(head)) {
+            exchange.probes();
+            return;
+        }
+        if (tokens.isEmpty()) {
             return;
         }
         String path = Route.pathOf(head);

@@ -81,6 +81,7 @@ abstract class HttpExchange {
     private volatile long unsent; // number of queued bytes; updated atomically through UNSENT
     // number of bytes that the socket has accepted; written by the event loop, read by other threads through TAKEN
     private long taken;
+    private boolean probe; // event loop only
     private volatile @Nullable Call call;
     private volatile @Nullable Consumer<Http2Headers> headEdit;
 
@@ -104,6 +105,16 @@ abstract class HttpExchange {
     /** Returns the method, path and headers of the request. */
     Http2Headers head() {
         return head;
+    }
+
+    /** Marks the request as a health probe, which is served even though nothing is known about its caller. */
+    void probes() {
+        probe = true;
+    }
+
+    /** Returns whether the request is served even though nothing is known about its caller. */
+    boolean isProbe() {
+        return probe;
     }
 
     /** Returns the call of this exchange; null until it is created. */

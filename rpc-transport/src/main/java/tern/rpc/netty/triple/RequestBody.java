@@ -64,6 +64,9 @@ final class RequestBody {
      */
     private static final int CALL_BYTES = 1 << 10;
 
+    /** The maximum body of a health probe if callers must identify themselves (docs/limits.md). */
+    private static final int MAX_PROBE_BYTES = 4 << 10;
+
     private static final VarHandle SINGLE;
 
     static {
@@ -147,6 +150,11 @@ final class RequestBody {
         }
         arrived += length;
         held += length;
+        if (arrived > MAX_PROBE_BYTES && exchange.isProbe()) {
+            bytes.release();
+            malformed(probeRefusal("has more than " + MAX_PROBE_BYTES + " bytes"));
+            return;
+        }
         try {
             reader.add(bytes);
         } catch (RpcException e) {
@@ -225,6 +233,10 @@ final class RequestBody {
     }
 
     private void deliver(Frame frame) {
+        if (frame.isCompressed() && exchange.isProbe()) {
+            frame.payload().release();
+            throw probeRefusal("is compressed");
+        }
         connection().messageComplete();
         Receiver current = receiver;
         if (current != null) {
@@ -261,6 +273,14 @@ final class RequestBody {
 
     private RpcException refusal(String how) {
         return RpcException.refusal(StatusCode.UNIMPLEMENTED, call.methodName() + how, Executed.NO);
+    }
+
+    private RpcException probeRefusal(String how) {
+        return RpcException.refusal(
+                StatusCode.RESOURCE_EXHAUSTED,
+                "the request of " + call.methodName() + " " + how + "; calls that need no token have at most "
+                        + MAX_PROBE_BYTES + " bytes, without compression",
+                Executed.NO);
     }
 
     private void malformed(RpcException failure) {

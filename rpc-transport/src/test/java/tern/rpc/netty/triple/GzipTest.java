@@ -9,6 +9,7 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
@@ -134,6 +135,34 @@ class GzipTest {
                 .hasMessageContaining("100 times")
                 .hasMessageContaining("rpc.limits.max-unpacked-ratio");
         assertThat(out.position()).isLessThanOrEqualTo(1 << 20);
+    }
+
+    @Test
+    void headersAndEmptyMembersDoNotRaiseTheRatio() {
+        Gzip bounded = new Gzip(100);
+        byte[] bomb = compressed(new byte[4 << 20]);
+        ByteArrayOutputStream named = new ByteArrayOutputStream();
+        named.write(bomb, 0, 3);
+        named.write(0x08); // the flags say that the header has a name
+        named.write(bomb, 4, 6);
+        named.writeBytes("n".repeat(100_000).getBytes(UTF_8));
+        named.write(0);
+        named.write(bomb, 10, bomb.length - 10);
+        ByteArrayOutputStream members = new ByteArrayOutputStream();
+        for (int i = 0; i < 1_000; i++) {
+            members.writeBytes(compressed(new byte[0]));
+        }
+        members.writeBytes(bomb);
+
+        for (ByteArrayOutputStream padded : List.of(named, members)) {
+            byte[] bytes = padded.toByteArray();
+            OutputBuffer out = new OutputBuffer();
+            out.reset(8 << 20);
+            assertThat(bytes.length).isGreaterThan(bomb.length + 19_000);
+            assertThatThrownBy(() -> bounded.decompress(bytes, 0, bytes.length, out))
+                    .isInstanceOf(RpcException.class)
+                    .hasMessageContaining("100 times");
+        }
     }
 
     @Test
