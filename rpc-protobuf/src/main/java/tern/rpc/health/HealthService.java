@@ -1,15 +1,19 @@
 package tern.rpc.health;
 
-import java.util.ArrayList;
+import java.net.SocketAddress;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.MethodType;
 import tern.rpc.PeerText;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
+import tern.rpc.ServerContext;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceDescriptor.Operation;
 import tern.rpc.ServiceKey;
@@ -32,6 +36,12 @@ public final class HealthService {
     /** The name of the health service in requests. Calls to it need no token. */
     public static final String NAME = AcceptedTokens.OPEN_SERVICE;
 
+    /** The maximum number of open calls of Watch on one connection (docs/limits.md). */
+    static final int MAX_WATCHES_OF_CONNECTION = 16;
+
+    /** The maximum number of open calls of Watch on all connections (docs/limits.md). */
+    static final int MAX_WATCHES = 1_000;
+
     private static final String WHOLE_SERVER = "";
 
     private static final ServiceDescriptor SERVICE = ServiceDescriptor.of(
@@ -41,7 +51,9 @@ public final class HealthService {
                     new Operation("Watch", MethodType.SERVER_STREAMING, byte[].class, byte[].class)));
 
     private final Map<String, ServingStatus> statuses = new HashMap<>(); // guarded by this
-    private final List<HealthWatch> watches = new ArrayList<>(); // guarded by this
+    // changed while this object is locked; read without the lock, so that a change of a status delays no call
+    private final Set<HealthWatch> watches = ConcurrentHashMap.newKeySet();
+    private final Map<Object, Integer> watchesOfConnection = new HashMap<>(); // guarded by this
     private boolean shutDown; // guarded by this
 
     /** Creates the health service. The server's initial status is SERVING. */
@@ -104,39 +116,62 @@ public final class HealthService {
      * Called before the server drains.
      */
     public void shutDown() {
-        List<HealthWatch> ended;
         synchronized (this) {
             statuses.replaceAll((name, status) -> ServingStatus.NOT_SERVING);
             shutDown = true;
-            ended = List.copyOf(watches);
         }
-        ended.forEach(HealthWatch::changed);
+        tellWatches();
     }
 
     synchronized boolean isShutDown() {
         return shutDown;
     }
 
-    synchronized void watched(HealthWatch watch) {
+    /**
+     * Registers a call of Watch. The number of these calls is limited, because they need no token and may stay open for
+     * ever.
+     *
+     * @return the reason why the call is refused; null if it is registered
+     */
+    synchronized @Nullable RpcException watched(HealthWatch watch) {
+        int own = watchesOfConnection.getOrDefault(watch.connection(), 0);
+        if (own >= MAX_WATCHES_OF_CONNECTION) {
+            return tooMany(own + " of " + MAX_WATCHES_OF_CONNECTION + " calls of this connection");
+        }
+        if (watches.size() >= MAX_WATCHES) {
+            return tooMany(watches.size() + " of " + MAX_WATCHES + " calls of all connections");
+        }
+        watchesOfConnection.put(watch.connection(), own + 1);
         watches.add(watch);
+        return null;
+    }
+
+    private static RpcException tooMany(String open) {
+        return RpcException.refusal(
+                StatusCode.RESOURCE_EXHAUSTED, open + " watch the health of this server already", Executed.YES);
     }
 
     synchronized void unwatched(HealthWatch watch) {
-        watches.remove(watch);
+        if (watches.remove(watch)) {
+            watchesOfConnection.computeIfPresent(watch.connection(), (same, own) -> own == 1 ? null : own - 1);
+        }
     }
 
     private void tellWatches() {
-        List<HealthWatch> told;
-        synchronized (this) {
-            told = List.copyOf(watches);
-        }
-        told.forEach(HealthWatch::changed);
+        watches.forEach(HealthWatch::changed);
     }
 
     private MethodBody body(MethodDescriptor method) {
         return method.type().serverStreams()
-                ? arguments -> HealthWatch.of(this, HealthMessages.service((byte[]) arguments[0]))
+                ? arguments -> HealthWatch.of(this, HealthMessages.service((byte[]) arguments[0]), connection())
                 : arguments -> CompletableFuture.completedFuture(check(HealthMessages.service((byte[]) arguments[0])));
+    }
+
+    /** Returns an object that identifies the connection of the running call. */
+    private static Object connection() {
+        ServerContext serving = ServerContext.current();
+        SocketAddress peer = serving == null ? null : serving.remoteAddress();
+        return peer == null ? "in this process" : peer;
     }
 
     private byte[] check(String service) {

@@ -4,6 +4,7 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcException;
 
 /**
  * A call that watches the status of one service name. It sends the current status immediately, and then every change. A
@@ -13,24 +14,42 @@ final class HealthWatch implements Flow.Subscription {
 
     private final HealthService health;
     private final String service;
+    private final Object connection; // identifies the connection of the call
     private final Flow.Subscriber<? super byte[]> caller;
     private final AtomicLong wanted = new AtomicLong();
     private final AtomicInteger changes = new AtomicInteger(); // the number of changes that have not been sent
     private volatile boolean over;
     private @Nullable ServingStatus told; // used only by the thread that increments {@code changes} from zero
 
-    private HealthWatch(HealthService health, String service, Flow.Subscriber<? super byte[]> caller) {
+    private HealthWatch(
+            HealthService health, String service, Object connection, Flow.Subscriber<? super byte[]> caller) {
         this.health = health;
         this.service = service;
+        this.connection = connection;
         this.caller = caller;
     }
 
-    static Flow.Publisher<byte[]> of(HealthService health, String service) {
+    static Flow.Publisher<byte[]> of(HealthService health, String service, Object connection) {
         return caller -> {
-            HealthWatch watch = new HealthWatch(health, service, caller);
-            health.watched(watch);
-            caller.onSubscribe(watch);
+            HealthWatch watch = new HealthWatch(health, service, connection, caller);
+            RpcException refusal = health.watched(watch);
+            if (refusal != null) {
+                watch.over = true;
+                caller.onSubscribe(watch);
+                caller.onError(refusal);
+                return;
+            }
+            try {
+                caller.onSubscribe(watch);
+            } catch (Throwable e) {
+                watch.end(); // otherwise the call would count for ever
+                throw e;
+            }
         };
+    }
+
+    Object connection() {
+        return connection;
     }
 
     @Override

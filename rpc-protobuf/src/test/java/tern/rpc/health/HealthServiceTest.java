@@ -186,6 +186,45 @@ class HealthServiceTest {
     }
 
     @Test
+    void openWatchesOfAConnectionAreLimited() throws Throwable {
+        List<Caller> callers = new ArrayList<>();
+        for (int i = 0; i < HealthService.MAX_WATCHES_OF_CONNECTION; i++) {
+            callers.add(watch("", Long.MAX_VALUE));
+        }
+
+        Caller refused = watch("", Long.MAX_VALUE);
+        assertThat(refused.seen).isEmpty();
+        assertThat(refused.failure)
+                .isInstanceOfSatisfying(
+                        RpcException.class,
+                        failure -> assertThat(failure.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED))
+                .hasMessageContaining("16 of 16 calls of this connection");
+        refused.subscription.cancel();
+
+        callers.get(3).subscription.cancel();
+        callers.get(3).subscription.cancel();
+        assertThat(watch("", Long.MAX_VALUE).seen).containsExactly(SERVING);
+        assertThat(watch("", Long.MAX_VALUE).seen).isEmpty();
+    }
+
+    @Test
+    void openWatchesOfAllConnectionsAreLimited() {
+        List<Caller> callers = new ArrayList<>();
+        for (int i = 0; i <= HealthService.MAX_WATCHES; i++) {
+            Caller caller = new Caller(Long.MAX_VALUE);
+            HealthWatch.of(health, "", "connection " + i).subscribe(caller);
+            callers.add(caller);
+        }
+
+        Caller refused = callers.get(HealthService.MAX_WATCHES);
+        assertThat(callers).filteredOn(caller -> caller.failure == null).hasSize(HealthService.MAX_WATCHES);
+        assertThat(refused.failure).hasMessageContaining("1000 of 1000 calls of all connections");
+
+        health.shutDown();
+        assertThat(callers).filteredOn(caller -> caller.ended).hasSize(HealthService.MAX_WATCHES);
+    }
+
+    @Test
     void manyThreadsLeaveTheCallerWithTheLastStatus() throws Throwable {
         Caller caller = watch("orders", Long.MAX_VALUE);
         CountDownLatch begin = new CountDownLatch(1);
@@ -265,6 +304,7 @@ class HealthServiceTest {
         final long count;
         Flow.Subscription subscription;
         boolean ended;
+        Throwable failure;
 
         Caller(long count) {
             this.count = count;
@@ -292,7 +332,7 @@ class HealthServiceTest {
 
         @Override
         public void onError(Throwable failure) {
-            throw new AssertionError(failure);
+            this.failure = failure;
         }
 
         @Override

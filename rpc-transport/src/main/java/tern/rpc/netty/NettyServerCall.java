@@ -4,6 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.net.SocketAddress;
 import java.security.Principal;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.limit.Share;
 import tern.rpc.transport.ServerCall;
@@ -13,6 +14,12 @@ import tern.rpc.transport.ServerCall;
  * call, and checks the call's deadline. Thread-safe.
  */
 public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Unanswered {
+
+    /** A call that has been open for this long may be checked rarely. */
+    private static final long REST_AFTER_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** The time before its time limit in which a call is checked often. Longer than the interval of rare checks. */
+    private static final long ALERT_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private static final VarHandle ANSWERED;
 
@@ -87,7 +94,7 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
         try {
             discardRequest();
         } finally {
-            connection.answered();
+            connection.answered(this);
         }
         return true;
     }
@@ -113,6 +120,19 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
             current.expired();
         }
         return answered;
+    }
+
+    @Override
+    public boolean mayRest(long now) {
+        long until = watchedUntilNanos;
+        return watcher != null
+                && now - receivedNanos >= REST_AFTER_NANOS
+                && (until == Long.MAX_VALUE || until - now > ALERT_NANOS);
+    }
+
+    @Override
+    public boolean keepsConnection() {
+        return true;
     }
 
     /** Called when the client has disconnected, so the answer is no longer needed. Must run on the event loop. */

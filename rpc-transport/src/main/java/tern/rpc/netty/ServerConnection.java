@@ -50,6 +50,9 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private static final AtomicIntegerFieldUpdater<ServerConnection> IN_FLIGHT =
             AtomicIntegerFieldUpdater.newUpdater(ServerConnection.class, "inFlight");
 
+    private static final AtomicIntegerFieldUpdater<ServerConnection> WATCHES =
+            AtomicIntegerFieldUpdater.newUpdater(ServerConnection.class, "watches");
+
     private final ServerPort port;
     private final Channel channel;
     private final WriteQueue queue = new WriteQueue() {
@@ -66,6 +69,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private final Tenancy tenancy;
     // updated atomically through IN_FLIGHT
     private volatile int inFlight;
+    // the calls in flight that do not keep the connection; updated atomically through WATCHES
+    private volatile int watches;
     private final UnansweredCalls calls;
     private final OpenRequestMemory memory;
     private final UnreadBytes unread;
@@ -212,6 +217,9 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     public void complete(NettyServerCall call) {
         port.counters().received();
         IN_FLIGHT.incrementAndGet(this);
+        if (!call.keepsConnection()) {
+            WATCHES.incrementAndGet(this);
+        }
         port.handler().handle(call);
     }
 
@@ -418,7 +426,10 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /** Called when a call has been answered. Any thread may call this. */
-    void answered() {
+    void answered(NettyServerCall call) {
+        if (!call.keepsConnection()) {
+            WATCHES.decrementAndGet(this);
+        }
         IN_FLIGHT.decrementAndGet(this);
         port.counters().answered();
     }
@@ -469,8 +480,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     @Override
     public boolean isInUse() {
-        // inFlight does not count incomplete requests, but areAny() does
-        return leaving || inFlight > 0 || calls.areAny();
+        // inFlight does not count incomplete requests, but mayKeepConnection() does
+        return leaving || inFlight > watches || calls.mayKeepConnection();
     }
 
     @Override
@@ -493,7 +504,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     void giveWay(Runnable stays) {
         leaving = true;
         channel.eventLoop().execute(() -> {
-            if (!channel.isOpen() || !calls.isEmpty() || inFlight > 0) {
+            if (!channel.isOpen() || isKept()) {
                 leaving = false;
                 stays.run();
                 return;
@@ -504,6 +515,10 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         });
     }
 
+    private boolean isKept() {
+        return inFlight > watches || calls.keepConnection();
+    }
+
     private void closeWhenUnused() {
         if (protocol == null || !channel.isOpen()) {
             return; // goAway() has closed the connection
@@ -511,10 +526,10 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         channel.eventLoop()
                 .schedule(
                         () -> {
-                            if (calls.isEmpty() && inFlight == 0) {
-                                closeWhenWritten();
-                            } else {
+                            if (isKept()) {
                                 closeWhenUnused();
+                            } else {
+                                closeWhenWritten();
                             }
                         },
                         LINGER_MILLIS,

@@ -11,13 +11,15 @@ import tern.rpc.Thrown;
 
 /**
  * The calls of one server connection that have not been answered. Their deadlines are checked periodically while there
- * are any. Confined to the event loop, except where stated otherwise.
+ * are any. A call that has been open for a while, such as a stream without a deadline, is checked only once a second, so
+ * that thousands of open streams take little time. Confined to the event loop, except where stated otherwise.
  */
 final class UnansweredCalls {
 
     private static final Logger LOG = LoggerFactory.getLogger(UnansweredCalls.class);
 
     private static final long SWEEP_MILLIS = 20;
+    static final long RARE_SWEEP_MILLIS = 1_000;
 
     /** A call that has not been answered. */
     interface Unanswered {
@@ -27,14 +29,24 @@ final class UnansweredCalls {
 
         boolean isOpen();
 
+        /** Returns whether one check a second is enough for the next two seconds. */
+        boolean mayRest(long now);
+
+        /** Returns whether the call prevents the server from closing the connection to make room for another one. */
+        boolean keepsConnection();
+
         /** Called when the client has disconnected, so the answer is no longer needed. */
         void disconnected();
     }
 
     private final Channel channel;
-    // an ArrayList while there are calls; otherwise an immutable empty list
+    // ArrayLists while there are calls; otherwise immutable empty lists
     private List<Unanswered> calls = Collections.emptyList();
-    private volatile boolean sweeping; // true while a deadline check is scheduled; written only by the event loop
+    private List<Unanswered> resting = Collections.emptyList(); // calls that are checked only once a second
+    private boolean sweeping; // true while a check of the calls is scheduled
+    private boolean sweepingRarely; // true while a check of the resting calls is scheduled
+    private boolean restingKeep; // whether a resting call keeps the connection, as of the last check
+    private volatile boolean keep; // whether a call keeps the connection; written only by the event loop
     // time of the last answer; like haveEnded, this field is written only by the event loop
     private volatile long quietSinceNanos = System.nanoTime();
     private volatile boolean haveEnded;
@@ -49,19 +61,32 @@ final class UnansweredCalls {
             calls = new ArrayList<>();
         }
         calls.add(call);
+        if (call.keepsConnection()) {
+            keep = true;
+        }
         if (!sweeping) {
             sweeping = true;
             sweepLater();
         }
     }
 
-    boolean isEmpty() {
-        return calls.isEmpty();
+    /** Returns whether there is a call that keeps the connection. */
+    boolean keepConnection() {
+        return anyKeeps(calls) || anyKeeps(resting);
     }
 
-    /** Returns whether there is a call, which may still be arriving. Any thread may call this. */
-    boolean areAny() {
-        return sweeping;
+    private static boolean anyKeeps(List<Unanswered> some) {
+        for (Unanswered call : some) {
+            if (call.isOpen() && call.keepsConnection()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Returns whether there is a call that keeps the connection. The call may still be arriving. Any thread may call this. */
+    boolean mayKeepConnection() {
+        return keep;
     }
 
     /** Returns whether a call has ended. Any thread may call this. */
@@ -81,10 +106,7 @@ final class UnansweredCalls {
     private void sweep() {
         long now = System.nanoTime();
         try {
-            if (calls.removeIf(call -> isOver(call, now))) {
-                haveEnded = true;
-                quietSinceNanos = now;
-            }
+            calls.removeIf(call -> isOver(call, now) || rests(call, now));
         } finally {
             sweeping = !calls.isEmpty();
             if (sweeping) {
@@ -92,14 +114,68 @@ final class UnansweredCalls {
             } else {
                 calls = Collections.emptyList();
             }
+            keep = restingKeep || anyKeeps(calls);
         }
+    }
+
+    private boolean rests(Unanswered call, long now) {
+        if (!call.mayRest(now)) {
+            return false;
+        }
+        if (resting.isEmpty()) {
+            resting = new ArrayList<>();
+        }
+        resting.add(call);
+        restingKeep |= call.keepsConnection();
+        if (!sweepingRarely) {
+            sweepingRarely = true;
+            sweepRarelyLater();
+        }
+        return true;
+    }
+
+    private void sweepRarelyLater() {
+        channel.eventLoop().schedule(this::sweepRarely, RARE_SWEEP_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    private void sweepRarely() {
+        long now = System.nanoTime();
+        try {
+            resting.removeIf(call -> isOver(call, now) || wakes(call, now));
+        } finally {
+            sweepingRarely = !resting.isEmpty();
+            if (sweepingRarely) {
+                sweepRarelyLater();
+            } else {
+                resting = Collections.emptyList();
+            }
+            restingKeep = anyKeeps(resting);
+            keep = restingKeep || anyKeeps(calls);
+        }
+    }
+
+    private boolean wakes(Unanswered call, long now) {
+        if (call.mayRest(now)) {
+            return false;
+        }
+        add(call);
+        return true;
     }
 
     /**
      * Checks the deadline of one call and returns whether the call has been answered. Catches exceptions, so that the
      * other calls are checked too.
      */
-    private static boolean isOver(Unanswered call, long now) {
+    private boolean isOver(Unanswered call, long now) {
+        boolean over = isOverOrExpires(call, now);
+        if (over && call.keepsConnection()) {
+            haveEnded = true;
+            quietSinceNanos = now;
+        }
+        return over;
+    }
+
+    private static boolean isOverOrExpires(Unanswered call, long now) {
         try {
             return call.isOverOrExpires(now);
         } catch (Throwable e) {
@@ -110,7 +186,9 @@ final class UnansweredCalls {
 
     /** Tells all calls that the client has disconnected. */
     void disconnected() {
-        for (Unanswered call : List.copyOf(calls)) {
+        List<Unanswered> all = new ArrayList<>(calls);
+        all.addAll(resting);
+        for (Unanswered call : all) {
             try {
                 call.disconnected();
             } catch (Throwable e) {
@@ -119,5 +197,6 @@ final class UnansweredCalls {
             }
         }
         calls = Collections.emptyList();
+        resting = Collections.emptyList();
     }
 }

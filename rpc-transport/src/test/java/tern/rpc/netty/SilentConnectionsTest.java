@@ -17,6 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import tern.rpc.health.HealthService;
 import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
@@ -182,6 +183,7 @@ class SilentConnectionsTest {
                         return name;
                     }
                 }))
+                .export(new HealthService().export())
                 .meters(new RpcMeters(registry, Slo.DEFAULT))
                 .build();
         closing.add(server);
@@ -331,7 +333,21 @@ class SilentConnectionsTest {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         bytes.writeBytes("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(US_ASCII));
         bytes.writeBytes(new byte[] {0, 0, 0, 4, 0, 0, 0, 0, 0});
-        byte[] path = ("/" + Work.class.getName() + "/quick").getBytes(US_ASCII);
+        bytes.writeBytes(requestHeaders("/" + Work.class.getName() + "/quick"));
+        bytes.writeBytes(new byte[] {0, 0, 8, 6, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8}); // A PING frame follows.
+        socket.send(bytes.toByteArray());
+        int frame = nextHttp2Frame(socket);
+        while (frame != 6) {
+            assertThat(frame).as("neither an answer nor RST_STREAM").isNotIn(1, 3, 7);
+            frame = nextHttp2Frame(socket);
+        }
+        return socket;
+    }
+
+    /** Returns a HEADERS frame that begins a gRPC request on stream 1. */
+    private static byte[] requestHeaders(String called) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        byte[] path = called.getBytes(US_ASCII);
         byte[] type = "application/grpc".getBytes(US_ASCII);
         int head = 2 + 2 + path.length + 3 + type.length;
         // The frame header: HEADERS with END_HEADERS on stream 1.
@@ -341,14 +357,27 @@ class SilentConnectionsTest {
         bytes.writeBytes(path);
         bytes.writeBytes(new byte[] {0x0F, 0x10, (byte) type.length}); // The next field is content-type.
         bytes.writeBytes(type);
-        bytes.writeBytes(new byte[] {0, 0, 8, 6, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8}); // A PING frame follows.
-        socket.send(bytes.toByteArray());
-        int frame = nextHttp2Frame(socket);
-        while (frame != 6) {
-            assertThat(frame).as("neither an answer nor RST_STREAM").isNotIn(1, 3, 7);
-            frame = nextHttp2Frame(socket);
+        return bytes.toByteArray();
+    }
+
+    @Test
+    void connectionThatOnlyWatchesTheHealthGivesWay() {
+        int port = serve(1, 1);
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        bytes.writeBytes("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(US_ASCII));
+        bytes.writeBytes(new byte[] {0, 0, 0, 4, 0, 0, 0, 0, 0});
+        bytes.writeBytes(requestHeaders("/" + HealthService.NAME + "/Watch"));
+        bytes.writeBytes(new byte[] {0, 0, 5, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0}); // DATA with an empty message
+        RawSocket watching = connect(port, 2, 1).send(bytes.toByteArray());
+        int frame = nextHttp2Frame(watching);
+        while (frame != 0) { // the first status
+            frame = nextHttp2Frame(watching);
         }
-        return socket;
+        later.addAndGet(11 * SECOND);
+
+        try (RawSocket newcomer = RawSocket.connect(port, 9)) {
+            assertThat(isServed(newcomer)).isTrue();
+        }
     }
 
     @ParameterizedTest

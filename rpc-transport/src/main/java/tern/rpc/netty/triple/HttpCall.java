@@ -15,6 +15,7 @@ import tern.rpc.limit.Refusal;
 import tern.rpc.netty.NettyServerCall;
 import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.serialization.SerializationException;
+import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.BuiltInMethods;
 import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.ServiceLookup;
@@ -103,6 +104,21 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     }
 
     // ---- the request, on the event loop
+
+    /**
+     * Returns false for a call that watches the server's health. Such a call needs no token and may stay open for ever,
+     * so it must not reserve one of the server's connections.
+     */
+    @Override
+    public boolean keepsConnection() {
+        return !(AcceptedTokens.OPEN_SERVICE.equals(route.service().name())
+                && route.candidates().get(0).type().serverStreams());
+    }
+
+    @Override
+    public boolean mayRest(long now) {
+        return body.mayRest() && super.mayRest(now);
+    }
 
     /** Called when the headers of the request have been read. */
     void begin() {

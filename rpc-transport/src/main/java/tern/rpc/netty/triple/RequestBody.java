@@ -337,6 +337,11 @@ final class RequestBody {
         account();
     }
 
+    /** Returns whether the call needs no frequent {@link #linger} and no check of the speed of its body. */
+    boolean mayRest() {
+        return isServed() && (!isRead() || end == End.DELIVERED || lingers);
+    }
+
     // ---- the messages, on any thread
 
     /** Returns the undecoded single message to the first caller of this method, and null to later callers. */

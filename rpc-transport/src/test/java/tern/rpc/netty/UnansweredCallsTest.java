@@ -1,0 +1,157 @@
+package tern.rpc.netty;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Tests how often the open calls of a connection are checked. */
+class UnansweredCallsTest {
+
+    private static final class Call implements UnansweredCalls.Unanswered {
+        private final boolean keeps;
+        private boolean mayRest;
+        private boolean over;
+        private int checks;
+        private int disconnects;
+
+        Call(boolean keeps, boolean mayRest) {
+            this.keeps = keeps;
+            this.mayRest = mayRest;
+        }
+
+        @Override
+        public boolean isOverOrExpires(long now) {
+            checks++;
+            return over;
+        }
+
+        @Override
+        public boolean isOpen() {
+            return !over;
+        }
+
+        @Override
+        public boolean mayRest(long now) {
+            return mayRest;
+        }
+
+        @Override
+        public boolean keepsConnection() {
+            return keeps;
+        }
+
+        @Override
+        public void disconnected() {
+            disconnects++;
+        }
+    }
+
+    private final EmbeddedChannel channel = new EmbeddedChannel();
+    private final UnansweredCalls calls = new UnansweredCalls(channel);
+
+    @BeforeEach
+    void freeze() {
+        channel.freezeTime();
+    }
+
+    @AfterEach
+    void close() {
+        channel.finishAndReleaseAll();
+    }
+
+    private Call add(boolean keeps, boolean mayRest) {
+        Call call = new Call(keeps, mayRest);
+        calls.add(call);
+        return call;
+    }
+
+    private void pass(long millis) {
+        for (long passed = 0; passed < millis; passed += 20) {
+            channel.advanceTimeBy(20, TimeUnit.MILLISECONDS);
+            channel.runPendingTasks();
+        }
+    }
+
+    @Test
+    void restingCallsAreCheckedOnceASecond() {
+        List<Call> streams = new ArrayList<>();
+        for (int i = 0; i < 1_000; i++) {
+            streams.add(add(true, true));
+        }
+        Call quick = add(true, false);
+
+        pass(10_000);
+
+        assertThat(quick.checks).isEqualTo(500);
+        // one check before the call rests, and one for each second
+        assertThat(streams).allMatch(stream -> stream.checks <= 11 && stream.checks >= 10);
+    }
+
+    @Test
+    void callWhoseTimeLimitComesNearIsCheckedOftenAgain() {
+        Call call = add(true, true);
+        pass(2_020);
+        int before = call.checks;
+        call.mayRest = false;
+
+        pass(2_000);
+
+        assertThat(call.checks - before).isGreaterThanOrEqualTo(50);
+    }
+
+    @Test
+    void endOfARestingCallIsNoticed() {
+        Call call = add(true, true);
+        pass(2_020);
+        assertThat(calls.mayKeepConnection()).isTrue();
+        assertThat(calls.haveEnded()).isFalse();
+        call.over = true;
+
+        assertThat(calls.keepConnection()).isFalse();
+        pass(1_000);
+
+        assertThat(calls.mayKeepConnection()).isFalse();
+        assertThat(calls.haveEnded()).isTrue();
+    }
+
+    @Test
+    void watchesDoNotKeepTheConnection() {
+        Call watch = add(false, false);
+        add(false, true);
+        pass(1_000);
+        assertThat(calls.mayKeepConnection()).isFalse();
+        assertThat(calls.keepConnection()).isFalse();
+
+        watch.over = true;
+        pass(1_000);
+        assertThat(calls.haveEnded()).isFalse();
+
+        Call other = add(true, true);
+        assertThat(calls.mayKeepConnection()).isTrue();
+        pass(3_000);
+        assertThat(calls.mayKeepConnection()).isTrue();
+        other.over = true;
+        pass(1_000);
+        assertThat(calls.mayKeepConnection()).isFalse();
+    }
+
+    @Test
+    void everyCallLearnsThatTheClientIsGone() {
+        Call resting = add(true, true);
+        pass(1_000);
+        Call quick = add(true, false);
+
+        calls.disconnected();
+        pass(2_000);
+
+        assertThat(resting.disconnects).isEqualTo(1);
+        assertThat(quick.disconnects).isEqualTo(1);
+        assertThat(calls.mayKeepConnection()).isFalse();
+    }
+}
