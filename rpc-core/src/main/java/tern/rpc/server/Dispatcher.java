@@ -98,13 +98,18 @@ final class Dispatcher implements CallHandler {
             refuse(call, refusal);
             return;
         }
-        ServedCall served = new ServedCall(this, call, critical);
-        call.watch(queuedUntil(call, received), served);
+        ServedCall served = null;
         Refusal busy;
         try {
+            served = new ServedCall(this, call, critical);
+            call.watch(queuedUntil(call, received), served);
             busy = critical ? (reserve.offer(served) ? null : Refusal.QUEUE) : workers.offer(served, share);
-        } catch (Throwable e) { // errors, such as an OutOfMemoryError, are also caught
-            served.withdraw();
+        } catch (Throwable e) { // errors, such as an OutOfMemoryError, are also caught, to release the permit
+            if (served != null) {
+                served.withdraw();
+            } else if (!critical) {
+                leaveUnserved(call);
+            }
             throw e;
         }
         if (busy != null) {

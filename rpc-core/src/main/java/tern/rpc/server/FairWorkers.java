@@ -185,14 +185,19 @@ final class FairWorkers {
                 oldest = waiting.peek()) {
             forget(oldest); // The call has waited too long.
         }
+        Waiting added = new Waiting(call, share, now);
         if (waitingCalls.incrementAndGet() > threads.maxThreads()) {
             waitingCalls.decrementAndGet();
             return false;
         }
         neededUntil = now + PRESSURE_NANOS;
         look();
-        Waiting added = new Waiting(call, share, now);
-        waiting.add(added);
+        try {
+            waiting.add(added);
+        } catch (Throwable e) { // the call could not be queued, because memory is exhausted
+            waitingCalls.decrementAndGet();
+            throw e;
+        }
         // The tenant's last call may have left its spare thread before this call was added.
         return !maySpare(threads, share, share.working())
                 || !forget(added)

@@ -31,7 +31,6 @@ final class StreamThreads {
     }
 
     private void execute(Runnable task, Share share) {
-        share.streamBegins();
         Runnable counted = () -> {
             try {
                 task.run();
@@ -39,8 +38,14 @@ final class StreamThreads {
                 share.streamEnds();
             }
         };
-        if (threads.hasRoom() || !offerToSpare(counted, share)) {
-            threads.executeAdmitted(counted);
+        share.streamBegins();
+        try {
+            if (threads.hasRoom() || !offerToSpare(counted, share)) {
+                threads.executeAdmitted(counted);
+            }
+        } catch (Throwable e) { // the task could not be queued, because memory is exhausted
+            share.streamEnds();
+            throw e;
         }
     }
 

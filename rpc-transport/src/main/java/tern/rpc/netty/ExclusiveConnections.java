@@ -206,7 +206,13 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         if (!countOne() && (callers == null || !callers.giveUpOne())) {
             return null;
         }
-        Connection added = new Connection(endpoint, settings, protocol, tls, this);
+        Connection added;
+        try {
+            added = new Connection(endpoint, settings, protocol, tls, this);
+        } catch (Throwable e) { // a connection that does not exist never reports that it is gone
+            count.decrementAndGet();
+            throw e;
+        }
         opening.add(added);
         all.add(added);
         if (closed) {

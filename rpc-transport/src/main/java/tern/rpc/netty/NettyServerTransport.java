@@ -4,6 +4,7 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.RecvByteBufAllocator;
@@ -57,6 +58,9 @@ public final class NettyServerTransport implements ServerTransport {
     /** Minimum pause after a check that found no silent connection to close. */
     private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
+    /** The wildcard address, which no peer has. */
+    private static final InetAddress NO_NETWORK = new InetSocketAddress(0).getAddress();
+
     private static final Duration BETWEEN_WARNINGS = Duration.ofSeconds(10);
 
     private final ServerTransportSettings settings;
@@ -66,7 +70,10 @@ public final class NettyServerTransport implements ServerTransport {
     private final Map<Channel, ServerConnection> connections = new ConcurrentHashMap<>();
     private final Set<ServerConnection> leaving =
             ConcurrentHashMap.newKeySet(); // silent connections that are being closed to make room for new ones
+    // the time of the next check of all connections, if the last one found none that any address could replace
     private final AtomicLong nextLookNanos;
+    // the same for the addresses that may replace none, as long as they have connections
+    private final Map<InetAddress, Long> nextLookOfNetwork = new ConcurrentHashMap<>();
     private final NanoClock clock;
     private final Map<InetAddress, Integer> perNetwork = new ConcurrentHashMap<>();
     private final Tenancy.Of tenants = new Tenancy.Of();
@@ -185,9 +192,13 @@ public final class NettyServerTransport implements ServerTransport {
     private void accept(Channel accepted, ServerPort shared) {
         InetAddress host = ((InetSocketAddress) accepted.remoteAddress()).getAddress();
         InetAddress network = Tenancy.network(host);
+        // This listener is shared by all connections and references few objects, which saves memory when there are
+        // thousands of idle connections.
+        ChannelFutureListener closed = done -> closed(accepted, network);
         int ofNetwork = perNetwork.merge(network, 1, Integer::sum);
+        // The listener is added before any step that may fail, because the count must decrease in any case.
+        accepted.closeFuture().addListener(closed);
         if (!hasRoom(network, ofNetwork)) {
-            perNetwork.merge(network, -1, NettyServerTransport::sumOrNothing);
             tooMany.warn(
                     () -> "Closing a connection from " + host + ": "
                             + connections.size() + " of " + settings.maxConnections() + " connections, "
@@ -200,19 +211,28 @@ public final class NettyServerTransport implements ServerTransport {
         }
         ServerConnection connection = new ServerConnection(shared, accepted, host);
         connections.put(accepted, connection);
-        // This listener is shared by all connections and references few objects, which saves memory when there are
-        // thousands of idle connections.
-        accepted.closeFuture().addListener(done -> {
-            perNetwork.merge(network, -1, NettyServerTransport::sumOrNothing);
-            ServerConnection closed = connections.remove(accepted);
-            if (closed != null) {
-                leaving.remove(closed);
-                closed.closed();
-            }
-        });
+        if (accepted.closeFuture().isDone()) {
+            forget(accepted); // the channel was closed before the connection was added
+            return;
+        }
         accepted.pipeline().addLast(new ProtocolDetector(protocols, connection, gate));
         if (draining) {
             connection.goAway(); // drain() may have run before this connection was added to the open connections
+        }
+    }
+
+    private void closed(Channel accepted, InetAddress network) {
+        if (perNetwork.merge(network, -1, NettyServerTransport::sumOrNothing) == null) {
+            nextLookOfNetwork.remove(network);
+        }
+        forget(accepted);
+    }
+
+    private void forget(Channel accepted) {
+        ServerConnection connection = connections.remove(accepted);
+        if (connection != null) {
+            leaving.remove(connection);
+            connection.closed();
         }
     }
 
@@ -232,13 +252,17 @@ public final class NettyServerTransport implements ServerTransport {
         }
         long now = clock.nanoTime();
         long next = nextLookNanos.get();
-        if (leaving.size() >= MAX_LEAVING || now - next < 0) {
+        if (leaving.size() >= MAX_LEAVING || (!own && now - next < 0) || isPaused(network, now)) {
             return false;
         }
         List<ServerConnection> silent =
                 SilentConnections.choose(connections.values(), network, own, own ? 1 : LEAVE_AT_ONCE, now);
         if (silent.isEmpty()) {
-            nextLookNanos.compareAndSet(next, now + BETWEEN_LOOKS_NANOS);
+            // Other addresses may replace connections that this address may not replace, so they are not made to wait.
+            nextLookOfNetwork.put(network, now + BETWEEN_LOOKS_NANOS);
+            if (!own && isNobodySilent(now)) {
+                nextLookNanos.compareAndSet(next, now + BETWEEN_LOOKS_NANOS);
+            }
             return false;
         }
         tooMany.warn(
@@ -253,6 +277,17 @@ public final class NettyServerTransport implements ServerTransport {
             each.giveWay(() -> leaving.remove(each));
         }
         return true;
+    }
+
+    private boolean isPaused(InetAddress network, long now) {
+        Long next = nextLookOfNetwork.get(network);
+        return next != null && now - next < 0;
+    }
+
+    /** Returns whether no connection may be replaced, not even by one from an address without other connections. */
+    private boolean isNobodySilent(long now) {
+        return SilentConnections.choose(connections.values(), NO_NETWORK, false, 1, now)
+                .isEmpty();
     }
 
     private int leavingOf(InetAddress network) {

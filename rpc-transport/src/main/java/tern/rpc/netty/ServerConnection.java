@@ -88,12 +88,13 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     ServerConnection(ServerPort port, Channel channel, InetAddress host) {
         this.port = port;
         this.channel = channel;
-        this.tenancy = new Tenancy(port.tenants(), host, channel.remoteAddress());
         this.known = !port.handler().asksWhoCalls();
         this.calls = new UnansweredCalls(channel);
         this.unread = new UnreadBytes(port.unsent());
         this.reading = new SocketReading(channel, port.settings().firstBytesTimeout());
         this.memory = new OpenRequestMemory(port.heads(), port.budget());
+        // last, because the tenant counts this connection until closed() is called
+        this.tenancy = new Tenancy(port.tenants(), host, channel.remoteAddress());
     }
 
     /** Called when the channel is open. */

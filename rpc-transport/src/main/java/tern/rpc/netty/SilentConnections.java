@@ -64,7 +64,11 @@ final class SilentConnections {
         long quietSinceNanos();
     }
 
-    private static final Comparator<Open> UNUSED_AND_OLDEST_FIRST = Comparator.comparing(Open::hasMadeCalls)
+    /** The state of a silent connection when it was looked at. The connection's own state may change at any time. */
+    private record Silent<C extends Open>(C connection, boolean hasMadeCalls, long quietSinceNanos) {}
+
+    private static final Comparator<Silent<?>> UNUSED_AND_OLDEST_FIRST = Comparator.<Silent<?>, Boolean>comparing(
+                    Silent::hasMadeCalls)
             .thenComparing((one, other) -> Long.signum(one.quietSinceNanos() - other.quietSinceNanos()));
 
     private SilentConnections() {}
@@ -72,7 +76,7 @@ final class SilentConnections {
     /** The connections from one address. */
     private static final class Of<C extends Open> {
         private final List<C> all = new ArrayList<>();
-        private Deque<C> silent = new ArrayDeque<>();
+        private Deque<Silent<C>> silent = new ArrayDeque<>();
         private int left;
     }
 
@@ -95,10 +99,11 @@ final class SilentConnections {
         for (Of<C> network : networks.values()) {
             network.left = network.all.size();
             boolean many = network.left > 2 * ownAfter + MANY;
-            List<C> silent = new ArrayList<>();
+            List<Silent<C>> silent = new ArrayList<>();
             for (C each : network.all) {
-                if (isSilent(each, many, now)) {
-                    silent.add(each);
+                Silent<C> seen = new Silent<>(each, each.hasMadeCalls(), each.quietSinceNanos());
+                if (!each.isInUse() && isSilent(seen, many, now)) {
+                    silent.add(seen);
                 }
             }
             silent.sort(UNUSED_AND_OLDEST_FIRST);
@@ -110,16 +115,13 @@ final class SilentConnections {
             if (loser == null || (loser != own && loser.left < ownAfter)) {
                 break;
             }
-            chosen.add(loser.silent.remove());
+            chosen.add(loser.silent.remove().connection());
             loser.left--;
         }
         return chosen;
     }
 
-    private static boolean isSilent(Open connection, boolean ofMany, long now) {
-        if (connection.isInUse()) {
-            return false;
-        }
+    private static boolean isSilent(Silent<?> connection, boolean ofMany, long now) {
         long patience = connection.hasMadeCalls() ? SILENT_NANOS : ofMany ? UNUSED_OF_MANY_NANOS : UNUSED_NANOS;
         return now - connection.quietSinceNanos() >= patience;
     }

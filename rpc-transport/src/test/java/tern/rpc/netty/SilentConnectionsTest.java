@@ -10,6 +10,7 @@ import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -139,6 +140,38 @@ class SilentConnectionsTest {
         }
 
         assertThat(chosen(1, true, 4)).containsExactly("unused 20");
+    }
+
+    /** Connections change while they are compared, which once broke the contract of the sort. */
+    @Test
+    void connectionsMayChangeWhileTheyAreChosen() {
+        Random random = new Random(1);
+        List<SilentConnections.Open> changing = new ArrayList<>();
+        for (int i = 0; i < 2_000; i++) {
+            changing.add(new SilentConnections.Open() {
+                @Override
+                public InetAddress network() {
+                    return host(1);
+                }
+
+                @Override
+                public boolean isInUse() {
+                    return false;
+                }
+
+                @Override
+                public boolean hasMadeCalls() {
+                    return random.nextBoolean();
+                }
+
+                @Override
+                public long quietSinceNanos() {
+                    return -(100 + random.nextInt(100)) * SECOND;
+                }
+            });
+        }
+
+        assertThat(SilentConnections.choose(changing, host(2), false, 100, 0)).hasSize(100);
     }
 
     /** A service for the tests. */
@@ -307,6 +340,27 @@ class SilentConnectionsTest {
         byte[] head = socket.readFully(9);
         socket.readFully((head[0] & 0xFF) << 16 | (head[1] & 0xFF) << 8 | (head[2] & 0xFF));
         return head[3];
+    }
+
+    /** An address that may not replace any connection once made all others wait for 100 ms. */
+    @ParameterizedTest
+    @ValueSource(ints = {2, 4})
+    void refusedAddressDelaysNoOther(int perHost) {
+        int port = serve(3, perHost);
+        for (int i = 1; i <= 2; i++) {
+            connect(port, 2, i).send(request("hold"));
+            Await.until("it runs", () -> holding.tryAcquire());
+        }
+        RawSocket silent = connect(port, 3, 3);
+        later.addAndGet(11 * SECOND);
+
+        try (RawSocket refused = RawSocket.connect(port, 2)) {
+            assertThat(refused.isClosedByPeer()).isTrue();
+        }
+        try (RawSocket newcomer = RawSocket.connect(port, 9)) {
+            assertThat(isServed(newcomer)).isTrue();
+        }
+        assertThat(silent.isClosedByPeer()).isTrue();
     }
 
     @Test
