@@ -136,6 +136,12 @@ public final class EmbeddedServer implements AutoCloseable {
             return bytes.toByteArray();
         }
 
+        /** Passes an exception to the handlers of the connection, as if a handler had thrown it. */
+        public void fails(Throwable cause) {
+            channel.pipeline().fireExceptionCaught(cause);
+            channel.runPendingTasks();
+        }
+
         /** Returns whether the connection is still open. */
         public boolean isOpen() {
             return channel.isOpen();

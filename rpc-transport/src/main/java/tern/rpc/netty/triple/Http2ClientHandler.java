@@ -5,6 +5,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
+import io.netty.handler.codec.http2.Http2CodecUtil;
 import io.netty.handler.codec.http2.Http2ConnectionAdapter;
 import io.netty.handler.codec.http2.Http2ConnectionDecoder;
 import io.netty.handler.codec.http2.Http2ConnectionEncoder;
@@ -15,7 +16,6 @@ import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
 import io.netty.util.AttributeKey;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -288,10 +288,10 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext failed, Throwable cause) throws Exception {
-        if (cause instanceof IOException) {
-            connection.close(cause.toString());
-        } else {
+        if (Http2CodecUtil.getEmbeddedHttp2Exception(cause) != null) {
             super.exceptionCaught(failed, cause);
+        } else {
+            connection.close(cause.toString());
         }
     }
 

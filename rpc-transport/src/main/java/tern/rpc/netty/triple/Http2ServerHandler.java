@@ -423,15 +423,22 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** Handles an exception. Does not log it if the client has disconnected or violated the TLS protocol. */
+    /**
+     * Closes the connection after an exception that is not an error of HTTP/2. Does not log it if the client has
+     * disconnected or violated the TLS protocol, and otherwise at a limited rate.
+     */
     @Override
     public void exceptionCaught(ChannelHandlerContext failed, Throwable cause) throws Exception {
+        if (Http2CodecUtil.getEmbeddedHttp2Exception(cause) != null) {
+            super.exceptionCaught(failed, cause);
+            return;
+        }
         if (cause instanceof IOException || cause.getCause() instanceof IOException) {
             LOG.debug("Closing {}", failed.channel(), cause);
-            failed.close();
         } else {
-            super.exceptionCaught(failed, cause);
+            connection.logClosing("a frame could not be handled", cause);
         }
+        failed.close();
     }
 
     private void fail(ChannelHandlerContext failed, Http2Error error, String how) {
