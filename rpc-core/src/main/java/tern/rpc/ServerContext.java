@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -16,7 +15,10 @@ import org.slf4j.LoggerFactory;
  */
 public final class ServerContext {
 
-    private static final Logger LOG = LoggerFactory.getLogger(ServerContext.class);
+    /** Limits the stack traces, because callers may cancel any number of calls. */
+    private static final LimitedWarning FAILED_LISTENER =
+            new LimitedWarning(LoggerFactory.getLogger(ServerContext.class), NanoClock.SYSTEM);
+
     private static final ThreadLocal<@Nullable ServerContext> CURRENT = new ThreadLocal<>();
 
     private final Invocation call;
@@ -287,7 +289,7 @@ public final class ServerContext {
             try {
                 listener.run();
             } catch (Throwable e) {
-                Thrown.log(e, shown -> LOG.warn("{}: a cancel listener failed", call, shown));
+                FAILED_LISTENER.warn(() -> call + ": a cancel listener failed", e);
             }
         }
     }

@@ -2,19 +2,21 @@ package tern.rpc.serialization;
 
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.LimitedWarning;
+import tern.rpc.NanoClock;
 import tern.rpc.PeerText;
 import tern.rpc.Thrown;
 
 /**
  * Describes an exception that an application's constructor threw because of the values in a message. The description
  * omits the exception's message, because it may contain the values. The message is logged under an id that the
- * description contains.
+ * description contains. The number of log lines is limited, because the sender of a message chooses it.
  */
 public final class RefusedValues {
 
-    private static final Logger LOG = LoggerFactory.getLogger(RefusedValues.class);
+    private static final LimitedWarning LOG =
+            new LimitedWarning(LoggerFactory.getLogger(RefusedValues.class), NanoClock.SYSTEM);
 
     /** The packages of code that calls constructors. Exceptions from this code may contain values of the message. */
     private static final List<String> CALLERS =
@@ -23,7 +25,8 @@ public final class RefusedValues {
     private RefusedValues() {}
 
     /**
-     * Returns the class name of the exception, with the id of the logged message if a constructor threw the exception.
+     * Returns the class name of the exception, with the id of the logged message if a constructor threw the exception and
+     * the message was logged.
      *
      * @param where names the value that cannot be read, for the log message
      */
@@ -34,8 +37,9 @@ public final class RefusedValues {
             return name;
         }
         String id = String.format("%08x", ThreadLocalRandom.current().nextInt());
-        LOG.warn("{} could not be read ({}): {}: {}", where, id, name, PeerText.text(message));
-        return name + " (its message is logged as " + id + ")";
+        boolean logged =
+                LOG.warn(() -> where + " could not be read (" + id + "): " + name + ": " + PeerText.name(message));
+        return logged ? name + " (its message is logged as " + id + ")" : name;
     }
 
     private static boolean isFromConstructor(Throwable thrown) {

@@ -10,6 +10,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.Filter;
 import tern.rpc.Invoker;
+import tern.rpc.LimitedWarning;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.MethodType;
 import tern.rpc.NanoClock;
@@ -47,6 +48,7 @@ final class MethodHandler {
     private final PhaseMeters phases;
     private final SeldomWarning unexpected;
     private final SeldomWarning refused;
+    private final LimitedWarning repeated;
     private final boolean exceptionTexts;
     private final ConcurrentMap<String, CallMeters> metersByProtocol = new ConcurrentHashMap<>(4);
 
@@ -68,6 +70,7 @@ final class MethodHandler {
         this.limiter = limiter;
         this.phases = meters.phases(service, method);
         this.exceptionTexts = exceptionTexts;
+        this.repeated = new LimitedWarning(LOG, clock);
         this.refused = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
         this.unexpected = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
     }
@@ -104,7 +107,7 @@ final class MethodHandler {
     /** Returns the failure of a call for which a filter gave no response. */
     RpcException withoutResponse() {
         String text = "a filter around " + method + " gave no response";
-        LOG.warn("{}; the filters are {}", text, Filter.names(filters));
+        repeated.warn(() -> text + "; the filters are " + Filter.names(filters));
         return new RpcException(StatusCode.INTERNAL, text);
     }
 
@@ -135,8 +138,8 @@ final class MethodHandler {
 
     /**
      * Returns the failure that the caller gets. Logs an undeclared exception with its stack trace, at a limited rate.
-     * If the caller does not have the exception's class, at least one line is always logged, so that the id sent
-     * to the caller can be found in the log.
+     * If the caller does not have the exception's class, a short line without stack trace is logged for each further
+     * call, up to a limit per second, so that the id sent to the caller can be found in the log.
      */
     Throwable outgoing(Throwable failure) {
         Throwable cause = ExceptionPolicy.unwrapped(failure);
@@ -175,7 +178,7 @@ final class MethodHandler {
         String line = thrower(cause) + " failed with an exception that callers do not know; they get "
                 + RemoteFailures.foreignText(cause.getClass().getName(), id);
         if (!unexpected.warn(() -> line, cause)) {
-            LOG.warn("{}: {}", line, textOf(cause));
+            repeated.warn(() -> line + ": " + PeerText.name(String.valueOf(Thrown.message(cause))));
         }
         return ExceptionPolicy.foreign(cause, exceptionTexts, id);
     }

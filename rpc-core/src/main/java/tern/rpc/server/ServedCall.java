@@ -12,9 +12,11 @@ import tern.rpc.CallHead;
 import tern.rpc.CallLedger;
 import tern.rpc.Invocation;
 import tern.rpc.Invoker;
+import tern.rpc.LimitedWarning;
 import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.MethodType;
+import tern.rpc.NanoClock;
 import tern.rpc.Phase;
 import tern.rpc.Response;
 import tern.rpc.RpcException;
@@ -37,6 +39,8 @@ import tern.rpc.transport.ServerCall;
 final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admission {
 
     private static final Logger LOG = LoggerFactory.getLogger(ServedCall.class);
+
+    private static final LimitedWarning UNSENT_HEADERS = new LimitedWarning(LOG, NanoClock.SYSTEM);
 
     private static final int QUEUED = 0;
     private static final int RUNNING = 1;
@@ -560,7 +564,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
             try {
                 serving.sendHeaders();
             } catch (RpcException e) {
-                LOG.warn("{}: the headers of a failed answer cannot be sent: {}", name(), e.getMessage());
+                UNSENT_HEADERS.warn(
+                        () -> name() + ": the headers of a failed answer cannot be sent: " + e.getMessage());
             }
         }
     }

@@ -9,6 +9,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.LimitedWarning;
+import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
@@ -46,6 +48,9 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     }
 
     private static final Logger LOG = LoggerFactory.getLogger(InboundPublisher.class);
+
+    /** Limits the stack traces, because peers may end any number of calls. */
+    private static final LimitedWarning FAILED_END = new LimitedWarning(LOG, NanoClock.SYSTEM);
 
     /** The initial number of messages requested in advance. The number does not grow while the subscriber is slow. */
     private static final int MIN_AHEAD = 16;
@@ -239,7 +244,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
                 current.onError(failure);
             }
         } catch (Throwable e) {
-            Thrown.log(e, shown -> LOG.warn("{}: the subscriber of its messages failed at their end", name, shown));
+            FAILED_END.warn(() -> name + ": the subscriber of its messages failed at their end", e);
             source.failed(e);
         }
     }

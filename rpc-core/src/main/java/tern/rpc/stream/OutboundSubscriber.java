@@ -7,9 +7,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import tern.rpc.Thrown;
+import tern.rpc.LimitedWarning;
+import tern.rpc.NanoClock;
 
 /**
  * Sends the values from the application's publisher. It requests one value at a time, and only while the sink is ready,
@@ -17,7 +17,9 @@ import tern.rpc.Thrown;
  */
 public final class OutboundSubscriber implements Flow.Subscriber<Object>, MessageWriter {
 
-    private static final Logger LOG = LoggerFactory.getLogger(OutboundSubscriber.class);
+    /** Limits the stack traces, because peers may cancel any number of calls. */
+    private static final LimitedWarning FAILED_CANCEL =
+            new LimitedWarning(LoggerFactory.getLogger(OutboundSubscriber.class), NanoClock.SYSTEM);
 
     private final MessageSink sink;
     private final SerialExecutor serial;
@@ -130,7 +132,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
             try {
                 current.cancel();
             } catch (Throwable e) { // a faulty subscription has thrown an exception; the call must still end
-                Thrown.log(e, shown -> LOG.warn("A publisher failed when it was cancelled", shown));
+                FAILED_CANCEL.warn(() -> "A publisher failed when it was cancelled", e);
             }
         }
     }

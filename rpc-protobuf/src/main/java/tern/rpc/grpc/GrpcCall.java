@@ -9,15 +9,18 @@ import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.Status;
 import java.net.SocketAddress;
+import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
 import java.util.concurrent.ForkJoinPool;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.ServerContext;
 import tern.rpc.Thrown;
+import tern.rpc.limit.SeldomWarning;
 
 /**
  * One call to a gRPC service. Only one thread at a time calls the listener, in the call's gRPC context. The thread on
@@ -27,6 +30,9 @@ import tern.rpc.Thrown;
 final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<Object> {
 
     private static final Logger LOG = LoggerFactory.getLogger(GrpcCall.class);
+
+    /** Limits the stack traces of services that fail after a call, because callers may end any number of calls. */
+    private static final SeldomWarning FAILED_LATE = new SeldomWarning(LOG, NanoClock.SYSTEM, Duration.ofMillis(250));
     /**
      * The number of messages that a service may send after its call was cancelled. Sending a further message throws an
      * exception. Without the exception, a service that keeps sending would not notice the cancellation, because the
@@ -169,8 +175,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
             return;
         }
         if (closed || cancelled) {
-            Thrown.log(
-                    thrown, shown -> LOG.warn("{} failed after its call had ended", method.getFullMethodName(), shown));
+            FAILED_LATE.warn(() -> method.getFullMethodName() + " failed after its call had ended", thrown);
             return;
         }
         answers.fail(GrpcStatus.exception(thrown));

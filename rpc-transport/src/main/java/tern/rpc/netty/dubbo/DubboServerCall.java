@@ -3,16 +3,19 @@ package tern.rpc.netty.dubbo;
 import io.netty.buffer.ByteBuf;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.Invocation;
 import tern.rpc.Metadata;
+import tern.rpc.NanoClock;
 import tern.rpc.Response;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.Thrown;
+import tern.rpc.limit.SeldomWarning;
 import tern.rpc.netty.InboundAccount;
 import tern.rpc.netty.NettyServerCall;
 import tern.rpc.netty.ServerConnection;
@@ -35,6 +38,9 @@ final class DubboServerCall extends NettyServerCall {
     private static final int LARGE_BYTES = 256 << 10;
 
     private static final Logger LOG = LoggerFactory.getLogger(DubboServerCall.class);
+
+    /** Limits the stack traces of answers that cannot be written, because callers may cause any number of them. */
+    private static final SeldomWarning UNWRITTEN = new SeldomWarning(LOG, NanoClock.SYSTEM, Duration.ofMillis(250));
 
     /** Maximum number of characters in an error answer (docs/limits.md). */
     private static final int MAX_TEXT = 8 << 10;
@@ -231,7 +237,7 @@ final class DubboServerCall extends NettyServerCall {
         } catch (RpcException e) { // too many other threads are encoding large answers, so this answer fails
             answerFailure(e, new Metadata());
         } catch (Throwable e) {
-            Thrown.log(e, shown -> LOG.warn("An answer cannot be written", shown));
+            UNWRITTEN.warn(() -> "An answer cannot be written", e);
             sendText(DubboStatus.BAD_RESPONSE, "the answer cannot be written: " + Thrown.message(e));
         }
     }

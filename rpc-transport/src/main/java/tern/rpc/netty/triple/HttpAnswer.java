@@ -6,7 +6,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.LimitedWarning;
 import tern.rpc.Metadata;
+import tern.rpc.NanoClock;
 import tern.rpc.Response;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
@@ -25,6 +27,9 @@ import tern.rpc.transport.MessageStream.Receiver;
 final class HttpAnswer {
 
     private static final Logger LOG = LoggerFactory.getLogger(HttpAnswer.class);
+
+    /** Limits the lines about metadata, because a method may take its metadata from the request. */
+    static final LimitedWarning UNSENT_METADATA = new LimitedWarning(LOG, NanoClock.SYSTEM);
 
     private enum State {
         NOTHING_SENT,
@@ -259,7 +264,7 @@ final class HttpAnswer {
         try {
             finish(new Metadata(), null, described, metadata);
         } catch (RpcException e) {
-            LOG.warn("The metadata of a failed answer cannot be sent: {}", e.getMessage());
+            UNSENT_METADATA.warn(() -> "The metadata of a failed answer cannot be sent: " + e.getMessage());
             finish(new Metadata(), null, described, new Metadata());
         }
     }

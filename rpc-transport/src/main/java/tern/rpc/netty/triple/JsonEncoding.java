@@ -5,8 +5,6 @@ import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.RpcException;
@@ -34,7 +32,6 @@ final class JsonEncoding implements CallEncoding {
         FORM
     }
 
-    private static final Logger LOG = LoggerFactory.getLogger(JsonEncoding.class);
     private static final AsciiString EVENTS = AsciiString.cached("text/event-stream");
     private static final byte[] NOTHING = {};
 
@@ -208,7 +205,7 @@ final class JsonEncoding implements CallEncoding {
         try {
             return JsonForm.error(exchange, told, metadata);
         } catch (RpcException e) {
-            LOG.warn("The metadata of a failed answer cannot be sent: {}", e.getMessage());
+            HttpAnswer.UNSENT_METADATA.warn(() -> "The metadata of a failed answer cannot be sent: " + e.getMessage());
             return JsonForm.error(exchange, told, new Metadata());
         }
     }
