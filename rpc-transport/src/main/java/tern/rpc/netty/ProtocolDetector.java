@@ -98,7 +98,7 @@ final class ProtocolDetector extends ByteToMessageDecoder {
             gate.refuseTls(context, connection);
             return;
         }
-        SslHandler handler = tls.newHandler(context.channel());
+        SslHandler handler = tls.newHandler(context.channel(), how -> connection.logClosing(how, null));
         context.pipeline().addAfter(context.name(), null, new ProtocolDetector(protocols, connection, gate, true));
         context.pipeline().replace(this, "tls", handler);
     }

@@ -6,11 +6,13 @@ import io.netty.handler.ssl.ApplicationProtocolConfig.Protocol;
 import io.netty.handler.ssl.ApplicationProtocolConfig.SelectedListenerFailureBehavior;
 import io.netty.handler.ssl.ApplicationProtocolConfig.SelectorFailureBehavior;
 import io.netty.handler.ssl.ClientAuth;
+import io.netty.handler.ssl.JdkSslContext;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.NetUtil;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import javax.net.ssl.SNIHostName;
 import javax.net.ssl.SSLException;
@@ -18,6 +20,7 @@ import javax.net.ssl.SSLParameters;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.NanoClock;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.Tls;
 
@@ -135,10 +138,19 @@ final class TlsContext {
         return current().tls();
     }
 
-    /** Creates the TLS handler of a connection that a server has accepted. */
-    SslHandler newHandler(Channel channel) {
+    /**
+     * Creates the TLS handler of a connection that a server has accepted. Records without application data are limited
+     * if Java's TLS is used.
+     *
+     * @param closing called with the reason before a connection with too many such records is closed
+     */
+    SslHandler newHandler(Channel channel, Consumer<String> closing) {
         Built now = current();
-        return patient(now, now.context().newHandler(channel.alloc()));
+        if (!(now.context() instanceof JdkSslContext)) { // another engine cannot be wrapped
+            return patient(now, now.context().newHandler(channel.alloc()));
+        }
+        TlsRecordLimit limit = new TlsRecordLimit(channel, NanoClock.SYSTEM, closing);
+        return patient(now, new SslHandler(new LimitedTlsEngine(now.context().newEngine(channel.alloc()), limit)));
     }
 
     /**

@@ -1,0 +1,236 @@
+package tern.rpc.netty;
+
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.function.BiFunction;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLEngineResult;
+import javax.net.ssl.SSLEngineResult.HandshakeStatus;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSession;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A server's TLS engine that limits the records without application data. All other methods only call the engine of
+ * Java. Records can be counted only here: in TLS 1.3, the type of a record is encrypted, and Netty's handler joins the
+ * data of several records.
+ */
+final class LimitedTlsEngine extends SSLEngine {
+
+    private final SSLEngine engine;
+    private final TlsRecordLimit limit;
+    private boolean limited; // true after the first handshake
+
+    LimitedTlsEngine(SSLEngine engine, TlsRecordLimit limit) {
+        this.engine = engine;
+        this.limit = limit;
+    }
+
+    private SSLEngineResult wrapped(SSLEngineResult result) {
+        if (result.getHandshakeStatus() == HandshakeStatus.FINISHED) {
+            handshakeEnds();
+        }
+        return result;
+    }
+
+    private SSLEngineResult unwrapped(SSLEngineResult result) throws SSLException {
+        if (limited && result.bytesConsumed() > 0 && result.bytesProduced() == 0) {
+            limit.count();
+        }
+        return wrapped(result);
+    }
+
+    private void handshakeEnds() {
+        // clients of older versions send an empty record before each record with data
+        limited = switch (engine.getSession().getProtocol()) {
+            case "TLSv1.2", "TLSv1.3" -> true;
+            default -> false;
+        };
+    }
+
+    @Override
+    public SSLEngineResult wrap(ByteBuffer source, ByteBuffer target) throws SSLException {
+        return wrapped(engine.wrap(source, target));
+    }
+
+    @Override
+    public SSLEngineResult wrap(ByteBuffer[] sources, ByteBuffer target) throws SSLException {
+        return wrapped(engine.wrap(sources, target));
+    }
+
+    @Override
+    public SSLEngineResult wrap(ByteBuffer[] sources, int offset, int length, ByteBuffer target) throws SSLException {
+        return wrapped(engine.wrap(sources, offset, length, target));
+    }
+
+    @Override
+    public SSLEngineResult unwrap(ByteBuffer source, ByteBuffer target) throws SSLException {
+        return unwrapped(engine.unwrap(source, target));
+    }
+
+    @Override
+    public SSLEngineResult unwrap(ByteBuffer source, ByteBuffer[] targets) throws SSLException {
+        return unwrapped(engine.unwrap(source, targets));
+    }
+
+    @Override
+    public SSLEngineResult unwrap(ByteBuffer source, ByteBuffer[] targets, int offset, int length) throws SSLException {
+        return unwrapped(engine.unwrap(source, targets, offset, length));
+    }
+
+    @Override
+    public @Nullable String getPeerHost() {
+        return engine.getPeerHost();
+    }
+
+    @Override
+    public int getPeerPort() {
+        return engine.getPeerPort();
+    }
+
+    @Override
+    public @Nullable Runnable getDelegatedTask() {
+        return engine.getDelegatedTask();
+    }
+
+    @Override
+    public void closeInbound() throws SSLException {
+        engine.closeInbound();
+    }
+
+    @Override
+    public boolean isInboundDone() {
+        return engine.isInboundDone();
+    }
+
+    @Override
+    public void closeOutbound() {
+        engine.closeOutbound();
+    }
+
+    @Override
+    public boolean isOutboundDone() {
+        return engine.isOutboundDone();
+    }
+
+    @Override
+    public String[] getSupportedCipherSuites() {
+        return engine.getSupportedCipherSuites();
+    }
+
+    @Override
+    public String[] getEnabledCipherSuites() {
+        return engine.getEnabledCipherSuites();
+    }
+
+    @Override
+    public void setEnabledCipherSuites(String[] suites) {
+        engine.setEnabledCipherSuites(suites);
+    }
+
+    @Override
+    public String[] getSupportedProtocols() {
+        return engine.getSupportedProtocols();
+    }
+
+    @Override
+    public String[] getEnabledProtocols() {
+        return engine.getEnabledProtocols();
+    }
+
+    @Override
+    public void setEnabledProtocols(String[] protocols) {
+        engine.setEnabledProtocols(protocols);
+    }
+
+    @Override
+    public SSLSession getSession() {
+        return engine.getSession();
+    }
+
+    @Override
+    public @Nullable SSLSession getHandshakeSession() {
+        return engine.getHandshakeSession();
+    }
+
+    @Override
+    public void beginHandshake() throws SSLException {
+        engine.beginHandshake();
+    }
+
+    @Override
+    public HandshakeStatus getHandshakeStatus() {
+        return engine.getHandshakeStatus();
+    }
+
+    @Override
+    public void setUseClientMode(boolean client) {
+        engine.setUseClientMode(client);
+    }
+
+    @Override
+    public boolean getUseClientMode() {
+        return engine.getUseClientMode();
+    }
+
+    @Override
+    public void setNeedClientAuth(boolean need) {
+        engine.setNeedClientAuth(need);
+    }
+
+    @Override
+    public boolean getNeedClientAuth() {
+        return engine.getNeedClientAuth();
+    }
+
+    @Override
+    public void setWantClientAuth(boolean want) {
+        engine.setWantClientAuth(want);
+    }
+
+    @Override
+    public boolean getWantClientAuth() {
+        return engine.getWantClientAuth();
+    }
+
+    @Override
+    public void setEnableSessionCreation(boolean enable) {
+        engine.setEnableSessionCreation(enable);
+    }
+
+    @Override
+    public boolean getEnableSessionCreation() {
+        return engine.getEnableSessionCreation();
+    }
+
+    @Override
+    public SSLParameters getSSLParameters() {
+        return engine.getSSLParameters();
+    }
+
+    @Override
+    public void setSSLParameters(SSLParameters parameters) {
+        engine.setSSLParameters(parameters);
+    }
+
+    @Override
+    public @Nullable String getApplicationProtocol() {
+        return engine.getApplicationProtocol();
+    }
+
+    @Override
+    public @Nullable String getHandshakeApplicationProtocol() {
+        return engine.getHandshakeApplicationProtocol();
+    }
+
+    @Override
+    public void setHandshakeApplicationProtocolSelector(BiFunction<SSLEngine, List<String>, String> selector) {
+        engine.setHandshakeApplicationProtocolSelector(selector);
+    }
+
+    @Override
+    public @Nullable BiFunction<SSLEngine, List<String>, String> getHandshakeApplicationProtocolSelector() {
+        return engine.getHandshakeApplicationProtocolSelector();
+    }
+}

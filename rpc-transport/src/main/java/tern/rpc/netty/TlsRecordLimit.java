@@ -1,0 +1,67 @@
+package tern.rpc.netty;
+
+import io.netty.channel.Channel;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import javax.net.ssl.SSLException;
+import tern.rpc.NanoClock;
+
+/**
+ * Limits the TLS records without application data that a client sends after its handshake: changes of its keys, empty
+ * records, and new handshakes in TLS 1.2. A few bytes of the client make the server compute keys, and queue an answer
+ * that no other limit counts. A well-behaved client sends such a record for many gigabytes of data. Confined to the
+ * event loop.
+ */
+final class TlsRecordLimit {
+
+    /** The maximum number of records without application data within 30 seconds (docs/limits.md). */
+    static final int MAX_RECORDS = 1_000;
+
+    /** The maximum number of records without application data while the client does not read (docs/limits.md). */
+    static final int MAX_UNREAD = 10_000;
+
+    private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+    private final Channel channel;
+    private final NanoClock clock;
+    private final Consumer<String> closing;
+    private long windowNanos;
+    private int records; // in the current time window
+    private int unread; // since the socket last accepted bytes without delay
+
+    /** @param closing called with the reason before the connection is closed */
+    TlsRecordLimit(Channel channel, NanoClock clock, Consumer<String> closing) {
+        this.channel = channel;
+        this.clock = clock;
+        this.closing = closing;
+        this.windowNanos = clock.nanoTime();
+    }
+
+    /**
+     * Counts a record without application data.
+     *
+     * @throws SSLException if there are too many; the TLS handler then closes the connection
+     */
+    void count() throws SSLException {
+        long now = clock.nanoTime();
+        if (now - windowNanos >= WINDOW_NANOS) {
+            windowNanos = now;
+            records = 0;
+        }
+        records++;
+        unread = channel.isWritable() ? 0 : unread + 1;
+        if (records > MAX_RECORDS) {
+            throw tooMany(
+                    records + " TLS records without data came within 30 s; at most " + MAX_RECORDS + " are accepted");
+        }
+        if (unread > MAX_UNREAD) {
+            throw tooMany(unread + " TLS records without data came while the client did not read; at most " + MAX_UNREAD
+                    + " are accepted");
+        }
+    }
+
+    private SSLException tooMany(String how) {
+        closing.accept(how);
+        return new SSLException(how);
+    }
+}
