@@ -19,11 +19,15 @@ public final class Share {
     private static final AtomicIntegerFieldUpdater<Share> STREAMING =
             AtomicIntegerFieldUpdater.newUpdater(Share.class, "streaming");
 
+    private static final AtomicIntegerFieldUpdater<Share> OPEN_STREAMS =
+            AtomicIntegerFieldUpdater.newUpdater(Share.class, "openStreams");
+
     private final Object tenant;
     private final @Nullable Share whole;
     private volatile int held; // This field is changed only through HELD.
     private volatile int elsewhere; // This field is changed only through ELSEWHERE.
     private volatile int streaming; // This field is changed only through STREAMING.
+    private volatile int openStreams; // This field is changed only through OPEN_STREAMS.
 
     /** @param tenant identifies the tenant; its {@code toString} names the tenant in refusals, logs and meters */
     public Share(Object tenant) {
@@ -78,6 +82,25 @@ public final class Share {
     public void streamEnds() {
         for (Share each = this; each != null; each = each.whole) {
             STREAMING.decrementAndGet(each);
+        }
+    }
+
+    /** Returns the number of the tenant's open streaming calls. */
+    public int openStreams() {
+        return openStreams;
+    }
+
+    /** Counts a streaming call of the tenant. */
+    public void streamOpens() {
+        for (Share each = this; each != null; each = each.whole) {
+            OPEN_STREAMS.incrementAndGet(each);
+        }
+    }
+
+    /** Reverts the effect of {@link #streamOpens}. */
+    public void streamCloses() {
+        for (Share each = this; each != null; each = each.whole) {
+            OPEN_STREAMS.decrementAndGet(each);
         }
     }
 

@@ -135,6 +135,11 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
         return true;
     }
 
+    /** Returns whether the call is a stream, which may stay open for ever. */
+    public boolean isStream() {
+        return false;
+    }
+
     /** Called when the client has disconnected, so the answer is no longer needed. Must run on the event loop. */
     @Override
     public void disconnected() {

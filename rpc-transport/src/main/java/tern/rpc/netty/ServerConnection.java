@@ -200,7 +200,15 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return inFlight < port.settings().maxInFlight();
     }
 
-    /** Called when a whole request has arrived in one piece. */
+    /**
+     * Returns the reason why a streaming call is refused, as text for error messages; null if it is accepted or is not
+     * a streaming call.
+     */
+    public @Nullable String refusesStream(NettyServerCall call) {
+        return call.isStream() ? port.tenants().streams().refusal(call.share()) : null;
+    }
+
+    /** Called when a whole request has arrived at once. */
     public void received(NettyServerCall call) {
         arriving(call);
         complete(call);
@@ -220,6 +228,9 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         IN_FLIGHT.incrementAndGet(this);
         if (!call.keepsConnection()) {
             WATCHES.incrementAndGet(this);
+        }
+        if (call.isStream()) {
+            port.tenants().streams().opened(call.share());
         }
         port.handler().handle(call);
     }
@@ -430,6 +441,9 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     void answered(NettyServerCall call) {
         if (!call.keepsConnection()) {
             WATCHES.decrementAndGet(this);
+        }
+        if (call.isStream()) {
+            port.tenants().streams().closed(call.share());
         }
         IN_FLIGHT.decrementAndGet(this);
         port.counters().answered();

@@ -26,6 +26,19 @@ final class Tenancy {
     static final class Of {
         private final Tenants<InetAddress> networks = new Tenants<>(InetAddress::getHostAddress);
         private final Tenants<String> names = new Tenants<>(name -> name);
+        private final OpenStreams streams;
+
+        Of() {
+            this(OpenStreams.ofHeap());
+        }
+
+        Of(OpenStreams streams) {
+            this.streams = streams;
+        }
+
+        OpenStreams streams() {
+            return streams;
+        }
 
         /** Returns the number of tenants that are queued for removal. Used by tests. */
         int remembered() {

@@ -43,6 +43,7 @@ public final class EmbeddedServer implements AutoCloseable {
     private final RpcServer server;
     private @Nullable CallHandler handler;
     private long replies;
+    private int mostStreams = 1_000_000;
 
     /** @param exports adds the exported services, whose methods must return immediately on the calling thread */
     public EmbeddedServer(List<ServerProtocol> protocols, Consumer<RpcServer.Builder> exports) {
@@ -74,6 +75,11 @@ public final class EmbeddedServer implements AutoCloseable {
         }
     }
 
+    /** Sets the limit on open streams of each connection that is opened later. */
+    public void limitStreams(int most) {
+        mostStreams = most;
+    }
+
     /** Opens a connection. Closing the returned peer checks that the connection ended correctly. */
     public Peer connect() {
         return new Peer();
@@ -84,6 +90,7 @@ public final class EmbeddedServer implements AutoCloseable {
         private final InboundBudget budget = InboundBudget.forAll(settings.maxInboundBytes());
         private final InboundBudget strangers = InboundBudget.forStrangers(settings.maxInboundBytes());
         private final FairBudget heads = new FairBudget(settings.maxHeadBytes());
+        private final OpenStreams streams = new OpenStreams(mostStreams);
         private final UnsentBudget unsent =
                 new UnsentBudget(settings.maxStreamUnsentBytes(), settings.maxUnsentBytes());
         private final EmbeddedChannel channel = new EmbeddedChannel(new ChannelInitializer<>() {
@@ -99,7 +106,7 @@ public final class EmbeddedServer implements AutoCloseable {
                         strangers,
                         heads,
                         unsent,
-                        new Tenancy.Of(),
+                        new Tenancy.Of(streams),
                         new IdleSweep(settings.idleTimeout(), connections));
                 ServerConnection connection = new ServerConnection(port, made, InetAddress.getLoopbackAddress());
                 connections.add(connection);
@@ -153,6 +160,9 @@ public final class EmbeddedServer implements AutoCloseable {
             long counted = budget.used() + strangers.used() + heads.used() + unsent.used();
             if (counted != 0) {
                 throw new AssertionError(counted + " bytes are still counted for a connection that is gone");
+            }
+            if (streams.open() != 0) {
+                throw new AssertionError(streams.open() + " streams are still counted for a connection that is gone");
             }
             buffers.check();
             unforeseen.check();

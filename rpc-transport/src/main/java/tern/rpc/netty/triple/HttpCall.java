@@ -7,6 +7,7 @@ import tern.rpc.Deadline;
 import tern.rpc.Invocation;
 import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
+import tern.rpc.MethodType;
 import tern.rpc.Response;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
@@ -116,6 +117,12 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     }
 
     @Override
+    public boolean isStream() {
+        MethodDescriptor only = route.only();
+        return only != null && only.type() != MethodType.UNARY && keepsConnection();
+    }
+
+    @Override
     public boolean mayRest(long now) {
         return body.mayRest() && super.mayRest(now);
     }
@@ -190,6 +197,16 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
             refuse(overload);
             connection().refused(Refusal.UNREAD);
             return;
+        }
+        String streams = connection().refusesStream(this);
+        if (streams != null) {
+            RpcException tooMany = RpcException.refusal(StatusCode.RESOURCE_EXHAUSTED, streams, Executed.NO);
+            connection().refused(Refusal.SHARE);
+            if (hidden == null) {
+                refuse(tooMany);
+                return;
+            }
+            hidden.add(tooMany); // it would reveal that the method exists
         }
         body.served();
         completeNanos = System.nanoTime();

@@ -1,0 +1,60 @@
+package tern.rpc.netty;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.limit.Share;
+
+/**
+ * Limits the open streaming calls of a server, because a stream may stay open for ever and holds memory meanwhile. A
+ * tenant may open a stream only while it has fewer streams than are free. If k tenants open as many streams as they
+ * can, each of them gets one part of k + 1, and the same number stays free for the next tenant. Thread-safe. A race may
+ * admit a few streams more.
+ */
+final class OpenStreams {
+
+    /** The part of the heap for which one stream may be open (docs/limits.md). An idle stream takes about a quarter. */
+    private static final int HEAP_OF_A_STREAM = 16 << 10;
+
+    private static final int MIN_STREAMS = 4_096;
+
+    private final int most;
+    private final AtomicInteger open = new AtomicInteger();
+
+    OpenStreams(int most) {
+        this.most = most;
+    }
+
+    /** Creates a limit that is proportional to the heap. */
+    static OpenStreams ofHeap() {
+        long part = Runtime.getRuntime().maxMemory() / HEAP_OF_A_STREAM;
+        return new OpenStreams((int) Math.max(MIN_STREAMS, Math.min(Integer.MAX_VALUE, part)));
+    }
+
+    /**
+     * Returns the reason why the tenant may not open a stream, as text for error messages; null if it may. For each
+     * stream that is opened, {@link #opened} and {@link #closed} must be called.
+     */
+    @Nullable
+    String refusal(Share share) {
+        int own = share.openStreams();
+        int all = open.get();
+        return own < most - all
+                ? null
+                : all + " of " + most + " streams of this server are open, " + own + " of them by the tenant "
+                        + share.tenant() + "; a tenant must not have more streams than are free";
+    }
+
+    void opened(Share share) {
+        open.incrementAndGet();
+        share.streamOpens();
+    }
+
+    void closed(Share share) {
+        open.decrementAndGet();
+        share.streamCloses();
+    }
+
+    int open() {
+        return open.get();
+    }
+}
