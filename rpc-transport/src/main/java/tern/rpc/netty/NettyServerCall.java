@@ -132,12 +132,12 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
 
     @Override
     public boolean keepsConnection() {
-        return true;
+        return kind() != CallKind.HEALTH_WATCH;
     }
 
-    /** Returns whether the call is a stream, which may stay open for ever. */
-    public boolean isStream() {
-        return false;
+    /** Returns the kind of the call, which does not change. */
+    public CallKind kind() {
+        return CallKind.UNARY;
     }
 
     /** Called when the client has disconnected, so the answer is no longer needed. Must run on the event loop. */

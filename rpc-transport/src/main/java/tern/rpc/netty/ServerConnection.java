@@ -53,6 +53,12 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private static final AtomicIntegerFieldUpdater<ServerConnection> WATCHES =
             AtomicIntegerFieldUpdater.newUpdater(ServerConnection.class, "watches");
 
+    private static final AtomicIntegerFieldUpdater<ServerConnection> CHECKS =
+            AtomicIntegerFieldUpdater.newUpdater(ServerConnection.class, "checks");
+
+    /** The maximum number of health checks in flight on one connection (docs/limits.md). */
+    private static final int MAX_CHECKS = 16;
+
     private final ServerPort port;
     private final Channel channel;
     private final WriteQueue queue = new WriteQueue() {
@@ -71,6 +77,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private volatile int inFlight;
     // the calls in flight that do not keep the connection; updated atomically through WATCHES
     private volatile int watches;
+    private volatile int checks; // health checks in flight; updated atomically through CHECKS
     private final UnansweredCalls calls;
     private final OpenRequestMemory memory;
     private final UnreadBytes unread;
@@ -205,7 +212,18 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
      * a streaming call.
      */
     public @Nullable String refusesStream(NettyServerCall call) {
-        return call.isStream() ? port.tenants().streams().refusal(call.share()) : null;
+        return call.kind() == CallKind.STREAM ? port.tenants().streams().refusal(call.share()) : null;
+    }
+
+    /**
+     * Returns the reason why a call of {@code Check} is refused, as text for error messages; null if it is accepted or
+     * is another call. Otherwise one connection could occupy all reserved threads.
+     */
+    public @Nullable String refusesCheck(NettyServerCall call) {
+        int running = checks;
+        return call.kind() == CallKind.HEALTH_CHECK && running >= MAX_CHECKS
+                ? running + " of " + MAX_CHECKS + " health checks of this connection are in flight"
+                : null;
     }
 
     /** Called when a whole request has arrived at once. */
@@ -226,11 +244,11 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     public void complete(NettyServerCall call) {
         port.counters().received();
         IN_FLIGHT.incrementAndGet(this);
-        if (!call.keepsConnection()) {
-            WATCHES.incrementAndGet(this);
-        }
-        if (call.isStream()) {
-            port.tenants().streams().opened(call.share());
+        switch (call.kind()) {
+            case STREAM -> port.tenants().streams().opened(call.share());
+            case HEALTH_CHECK -> CHECKS.incrementAndGet(this);
+            case HEALTH_WATCH -> WATCHES.incrementAndGet(this);
+            case UNARY -> {}
         }
         port.handler().handle(call);
     }
@@ -439,11 +457,11 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     /** Called when a call has been answered. Any thread may call this. */
     void answered(NettyServerCall call) {
-        if (!call.keepsConnection()) {
-            WATCHES.decrementAndGet(this);
-        }
-        if (call.isStream()) {
-            port.tenants().streams().closed(call.share());
+        switch (call.kind()) {
+            case STREAM -> port.tenants().streams().closed(call.share());
+            case HEALTH_CHECK -> CHECKS.decrementAndGet(this);
+            case HEALTH_WATCH -> WATCHES.decrementAndGet(this);
+            case UNARY -> {}
         }
         IN_FLIGHT.decrementAndGet(this);
         port.counters().answered();

@@ -1,6 +1,7 @@
 package tern.rpc.netty;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.net.InetAddress;
@@ -8,7 +9,13 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import tern.rpc.Invocation;
+import tern.rpc.Metadata;
+import tern.rpc.Response;
 import tern.rpc.netty.peer.CapturedLog;
+import tern.rpc.transport.ServiceLookup;
 
 class ServerConnectionTest {
 
@@ -63,6 +70,72 @@ class ServerConnectionTest {
         long now = System.nanoTime();
         assertThat(connection.isTooSlow(100, now - TimeUnit.SECONDS.toNanos(60), now))
                 .isFalse();
+    }
+
+    private final class Call extends NettyServerCall {
+        private final CallKind kind;
+
+        Call(CallKind kind) {
+            super(connection);
+            this.kind = kind;
+        }
+
+        @Override
+        public CallKind kind() {
+            return kind;
+        }
+
+        @Override
+        protected void discardRequest() {}
+
+        @Override
+        public String protocol() {
+            return "test";
+        }
+
+        @Override
+        public Invocation decode(ServiceLookup services, Admission admission) {
+            throw new AssertionError();
+        }
+
+        @Override
+        public void reply(Response response) {}
+
+        @Override
+        public void fail(Throwable failure, Metadata metadata) {}
+    }
+
+    private Call begin(CallKind kind) {
+        Call call = new Call(kind);
+        // the handler of this test takes no calls, but the connection counts the call before
+        assertThatThrownBy(() -> connection.complete(call)).hasMessage("a call came");
+        return call;
+    }
+
+    @Test
+    void healthChecksInFlightAreLimited() {
+        Call first = begin(CallKind.HEALTH_CHECK);
+        for (int i = 1; i < 16; i++) {
+            assertThat(connection.refusesCheck(new Call(CallKind.HEALTH_CHECK))).isNull();
+            begin(CallKind.HEALTH_CHECK);
+        }
+
+        assertThat(connection.refusesCheck(new Call(CallKind.HEALTH_CHECK))).contains("16 of 16 health checks");
+        assertThat(connection.refusesCheck(new Call(CallKind.UNARY))).isNull();
+        first.claimAnswer();
+        assertThat(connection.refusesCheck(new Call(CallKind.HEALTH_CHECK))).isNull();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void connectionIsInUseDuringEachCallButAWatch(CallKind kind) {
+        assertThat(connection.isInUse()).isFalse();
+
+        Call call = begin(kind);
+        assertThat(connection.isInUse()).isEqualTo(kind != CallKind.HEALTH_WATCH);
+
+        call.claimAnswer();
+        assertThat(connection.isInUse()).isFalse();
     }
 
     @Test

@@ -13,6 +13,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.limit.Refusal;
+import tern.rpc.netty.CallKind;
 import tern.rpc.netty.NettyServerCall;
 import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.serialization.SerializationException;
@@ -106,20 +107,14 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
 
     // ---- the request, on the event loop
 
-    /**
-     * Returns false for a call that watches the server's health. Such a call needs no token and may stay open for ever,
-     * so it must not reserve one of the server's connections.
-     */
     @Override
-    public boolean keepsConnection() {
-        return !(AcceptedTokens.OPEN_SERVICE.equals(route.service().name())
-                && route.candidates().get(0).type().serverStreams());
-    }
-
-    @Override
-    public boolean isStream() {
+    public CallKind kind() {
         MethodDescriptor only = route.only();
-        return only != null && only.type() != MethodType.UNARY && keepsConnection();
+        boolean unary = only == null || only.type() == MethodType.UNARY;
+        if (AcceptedTokens.OPEN_SERVICE.equals(route.service().name())) {
+            return unary ? CallKind.HEALTH_CHECK : CallKind.HEALTH_WATCH;
+        }
+        return unary ? CallKind.UNARY : CallKind.STREAM;
     }
 
     @Override
@@ -196,6 +191,12 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         if (overload != null) {
             refuse(overload);
             connection().refused(Refusal.UNREAD);
+            return;
+        }
+        String checks = connection().refusesCheck(this);
+        if (checks != null) {
+            refuse(RpcException.refusal(StatusCode.RESOURCE_EXHAUSTED, checks, Executed.NO));
+            connection().refused(Refusal.CONNECTION);
             return;
         }
         String streams = connection().refusesStream(this);
