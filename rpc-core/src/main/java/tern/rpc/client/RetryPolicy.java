@@ -8,12 +8,13 @@ import tern.rpc.StatusCode;
 import tern.rpc.cluster.AttemptBudget;
 
 /**
- * Decides whether a failed attempt of a call to one service is retried. A call that did not run is sent once more, to
- * another provider. A call that may have run is repeated only once, and only if its method is idempotent. No call is
- * repeated after its deadline, after its cancellation, or if the server forbids the repetition. One budget limits the
- * service's retries, and another budget limits the retries after failures of one provider. Retries therefore do not
- * amplify an overload, and one provider cannot use up the retries that other providers need. {@link EndpointInvoker}
- * makes retries after calls to providers without the service, which the budgets do not limit. Thread-safe.
+ * Decides whether a failed attempt of a call to one service is retried. A call is retried at most once, or twice if its
+ * method is idempotent. If the method did not run in the failed attempt, the next attempt goes to another provider. If
+ * the method may have run, only the first attempt is retried, and only if the method is idempotent. No call is repeated
+ * after its deadline, after its cancellation, or if the server forbids the repetition. One budget limits the service's
+ * retries, and another budget limits the retries after failures of one provider. Retries therefore do not amplify an
+ * overload, and one provider cannot use up the retries that other providers need. {@link EndpointInvoker} makes the
+ * retries after calls to providers without the service, which the budgets do not limit. Thread-safe.
  */
 final class RetryPolicy {
 

@@ -14,11 +14,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Chooses the connections to close when a new connection exceeds a limit. A connection is silent if no call is running
- * on it, except for calls that watch the server's health, and no call has been answered for a minute. A connection that has never made a call counts as silent after ten
- * seconds, or after one second if its address has many more connections than the address of the new connection.
- * Connections are chosen first from the address with the most connections, and never from an address with fewer
- * connections than the address of the new connection. Within an address, connections that never made a call are closed
- * first, starting with the oldest. The others are closed in the order of their last calls.
+ * on it, except for calls that watch the server's health, and no call has been answered for a minute. A connection on
+ * which no call has ever been made counts as silent after ten seconds, or after one second if its address has many more
+ * connections than the address of the new connection. Connections are chosen first from the address with the most
+ * connections, and never from an address with fewer connections than the address of the new connection. Within an
+ * address, connections on which no call has ever been made are closed first, starting with the oldest. The others are
+ * closed in the order of their last calls.
  *
  * <p>All methods are pure functions. For IPv6, the first 64 bits are used as the address.
  */
