@@ -41,7 +41,6 @@ final class Sampler {
         int httpLooks; // the number of samples during HTTP exchanges
         int httpWaits; // the number of these samples in which the thread waited for a connection
 
-
         Samples(String method) {
             this.method = method;
         }

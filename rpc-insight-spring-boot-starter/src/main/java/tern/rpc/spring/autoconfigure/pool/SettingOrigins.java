@@ -62,7 +62,8 @@ public final class SettingOrigins {
         return setting(property, value, otherwise, Use.OTHER);
     }
 
-    private static String text(Object value) {
+    /** Returns the value in the form used in properties files, such as {@code 5s}. */
+    static String text(Object value) {
         if (value instanceof Duration time) {
             return time.toMillis() % 1_000 == 0 ? time.toSeconds() + "s" : time.toMillis() + "ms";
         }

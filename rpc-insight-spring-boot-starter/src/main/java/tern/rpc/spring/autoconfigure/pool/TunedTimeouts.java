@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.boot.convert.DurationStyle;
 
 /**
  * The timeouts that Tern sets in a client of another library because the application does not set them. They are
@@ -18,7 +17,7 @@ final class TunedTimeouts {
     private final List<String> set = new ArrayList<>();
 
     TunedTimeouts add(String property, Duration timeout) {
-        set.add(property + "=" + DurationStyle.SIMPLE.print(timeout));
+        set.add(property + "=" + SettingOrigins.text(timeout));
         return this;
     }
 
