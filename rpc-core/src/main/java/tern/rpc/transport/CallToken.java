@@ -2,7 +2,7 @@ package tern.rpc.transport;
 
 import tern.rpc.Metadata;
 
-/** A token in a protocol's format: an attachment or a header of every call. Immutable. */
+/** A token as a protocol sends it: as an attachment or a header of each call. Immutable. */
 public final class CallToken {
 
     private final String name;

@@ -211,7 +211,7 @@ class RpcReferenceTest {
                         .hasMessageContaining("127.0.0.1:1"));
     }
 
-    /** A service besides the greetings. */
+    /** A second service, in addition to the greeting service. */
     public interface OtherService {
         String other();
     }
