@@ -19,7 +19,7 @@ final class ContentCoding {
     private ContentCoding() {}
 
     /**
-     * Returns whether messages with this coding may be compressed with gzip.
+     * Returns whether the coding is gzip.
      *
      * @param name the name of the header, for error messages
      * @throws RpcException UNIMPLEMENTED for any coding except gzip and identity
@@ -37,7 +37,7 @@ final class ContentCoding {
                 Executed.NO);
     }
 
-    /** Returns whether messages with this coding may be compressed with gzip. Ignores other codings. */
+    /** Returns whether the coding is gzip. All other codings, known or not, count as no compression. */
     static boolean mayBeGzip(@Nullable CharSequence coding) {
         return coding != null && GZIP.contentEquals(coding);
     }
