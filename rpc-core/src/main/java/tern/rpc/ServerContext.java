@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
 public final class ServerContext {
 
     /** Limits the stack traces, because callers may cancel any number of calls. */
-    private static final LimitedWarning FAILED_LISTENER =
-            new LimitedWarning(LoggerFactory.getLogger(ServerContext.class), NanoClock.SYSTEM);
+    private static final SeldomWarning FAILED_LISTENER =
+            new SeldomWarning(LoggerFactory.getLogger(ServerContext.class), NanoClock.SYSTEM);
 
     private static final ThreadLocal<@Nullable ServerContext> CURRENT = new ThreadLocal<>();
 

@@ -40,7 +40,6 @@ class ProtobufArchitectureTest extends ModuleRules {
                     builtIn,
                     "tern.rpc.serialization..",
                     "tern.rpc.endpoint..",
-                    "tern.rpc.limit..",
                     "tern.rpc.transport..",
                     "tern.rpc.server..");
             only(new String[] {builtIn}, builtIn);

@@ -13,7 +13,7 @@ import tern.rpc.JavaShape;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
-import tern.rpc.limit.SeldomWarning;
+import tern.rpc.SeldomWarning;
 import tern.rpc.stream.Shapes;
 
 /**

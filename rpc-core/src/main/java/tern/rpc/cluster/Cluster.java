@@ -18,6 +18,7 @@ import org.slf4j.event.Level;
 import tern.rpc.NanoClock;
 import tern.rpc.PeerText;
 import tern.rpc.RpcException;
+import tern.rpc.SeldomWarning;
 import tern.rpc.TimeLimit;
 import tern.rpc.endpoint.Candidate;
 import tern.rpc.endpoint.Endpoint;
@@ -26,7 +27,6 @@ import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Outcome;
 import tern.rpc.endpoint.Rules;
-import tern.rpc.limit.SeldomWarning;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.RemoteFailures;
 

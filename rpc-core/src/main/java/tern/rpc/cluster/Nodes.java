@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
+import tern.rpc.SeldomWarning;
 import tern.rpc.endpoint.Endpoint;
-import tern.rpc.limit.SeldomWarning;
 import tern.rpc.transport.ClientConnection;
 
 /**

@@ -10,8 +10,8 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.MethodType;
 import tern.rpc.NanoClock;
+import tern.rpc.SeldomWarning;
 import tern.rpc.ServiceKey;
-import tern.rpc.limit.SeldomWarning;
 
 /**
  * The timers for one method and one protocol, on the client or on the server. Each timer is looked up only once.

@@ -3,9 +3,9 @@ package tern.rpc.serialization;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import org.slf4j.LoggerFactory;
-import tern.rpc.LimitedWarning;
 import tern.rpc.NanoClock;
 import tern.rpc.PeerText;
+import tern.rpc.SeldomWarning;
 import tern.rpc.Thrown;
 
 /**
@@ -15,8 +15,8 @@ import tern.rpc.Thrown;
  */
 public final class RefusedValues {
 
-    private static final LimitedWarning LOG =
-            new LimitedWarning(LoggerFactory.getLogger(RefusedValues.class), NanoClock.SYSTEM);
+    private static final SeldomWarning LOG =
+            new SeldomWarning(LoggerFactory.getLogger(RefusedValues.class), NanoClock.SYSTEM);
 
     /** The packages of code that calls constructors. Exceptions from this code may contain values of the message. */
     private static final List<String> CALLERS =

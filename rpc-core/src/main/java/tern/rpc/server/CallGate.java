@@ -13,8 +13,8 @@ import tern.rpc.NanoClock;
 import tern.rpc.RpcAuthorizer;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
+import tern.rpc.SeldomWarning;
 import tern.rpc.StatusCode;
-import tern.rpc.limit.SeldomWarning;
 import tern.rpc.transport.AcceptedTokens;
 
 /** Decides whether a caller may make a call. It first checks the tokens, then calls the authorizers. Thread-safe. */

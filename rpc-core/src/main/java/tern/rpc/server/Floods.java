@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
-import tern.rpc.limit.SeldomWarning;
+import tern.rpc.SeldomWarning;
 import tern.rpc.limit.Share;
 import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;

@@ -10,18 +10,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.Filter;
 import tern.rpc.Invoker;
-import tern.rpc.LimitedWarning;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.MethodType;
 import tern.rpc.NanoClock;
 import tern.rpc.PeerText;
 import tern.rpc.RpcException;
+import tern.rpc.SeldomWarning;
 import tern.rpc.ServerFilter;
 import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
 import tern.rpc.Thrown;
 import tern.rpc.limit.Limiter;
-import tern.rpc.limit.SeldomWarning;
 import tern.rpc.metrics.CallMeters;
 import tern.rpc.metrics.PhaseMeters;
 import tern.rpc.metrics.RpcMeters;
@@ -48,7 +47,7 @@ final class MethodHandler {
     private final PhaseMeters phases;
     private final SeldomWarning unexpected;
     private final SeldomWarning refused;
-    private final LimitedWarning repeated;
+    private final SeldomWarning repeated;
     private final boolean exceptionTexts;
     private final ConcurrentMap<String, CallMeters> metersByProtocol = new ConcurrentHashMap<>(4);
 
@@ -70,7 +69,7 @@ final class MethodHandler {
         this.limiter = limiter;
         this.phases = meters.phases(service, method);
         this.exceptionTexts = exceptionTexts;
-        this.repeated = new LimitedWarning(LOG, clock);
+        this.repeated = new SeldomWarning(LOG, clock);
         this.refused = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
         this.unexpected = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
     }
@@ -115,7 +114,7 @@ final class MethodHandler {
     private String thrower(Throwable cause) {
         for (StackTraceElement frame : filters.isEmpty() ? new StackTraceElement[0] : Thrown.trace(cause)) {
             if (frame.getClassName().equals(MethodInvoker.class.getName())) {
-                // The method threw the exception. The remaining frames are those of its callers, such as the filters.
+                // The method threw the exception. The remaining frames belong to its callers, such as filters.
                 break;
             }
             for (ServerFilter filter : filters) {

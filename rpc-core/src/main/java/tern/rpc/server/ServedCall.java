@@ -12,7 +12,6 @@ import tern.rpc.CallHead;
 import tern.rpc.CallLedger;
 import tern.rpc.Invocation;
 import tern.rpc.Invoker;
-import tern.rpc.LimitedWarning;
 import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.MethodType;
@@ -22,6 +21,7 @@ import tern.rpc.Response;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.RunningCall;
+import tern.rpc.SeldomWarning;
 import tern.rpc.ServerContext;
 import tern.rpc.Thrown;
 import tern.rpc.limit.Limiter;
@@ -40,7 +40,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     private static final Logger LOG = LoggerFactory.getLogger(ServedCall.class);
 
-    private static final LimitedWarning UNSENT_HEADERS = new LimitedWarning(LOG, NanoClock.SYSTEM);
+    private static final SeldomWarning UNSENT_HEADERS = new SeldomWarning(LOG, NanoClock.SYSTEM);
 
     private static final int QUEUED = 0;
     private static final int RUNNING = 1;

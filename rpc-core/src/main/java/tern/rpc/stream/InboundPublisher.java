@@ -9,10 +9,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import tern.rpc.LimitedWarning;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
+import tern.rpc.SeldomWarning;
 import tern.rpc.StatusCode;
 import tern.rpc.StreamObserver;
 import tern.rpc.Thrown;
@@ -50,7 +50,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private static final Logger LOG = LoggerFactory.getLogger(InboundPublisher.class);
 
     /** Limits the stack traces, because peers may end any number of calls. */
-    private static final LimitedWarning FAILED_END = new LimitedWarning(LOG, NanoClock.SYSTEM);
+    private static final SeldomWarning FAILED_END = new SeldomWarning(LOG, NanoClock.SYSTEM);
 
     /** The initial number of messages requested in advance. The number does not grow while the subscriber is slow. */
     private static final int MIN_AHEAD = 16;

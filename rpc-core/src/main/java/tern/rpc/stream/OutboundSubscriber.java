@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
-import tern.rpc.LimitedWarning;
 import tern.rpc.NanoClock;
+import tern.rpc.SeldomWarning;
 
 /**
  * Sends the values from the application's publisher. It requests one value at a time, and only while the sink is ready,
@@ -18,8 +18,8 @@ import tern.rpc.NanoClock;
 public final class OutboundSubscriber implements Flow.Subscriber<Object>, MessageWriter {
 
     /** Limits the stack traces, because peers may cancel any number of calls. */
-    private static final LimitedWarning FAILED_CANCEL =
-            new LimitedWarning(LoggerFactory.getLogger(OutboundSubscriber.class), NanoClock.SYSTEM);
+    private static final SeldomWarning FAILED_CANCEL =
+            new SeldomWarning(LoggerFactory.getLogger(OutboundSubscriber.class), NanoClock.SYSTEM);
 
     private final MessageSink sink;
     private final SerialExecutor serial;

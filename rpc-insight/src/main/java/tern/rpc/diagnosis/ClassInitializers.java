@@ -115,9 +115,9 @@ final class ClassInitializers {
     }
 
     /**
-     * Compares class names: that of the waiting thread's innermost application frame with those of the initializing
-     * threads. Returns the initializing thread whose class name shares the longest prefix with that of the waiting
-     * thread. The JVM does not report the class for which a thread waits.
+     * Returns the initializing thread whose class name shares the longest prefix with the class name of the waiting
+     * thread. A thread's class is the class of its innermost application frame. The class names are compared because
+     * the JVM does not report the class for which a thread waits.
      */
     private static @Nullable ThreadLook nearest(ThreadLook waiting, List<ThreadLook> initializers) {
         StackTraceElement line = StackReader.first(waiting);

@@ -2,14 +2,18 @@ package tern.rpc.diagnosis;
 
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.lang.management.MemoryType;
+import java.lang.management.MemoryUsage;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /**
- * Finds out whether the heap is exhausted: it is nearly full, and the garbage collector takes most of the time. Reads
- * only counters, because an allocation may take seconds while the heap is exhausted. Not thread-safe.
+ * Finds out whether the heap is exhausted: it is nearly full after collections, and the garbage collector takes most of
+ * the time. Reads only counters, because {@link CollectorLog} depends on notifications, which may come late or get lost
+ * while the heap is exhausted. Not thread-safe.
  */
 final class CollectorShare {
 
@@ -30,7 +34,7 @@ final class CollectorShare {
 
     /**
      * @param collectionMillis returns the total time of all collections that stop the application
-     * @param isFull returns whether the heap is nearly full
+     * @param isFull returns whether the heap is nearly full after collections
      */
     CollectorShare(LongSupplier collectionMillis, BooleanSupplier isFull) {
         this.collectionMillis = collectionMillis;
@@ -54,9 +58,14 @@ final class CollectorShare {
         return millis;
     }
 
+    /** Returns whether the objects that the last collections have kept nearly fill the heap. */
     private static boolean isNearlyFull() {
-        Runtime runtime = Runtime.getRuntime();
-        return runtime.totalMemory() - runtime.freeMemory() >= MachineText.NEARLY_FULL * runtime.maxMemory();
+        long kept = 0;
+        for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
+            MemoryUsage afterCollection = pool.getType() == MemoryType.HEAP ? pool.getCollectionUsage() : null;
+            kept += afterCollection == null ? 0 : afterCollection.getUsed();
+        }
+        return kept >= MachineText.NEARLY_FULL * Runtime.getRuntime().maxMemory();
     }
 
     /**

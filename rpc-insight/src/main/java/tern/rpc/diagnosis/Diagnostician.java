@@ -217,15 +217,10 @@ public final class Diagnostician {
         exhaustedHeap.clear();
         Second current = read(now);
         Second before = seconds.peekLast();
-        seconds.addLast(current);
-        if (seconds.size() > KEPT_SECONDS) {
-            seconds.removeFirst();
-        }
         List<RunningCall> running = surroundings.running();
-        int hung = (int) running.stream()
-                .filter(call -> call.runningNanos() > HUNG_TARGETS * targetNanos && !usual.isUsual(soFar(call, now)))
-                .count();
-        Evidence.Counts counts = before == null ? new Evidence.Counts(0, 0, 0, 0, hung) : current.since(before, hung);
+        int hung = hung(running, now);
+        Evidence.Counts counts = countsSince(before, current, hung);
+        keep(current);
         long asUsual = before == null ? 0 : usuallyLate(before.atNanos());
         long bad = Math.max(Math.max(0, counts.late() - asUsual), counts.failed()) + counts.refused();
         boolean open = watch.second(counts.calls() + counts.refused(), bad, hung);
@@ -257,20 +252,41 @@ public final class Diagnostician {
         }
     }
 
-    /** Diagnoses a miss while the heap is exhausted. The usual diagnosis would allocate too much to be in time. */
-    private void diagnoseExhaustion(long now, double share) {
-        List<RunningCall> running = surroundings.running();
-        int hung = (int) running.stream()
-                .filter(call -> call.runningNanos() > HUNG_TARGETS * targetNanos)
+    /** Returns the number of running calls that have taken much longer than the target and than usual. */
+    private int hung(List<RunningCall> running, long now) {
+        return (int) running.stream()
+                .filter(call -> call.runningNanos() > HUNG_TARGETS * targetNanos && !usual.isUsual(soFar(call, now)))
                 .count();
-        Second before = seconds.peekLast();
-        Map<String, PoolSnapshot> pools = before == null ? Map.of() : before.pools();
-        Second current = new Second(now, records.sums(), Map.copyOf(surroundings.refused()), pools);
-        Evidence.Counts counts = before == null ? new Evidence.Counts(0, 0, 0, 0, hung) : current.since(before, hung);
+    }
+
+    private static Evidence.Counts countsSince(@Nullable Second before, Second current, int hung) {
+        return before == null ? new Evidence.Counts(0, 0, 0, 0, hung) : current.since(before, hung);
+    }
+
+    private void keep(Second current) {
         seconds.addLast(current);
         if (seconds.size() > KEPT_SECONDS) {
             seconds.removeFirst();
         }
+    }
+
+    private MissReport.Begun begun(long now) {
+        return new MissReport.Begun(
+                since == null ? wall.instant() : since,
+                TimeUnit.NANOSECONDS.toSeconds(now - sinceNanos),
+                targetNanos / 1e6,
+                usualP99);
+    }
+
+    /** Diagnoses a miss while the heap is exhausted. The usual diagnosis would allocate too much to be in time. */
+    private void diagnoseExhaustion(long now, double share) {
+        List<RunningCall> running = surroundings.running();
+        int hung = hung(running, now);
+        Second before = seconds.peekLast();
+        Map<String, PoolSnapshot> pools = before == null ? Map.of() : before.pools();
+        Second current = new Second(now, records.sums(), Map.copyOf(surroundings.refused()), pools);
+        Evidence.Counts counts = countsSince(before, current, hung);
+        keep(current);
         long bad = Math.max(counts.late(), counts.failed()) + counts.refused();
         boolean open = watch.second(counts.calls() + counts.refused(), bad, hung);
         if (!open && !(watch.isWarm() && bad + hung > 0)) {
@@ -279,10 +295,8 @@ public final class Diagnostician {
         if (since == null) {
             begin(now);
         }
-        Instant began = since == null ? wall.instant() : since;
         latest = report.add(
-                new MissReport.Begun(
-                        began, TimeUnit.NANOSECONDS.toSeconds(now - sinceNanos), targetNanos / 1e6, usualP99),
+                begun(now),
                 counts,
                 running.stream().map(RunningCall::method).distinct().toList(),
                 exhaustedHeap.cause(running, share),
@@ -426,16 +440,7 @@ public final class Diagnostician {
                 seen.usually(usual.figure("allocated")));
         Ranking ranking = new Ranking(evidence, now);
         recordIfItLasts(now);
-        Instant began = since == null ? wall.instant() : since;
-        latest = report.add(
-                new MissReport.Begun(
-                        began, TimeUnit.NANOSECONDS.toSeconds(now - sinceNanos), targetNanos / 1e6, usualP99),
-                counts,
-                bad,
-                ranking,
-                seen.missing(),
-                watch.isWarm(),
-                wall.instant());
+        latest = report.add(begun(now), counts, bad, ranking, seen.missing(), watch.isWarm(), wall.instant());
         check.advised(latest.causes().get(0).change());
     }
 

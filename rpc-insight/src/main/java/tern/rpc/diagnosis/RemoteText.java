@@ -120,7 +120,7 @@ final class RemoteText {
         facts.addAll(network());
         Set<String> all = operations.allSlower(Kind.RPC);
         if (part.name().isEmpty() && !all.isEmpty()) {
-            String only = onlyProvider(all);
+            String only = onlyService(all);
             return only != null
                     ? new Told(
                             "PEER",
@@ -163,24 +163,17 @@ final class RemoteText {
     }
 
     /**
-     * Returns the service, or the address, that all of these operations have in common. A common cause then lies in
-     * these providers more likely than in the network. Returns null if the operations have neither in common.
+     * Returns the service to which all of these remote methods belong. The cause then lies in its providers more likely
+     * than in the network. Returns null if the methods belong to several services.
      */
-    private static @Nullable String onlyProvider(Set<String> operations) {
+    private static @Nullable String onlyService(Set<String> operations) {
         Set<String> services = new HashSet<>();
-        Set<String> addresses = new HashSet<>();
         for (String operation : operations) {
-            int at = operation.indexOf(AT);
-            String method = at < 0 ? operation : operation.substring(0, at);
-            services.add(method.substring(0, Math.max(0, method.lastIndexOf('.'))));
-            addresses.add(at < 0 ? "" : operation.substring(at + AT.length()));
+            String method = OperationNames.method(operation);
+            String named = method == null ? operation : method;
+            services.add(named.substring(0, Math.max(0, named.lastIndexOf('.'))));
         }
-        if (services.size() == 1) {
-            return services.iterator().next();
-        }
-        return addresses.size() == 1 && !addresses.contains("")
-                ? addresses.iterator().next()
-                : null;
+        return services.size() == 1 ? services.iterator().next() : null;
     }
 
     /** Compares the endpoints on which a remote method was called. Returns null if only one endpoint was called. */

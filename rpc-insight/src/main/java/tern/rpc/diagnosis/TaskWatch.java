@@ -55,7 +55,7 @@ final class TaskWatch {
     static final class Executor {
         final Times parts = new Times(); // the activities of the tasks, weighted by samples
         final Map<Part, StackTraceElement> lines = new HashMap<>();
-        // for each part, the innermost frame whose class differs from that of the part's frame in the map "lines"
+        // for each part, the innermost frame of a class other than the class in the map "lines"
         final Map<Part, StackTraceElement> callers = new HashMap<>();
         // the samples in which the application's code waits for a result directly, not through a library
         private final Times ownWaits = new Times();

@@ -1,10 +1,10 @@
 package tern.rpc.diagnosis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static tern.rpc.diagnosis.Shop.USUAL;
+import static tern.rpc.diagnosis.Shop.first;
 
-import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
@@ -12,26 +12,11 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import shop.Orders;
 import tern.rpc.Phase;
-import tern.rpc.RpcException;
 import tern.rpc.RunningCall;
-import tern.rpc.StatusCode;
-import tern.rpc.pool.Holders;
-import tern.rpc.pool.PoolKind;
-import tern.rpc.pool.PoolSetting;
-import tern.rpc.pool.PoolSnapshot;
-import tern.rpc.pool.PoolSource;
 
 class DiagnosticianTest {
 
-    private static final Consumer<Shop.Steps> USUAL =
-            call -> call.own(2).in(Phase.SQL, "select stock", 3).in(Phase.REDIS, "GET user:*", 1);
-
     private final Shop shop = new Shop();
-
-    private Cause first(Diagnosis diagnosis) {
-        assertThat(diagnosis.state()).as(diagnosis.text()).isEqualTo(Diagnosis.State.MISS);
-        return diagnosis.causes().get(0);
-    }
 
     @Test
     void callsInTimeAreHealthy() {
@@ -95,15 +80,6 @@ class DiagnosticianTest {
     }
 
     @Test
-    void providerThatTakesLongIsNamed() {
-        Diagnosis miss = shop.healthy(USUAL).miss(call -> call.own(2).in(Phase.RPC, "StockService.reserve", 148));
-
-        assertThat(first(miss).kind()).isEqualTo("PEER");
-        assertThat(first(miss).name()).isEqualTo("StockService.reserve");
-        assertThat(miss.text()).contains("MISS since").contains("PEER: StockService.reserve");
-    }
-
-    @Test
     void manyShortStatementsAreCounted() {
         Diagnosis miss = shop.healthy(USUAL).miss(call -> {
             for (int i = 0; i < 100; i++) {
@@ -113,118 +89,6 @@ class DiagnosticianTest {
 
         assertThat(first(miss).kind()).isEqualTo("MANY STATEMENTS");
         assertThat(first(miss).change().text()).contains("one statement in place of 100 a call");
-    }
-
-    @Test
-    void connectionsThatAreNotGivenBackAreNamedBeforeTheSizeOfThePool() {
-        Holders holders = new Holders();
-        holders.size(4);
-        PoolSource pool = PoolSource.of(() -> druid(4, 4, 90, 50), holders);
-        shop.healthy(USUAL);
-        List<tern.rpc.CallLedger> ended = new ArrayList<>();
-        for (int i = 0; i < 4; i++) {
-            Shop.Steps call = shop.new Steps(0);
-            tern.rpc.CallLedger before = tern.rpc.CallLedger.replace(call.ledger);
-            Orders.export(holders, shop.now());
-            tern.rpc.CallLedger.replace(before);
-            ended.add(call.ledger);
-        }
-        ended.forEach(tern.rpc.CallLedger::end);
-        shop.pools.add(pool);
-
-        Diagnosis miss = shop.miss(call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 600));
-
-        Cause cause = first(miss);
-        assertThat(cause.kind()).isEqualTo("NOT GIVEN BACK");
-        assertThat(cause.change().where()).isEqualTo(Cause.Where.CODE);
-        assertThat(cause.change().property()).isNull();
-        assertThat(cause.change().text()).contains("Orders.export");
-    }
-
-    private static Consumer<Shop.Steps> providers(String first, String second, double millis) {
-        return call -> call.own(2).in(Phase.RPC, first, millis).in(Phase.RPC, second, millis + 5);
-    }
-
-    @Test
-    void serviceWhoseProvidersAreSlowTogetherIsASlowPeer() {
-        String one = "StockService.find at stock-1:20880";
-        String other = "StockService.find at stock-2:20880";
-        Diagnosis miss = shop.healthy(providers(one, other, 3)).miss(providers(one, other, 70));
-
-        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("PEER: StockService");
-        assertThat(first(miss).change().text()).contains("the diagnosis of the providers of StockService");
-    }
-
-    @Test
-    void providersOfSeveralServicesThatAreSlowTogetherShowASlowNetwork() {
-        String one = "StockService.find at stock-1:20880";
-        String other = "RateService.find at rates-1:20880";
-        Diagnosis miss = shop.healthy(providers(one, other, 3)).miss(providers(one, other, 70));
-
-        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW NETWORK: every provider");
-    }
-
-    @Test
-    void callsThatHoldAConnectionAndWaitForASecondOneAreNamed() {
-        Holders holders = new Holders();
-        holders.size(4);
-        shop.healthy(USUAL);
-        for (int i = 0; i < 4; i++) {
-            Shop.Steps call = shop.new Steps(0);
-            tern.rpc.CallLedger before = tern.rpc.CallLedger.replace(call.ledger);
-            Orders.export(holders, shop.now());
-            tern.rpc.CallLedger.replace(before);
-            shop.running.add(new RunningCall(
-                    Shop.PLACE, Thread.currentThread().getId(), Phase.JDBC_CONNECTION, 1, 1, call.ledger));
-        }
-        shop.pass(1);
-        shop.diagnostician.look();
-        shop.running.clear();
-        shop.pools.add(PoolSource.of(() -> druid(4, 4, 90, 50), holders));
-
-        Diagnosis miss = shop.miss(call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 600));
-
-        Cause cause = first(miss);
-        assertThat(cause.kind()).as(miss.text()).isEqualTo("NESTED CONNECTIONS");
-        assertThat(cause.change().text()).contains("Orders.export").contains("REQUIRES_NEW");
-    }
-
-    @Test
-    void poolThatIsTooSmallGetsASizeThatMeetsTheTarget() {
-        shop.healthy(USUAL);
-        long[] taken = {0};
-        shop.pools.add(() -> druid(4, 4, 30, taken[0]));
-        double[] freeAt = new double[4]; // the time in milliseconds at which each connection becomes free
-        for (int i = 0; i < 8; i++) {
-            shop.evenSecond(110, () -> {
-                taken[0]++;
-                Arrays.sort(freeAt);
-                double now = shop.now() / 1e6;
-                double wait = Math.max(0, freeAt[0] - now);
-                freeAt[0] = now + wait + 40;
-                return call -> call.in(Phase.JDBC_CONNECTION, "druid", wait).in(Phase.SQL, "select 1", 40);
-            });
-        }
-        Diagnosis miss = shop.diagnosis();
-
-        Cause cause = first(miss);
-        assertThat(cause.kind()).as(miss.text()).isEqualTo("POOL TOO SMALL");
-        assertThat(cause.change().property()).isEqualTo("spring.datasource.druid.max-active");
-        assertThat(Integer.parseInt(cause.change().to())).isBetween(5, 20);
-        assertThat(cause.change().expectedP99Ms()).isLessThanOrEqualTo(100);
-    }
-
-    @Test
-    void sizeThatTheReplayDoesNotConfirmIsNotPrinted() {
-        shop.healthy(USUAL);
-        long[] taken = {0};
-        shop.pools.add(() -> druid(4, 4, 30, taken[0] += 100));
-        Diagnosis miss = shop.miss(
-                call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 300).in(Phase.SQL, "select 1", 38));
-
-        assertThat(first(miss).kind()).isEqualTo("POOL TOO SMALL");
-        assertThat(first(miss).change().property()).isNull();
-        assertThat(first(miss).change().text()).contains("no size is given");
     }
 
     @Test
@@ -264,21 +128,6 @@ class DiagnosticianTest {
         assertThat(shop.diagnostician.history().seconds()).hasSizeLessThanOrEqualTo(600);
     }
 
-    /** Returns a pool whose connections are held for 40 ms each. */
-    private static PoolSnapshot druid(int max, int active, int waiting, long taken) {
-        return PoolSnapshot.builder("druid", PoolKind.JDBC, max)
-                .now(active, 0, waiting)
-                .counts(taken, 0)
-                .sums(Duration.ofMillis(taken * 300), Duration.ofMillis(taken * 40))
-                .settings(List.of(new PoolSetting(
-                                "spring.datasource.druid.max-active",
-                                Integer.toString(max),
-                                PoolSetting.Source.USER,
-                                PoolSetting.Use.MAX)
-                        .accepting(new PoolSetting.Range(1, 10_000))))
-                .build();
-    }
-
     @Test
     void failuresNameTheirCode() {
         shop.healthy(USUAL);
@@ -295,57 +144,6 @@ class DiagnosticianTest {
         assertThat(cause.name())
                 .startsWith("IllegalStateException in Orders.closed")
                 .doesNotContain("17");
-    }
-
-    @Test
-    void failureOfAnotherServiceIsThePeers() {
-        shop.healthy(USUAL);
-        for (int i = 0; i < 6; i++) {
-            shop.second(() -> {
-                for (int call = 0; call < 100; call++) {
-                    shop.call(
-                            Shop.PLACE,
-                            0,
-                            new RpcException(StatusCode.UNAVAILABLE, "no provider"),
-                            steps -> steps.in(Phase.RPC, "StockService.reserve", 1));
-                }
-            });
-        }
-
-        assertThat(first(shop.diagnosis()).kind()).isEqualTo("PEER FAILS");
-    }
-
-    @Test
-    void networkIsNotTheCauseOfTwoSlowPeersWhileAnotherPeerIsQuick() {
-        Consumer<Shop.Steps> label = call -> call.own(1).in(Phase.HTTP, "GET printer:80/print", 2);
-        shop.healthy(USUAL);
-        for (int i = 0; i < 90; i++) {
-            shop.second(() -> {
-                for (int call = 0; call < 20; call++) {
-                    shop.call(
-                            Shop.PLACE,
-                            0,
-                            steps -> steps.in(Phase.HTTP, "GET carrier:80/levels", 2)
-                                    .in(Phase.HTTP, "GET rates:80/rates", 2));
-                    shop.call("LabelService.label", 0, label);
-                }
-            });
-        }
-        for (int i = 0; i < 6; i++) {
-            shop.second(() -> {
-                for (int call = 0; call < 20; call++) {
-                    shop.call(
-                            Shop.PLACE,
-                            0,
-                            steps -> steps.in(Phase.HTTP, "GET carrier:80/levels", 150)
-                                    .in(Phase.HTTP, "GET rates:80/rates", 170));
-                    shop.call("LabelService.label", 0, label);
-                }
-            });
-        }
-
-        assertThat(first(shop.diagnosis()).name()).isEqualTo("GET rates:80/rates");
-        assertThat(shop.diagnosis().causes()).noneMatch(cause -> cause.kind().equals("SLOW NETWORK"));
     }
 
     @Test
@@ -475,43 +273,6 @@ class DiagnosticianTest {
         assertThat(diagnosis.causes()).extracting(Cause::kind).doesNotContain("ROW LOCK");
     }
 
-    /** An exception with the same simple name as the exception that Jedis throws if its pool is exhausted. */
-    private static final class JedisException extends RuntimeException {
-        private static final long serialVersionUID = 1;
-
-        JedisException(String message) {
-            super(message);
-        }
-    }
-
-    /** Has the same simple name as the Spring exception that wraps the exceptions of Redis clients. */
-    private static final class DataAccessException extends RuntimeException {
-        private static final long serialVersionUID = 1;
-
-        DataAccessException(Throwable cause) {
-            super(cause.getMessage(), cause);
-        }
-    }
-
-    @Test
-    void exhaustedPoolOfRedisIsNotAFailureOfADatabase() {
-        shop.healthy(USUAL);
-        for (int i = 0; i < 6; i++) {
-            shop.second(() -> {
-                for (int call = 0; call < 100; call++) {
-                    shop.call(
-                            Shop.PLACE,
-                            0,
-                            new DataAccessException(new JedisException("Could not get a resource from the pool")),
-                            steps -> steps.in(Phase.REDIS_CONNECTION, "jedis", 200));
-                }
-            });
-        }
-
-        assertThat(first(shop.diagnosis()).kind()).isNotEqualTo("PEER FAILS");
-        assertThat(first(shop.diagnosis()).name()).isEqualTo("jedis");
-    }
-
     @Test
     void commandThatStopsRedisHasTheTimeOfTheOtherCommands() {
         shop.healthy(USUAL);
@@ -525,68 +286,6 @@ class DiagnosticianTest {
         assertThat(first(miss).name()).isEqualTo("KEYS session:*");
         assertThat(first(miss).change().text()).contains("SCAN");
         assertThat(miss.text()).contains("calls wait for GET user:*");
-    }
-
-    @Test
-    void tasksThatOccupyAnExecutorAreTheCauseAndNotTheCallsThatWaitForIt() {
-        long[] tasks = new long[1];
-        long[] held = new long[1];
-        shop.pools.add(() -> PoolSnapshot.builder("mail", PoolKind.EXECUTOR, 3)
-                .now(3, 0, 8)
-                .counts(tasks[0], 0)
-                .sums(Duration.ZERO, Duration.ofMillis(held[0]))
-                .settings(List.of())
-                .build());
-        for (int i = 0; i < 90; i++) {
-            tasks[0] += 10;
-            held[0] += 10 * 5;
-            shop.second(100, USUAL);
-        }
-        for (int i = 0; i < 6; i++) {
-            tasks[0] += 30;
-            held[0] += 30 * 80;
-            shop.second(100, call -> {
-                USUAL.accept(call);
-                call.in(Phase.EXECUTOR, "mail", 300).own(20);
-            });
-        }
-
-        Cause first = first(shop.diagnosis());
-        assertThat(first.kind()).isEqualTo("SLOW TASKS");
-        assertThat(first.name()).isEqualTo("mail");
-        assertThat(first.change().text()).startsWith("an executor of its own for the long tasks, or");
-    }
-
-    @Test
-    void exchangeDuringWhichAConnectionIsHeldIsToldNotToHoldIt() {
-        long[] taken = new long[1];
-        long[] held = new long[1];
-        shop.pools.add(() -> PoolSnapshot.builder("orders", PoolKind.JDBC, 4)
-                .now(4, 0, 3)
-                .counts(taken[0], 0)
-                .sums(Duration.ZERO, Duration.ofMillis(held[0]))
-                .settings(List.of())
-                .build());
-        for (int i = 0; i < 90; i++) {
-            taken[0] += 100;
-            held[0] += 100 * 3;
-            shop.second(100, USUAL);
-        }
-        for (int i = 0; i < 6; i++) {
-            taken[0] += 100;
-            held[0] += 100 * 300;
-            shop.second(100, call -> {
-                call.in(Phase.JDBC_CONNECTION, "orders", 60);
-                USUAL.accept(call);
-                call.in(Phase.HTTP, "GET bank:80", 300);
-            });
-        }
-
-        Cause first = first(shop.diagnosis());
-        assertThat(first.name()).isEqualTo("GET bank:80");
-        assertThat(first.change().text())
-                .startsWith("do not hold a connection of \"orders\" while this operation runs; ask GET bank:80");
-        assertThat(shop.diagnosis().text()).contains("calls wait for a connection of \"orders\": 60 ms");
     }
 
     @Test

@@ -1,5 +1,7 @@
 package tern.rpc.diagnosis;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Clock;
 import java.time.Duration;
@@ -23,6 +25,10 @@ import tern.rpc.pool.PoolSource;
 final class Shop implements Diagnostician.Surroundings {
 
     static final String PLACE = "OrderService.place";
+
+    /** The usual steps of a call. */
+    static final Consumer<Steps> USUAL =
+            call -> call.own(2).in(Phase.SQL, "select stock", 3).in(Phase.REDIS, "GET user:*", 1);
 
     private final AtomicLong time = new AtomicLong(1_000_000_000L);
     final List<RunningCall> running = new ArrayList<>();
@@ -167,5 +173,11 @@ final class Shop implements Diagnostician.Surroundings {
 
     Diagnosis diagnosis() {
         return diagnostician.diagnosis();
+    }
+
+    /** Returns the first cause of a miss. */
+    static Cause first(Diagnosis diagnosis) {
+        assertThat(diagnosis.state()).as(diagnosis.text()).isEqualTo(Diagnosis.State.MISS);
+        return diagnosis.causes().get(0);
     }
 }

@@ -18,9 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
+import tern.rpc.SeldomWarning;
 import tern.rpc.ServerContext;
 import tern.rpc.Thrown;
-import tern.rpc.limit.SeldomWarning;
 
 /**
  * One call to a gRPC service. Only one thread at a time calls the listener, in the call's gRPC context. The thread on

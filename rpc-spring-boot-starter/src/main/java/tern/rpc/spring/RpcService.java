@@ -31,7 +31,7 @@ public @interface RpcService {
 
     /**
      * The interfaces to export. An interface that is named here is exported even if it belongs to a library. If empty,
-     * all interfaces of the class are exported, except for those of the JDK, of Spring and of libraries.
+     * all interfaces of the class are exported, except interfaces of the JDK, Spring and other libraries.
      */
     Class<?>[] interfaces() default {};
 

@@ -10,7 +10,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
-import tern.rpc.limit.SeldomWarning;
+import tern.rpc.SeldomWarning;
 
 /**
  * An event loop that continues after an {@link Error} such as an {@link OutOfMemoryError}. Netty's own event loop ends,

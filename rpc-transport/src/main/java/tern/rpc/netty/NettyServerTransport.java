@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
+import tern.rpc.SeldomWarning;
 import tern.rpc.ServiceDescriptor;
-import tern.rpc.limit.SeldomWarning;
 import tern.rpc.transport.CallHandler;
 import tern.rpc.transport.ServerTransport;
 

@@ -19,7 +19,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
 import tern.rpc.PeerText;
-import tern.rpc.limit.SeldomWarning;
+import tern.rpc.SeldomWarning;
 
 /**
  * Closes connections whose clients do not read their answers, if the answers of all connections occupy too much memory.

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
-import tern.rpc.limit.SeldomWarning;
+import tern.rpc.SeldomWarning;
 import tern.rpc.netty.ServerProtocol.Match;
 import tern.rpc.transport.Tls;
 

@@ -11,10 +11,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
@@ -65,7 +67,7 @@ final class ManyApplications {
     private final int seconds;
     private final int servicesPerApplication;
     private volatile Histogram micros = new ConcurrentHistogram(3);
-    private volatile long failed;
+    private final Queue<RuntimeException> failures = new ConcurrentLinkedQueue<>(); // of the current scene
     private volatile boolean ended;
 
     private ManyApplications(Options options) {
@@ -73,13 +75,13 @@ final class ManyApplications {
         int instances = options.number("instances", 10_000);
         this.seconds = options.number("seconds", 60);
         this.servicesPerApplication = options.number("services", 20);
-        long before = usedBytes();
+        long before = RegistryFigures.used();
         for (int i = 0; i < applications; i++) {
             small.add(new SimulatedApplication("application-" + i, i + 1, instances / applications));
         }
         giant = new SimulatedApplication("giant", 0, options.number("giant", 10_000));
         long all = (long) instances / applications * applications + giant.size();
-        print("%,d instances: %,d bytes each", all, (usedBytes() - before) / all);
+        print("%,d instances: %,d bytes each", all, (RegistryFigures.used() - before) / all);
         client = RpcClient.builder().transport(new CountingTransport()).build();
     }
 
@@ -138,7 +140,7 @@ final class ManyApplications {
     }
 
     private void refer() throws InterruptedException {
-        long before = usedBytes();
+        long before = RegistryFigures.used();
         long started = System.nanoTime();
         long pairs = 0;
         List<SimulatedApplication> all = new ArrayList<>(small);
@@ -158,7 +160,7 @@ final class ManyApplications {
         print(
                 "%,d references: created in %.1f s, %,d connections, %,d bytes of heap for each pair of reference and"
                         + " known instance, everything included",
-                services.size(), seconds, opened.size(), (usedBytes() - before) / pairs);
+                services.size(), seconds, opened.size(), (RegistryFigures.used() - before) / pairs);
     }
 
     private interface Scene {
@@ -169,7 +171,7 @@ final class ManyApplications {
     private void scene(String name, Scene scene) throws InterruptedException {
         long[] ids = changingThreads();
         micros = new ConcurrentHistogram(3);
-        failed = 0;
+        failures.clear();
         int openedBefore = opened.size();
         published.clear();
         long processor = processorNanos(ids);
@@ -183,7 +185,7 @@ final class ManyApplications {
         int perChange = Math.max(1, changes);
         print(
                 "%s: %,d changes in %.1f s, %.3f ms of processor time and %,.0f KB allocated per change, %,d connections"
-                        + " opened, %s%,d calls, %d failed, p99 %.0f us",
+                        + " opened, %s%,d calls, %d failed%s, p99 %.0f us",
                 name,
                 changes,
                 took / 1e9,
@@ -192,7 +194,8 @@ final class ManyApplications {
                 opened.size() - openedBefore,
                 convergence(),
                 micros.getTotalCount(),
-                failed,
+                failures.size(),
+                failures.isEmpty() ? "" : " (the first one: " + failures.peek() + ")",
                 micros.getValueAtPercentile(99) * 1.0);
     }
 
@@ -216,12 +219,15 @@ final class ManyApplications {
     }
 
     private int changes(int perSecond, Runnable change) {
-        int count = seconds * perSecond;
-        long next = System.nanoTime();
+        return steps(seconds * perSecond, perSecond, step -> change.run());
+    }
+
+    /** Runs the steps at a fixed rate, and returns their number. */
+    private static int steps(int count, int perSecond, IntConsumer step) {
+        FixedRate rate = new FixedRate(TimeUnit.SECONDS.toNanos(1) / perSecond);
         for (int i = 0; i < count; i++) {
-            change.run();
-            next += TimeUnit.SECONDS.toNanos(1) / perSecond;
-            LockSupport.parkNanos(Math.max(0, next - System.nanoTime()));
+            step.accept(i);
+            rate.await();
         }
         return count;
     }
@@ -273,17 +279,13 @@ final class ManyApplications {
     /** Replaces all instances of the large application, a few at a time. */
     private int rollingRestart() {
         int size = giant.size();
-        int steps = seconds * STEPS_PER_SECOND;
-        long next = System.nanoTime();
-        for (int step = 0; step < steps; step++) {
-            for (int i = step * size / steps; i < (step + 1) * size / steps; i++) {
+        int count = seconds * STEPS_PER_SECOND;
+        return steps(count, STEPS_PER_SECOND, step -> {
+            for (int i = step * size / count; i < (step + 1) * size / count; i++) {
                 giant.replace(i);
             }
             giant.publish();
-            next += TimeUnit.SECONDS.toNanos(1) / STEPS_PER_SECOND;
-            LockSupport.parkNanos(Math.max(0, next - System.nanoTime()));
-        }
-        return steps;
+        });
     }
 
     /** Removes all but one of the large application's instances within ten seconds. Adds them back within a minute. */
@@ -291,44 +293,32 @@ final class ManyApplications {
         Deque<Instance> left = new ArrayDeque<>();
         int size = giant.size() - 1;
         int leaving = LEAVE_SECONDS * STEPS_PER_SECOND;
-        int steps = leaving + RETURN_SECONDS * STEPS_PER_SECOND;
-        long next = System.nanoTime();
-        for (int step = 0; step < steps; step++) {
-            int returned = step - leaving;
-            int count = returned < 0
-                    ? (step + 1) * size / leaving - step * size / leaving
-                    : (returned + 1) * size / (steps - leaving) - returned * size / (steps - leaving);
-            for (int i = 0; i < count; i++) {
-                if (returned < 0) {
-                    left.push(giant.removeLast());
-                } else {
-                    giant.add(left.pop());
-                }
-            }
-            giant.publish();
-            next += TimeUnit.SECONDS.toNanos(1) / STEPS_PER_SECOND;
-            LockSupport.parkNanos(Math.max(0, next - System.nanoTime()));
-        }
-        return steps;
+        int returning = RETURN_SECONDS * STEPS_PER_SECOND;
+        return steps(leaving, STEPS_PER_SECOND, step -> {
+                    for (int i = step * size / leaving; i < (step + 1) * size / leaving; i++) {
+                        left.push(giant.removeLast());
+                    }
+                    giant.publish();
+                })
+                + steps(returning, STEPS_PER_SECOND, step -> {
+                    for (int i = step * size / returning; i < (step + 1) * size / returning; i++) {
+                        giant.add(left.pop());
+                    }
+                    giant.publish();
+                });
     }
 
     private void call(Random chosen) {
-        long next = System.nanoTime();
-        for (int number = 0; !ended; number++) {
-            long intended = next;
+        FixedRate rate = new FixedRate(TimeUnit.SECONDS.toNanos(1) / CALLS_PER_SECOND);
+        while (!ended) {
+            long intended = rate.await();
             try {
-                services.get(chosen.nextInt(services.size())).read(number).join();
+                services.get(chosen.nextInt(services.size())).read(0).join();
                 micros.recordValue(Math.max(1, (long) ((System.nanoTime() - intended) / NANOS_PER_MICRO)));
             } catch (RuntimeException e) {
-                countFailure();
+                failures.add(e);
             }
-            next += TimeUnit.SECONDS.toNanos(1) / CALLS_PER_SECOND;
-            LockSupport.parkNanos(Math.max(0, next - System.nanoTime()));
         }
-    }
-
-    private synchronized void countFailure() {
-        failed++;
     }
 
     /** Returns the threads that take over changed lists: this thread, and the client's cluster thread. */
@@ -348,16 +338,6 @@ final class ManyApplications {
 
     private long allocatedBytes(long[] ids) {
         return Arrays.stream(ids).map(threads::getThreadAllocatedBytes).sum();
-    }
-
-    private static long usedBytes() {
-        Runtime runtime = Runtime.getRuntime();
-        long least = Long.MAX_VALUE;
-        for (int i = 0; i < 5; i++) {
-            System.gc();
-            least = Math.min(least, runtime.totalMemory() - runtime.freeMemory());
-        }
-        return least;
     }
 
     private static void print(String format, Object... values) {

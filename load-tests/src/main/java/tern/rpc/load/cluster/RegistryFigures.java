@@ -132,7 +132,8 @@ final class RegistryFigures {
         return new String(name.toCharArray());
     }
 
-    private static long used() {
+    /** Returns the heap in use after collections. */
+    static long used() {
         Runtime runtime = Runtime.getRuntime();
         long least = Long.MAX_VALUE;
         for (int i = 0; i < 5; i++) {

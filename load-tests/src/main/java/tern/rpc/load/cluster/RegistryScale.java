@@ -174,7 +174,7 @@ final class RegistryScale {
             consumer.takeLists();
             long processorBefore = consumer.figures().processorNanos();
             long changes = CHURN_SECONDS * CHANGES_PER_SECOND;
-            Pace pace = new Pace(TimeUnit.SECONDS.toNanos(1) / CHANGES_PER_SECOND);
+            FixedRate pace = new FixedRate(TimeUnit.SECONDS.toNanos(1) / CHANGES_PER_SECOND);
             for (int i = 0; i < changes; i++) {
                 pace.await();
                 if (i % 2 == 0) {
@@ -242,7 +242,7 @@ final class RegistryScale {
      */
     private void inSteps(int seconds, Step step) throws Exception {
         int steps = seconds * 10;
-        Pace pace = new Pace(TimeUnit.SECONDS.toNanos(seconds) / steps);
+        FixedRate pace = new FixedRate(TimeUnit.SECONDS.toNanos(seconds) / steps);
         for (int i = 0; i < steps; i++) {
             pace.await();
             step.run(1 + i * (instances - 1) / steps, 1 + (i + 1) * (instances - 1) / steps);
@@ -278,25 +278,6 @@ final class RegistryScale {
 
     private static void print(String format, Object... values) {
         System.out.printf(Locale.ROOT, format + "%n", values);
-    }
-
-    /** Starts tasks at a fixed rate. A late task does not delay later tasks. */
-    private static final class Pace {
-
-        private final long periodNanos;
-        private long next = System.nanoTime();
-
-        Pace(long periodNanos) {
-            this.periodNanos = periodNanos;
-        }
-
-        void await() throws InterruptedException {
-            next += periodNanos;
-            long left = next - System.nanoTime();
-            if (left > 0) {
-                TimeUnit.NANOSECONDS.sleep(left);
-            }
-        }
     }
 
     /** The server of all instances, which publishes the first of them. */

@@ -97,7 +97,7 @@ class VectorsTest {
     }
 
     /**
-     * Returns the recorded bytes, in which the recorded class name is replaced by that of this test's {@code Point}.
+     * Returns the recorded bytes, with the class name of this test's {@code Point} in place of the recorded one.
      * For classes whose fields depend on the JDK, returns only the bytes up to the class name.
      */
     private static String recorded(String hex) {

@@ -10,9 +10,9 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
+import tern.rpc.SeldomWarning;
 import tern.rpc.StatusCode;
 import tern.rpc.limit.Refusal;
-import tern.rpc.limit.SeldomWarning;
 import tern.rpc.netty.ServerConnection;
 
 /**

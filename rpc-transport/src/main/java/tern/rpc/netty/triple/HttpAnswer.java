@@ -6,12 +6,12 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import tern.rpc.LimitedWarning;
 import tern.rpc.Metadata;
 import tern.rpc.NanoClock;
 import tern.rpc.Response;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
+import tern.rpc.SeldomWarning;
 import tern.rpc.StatusCode;
 import tern.rpc.Thrown;
 import tern.rpc.netty.ServerConnection;
@@ -29,7 +29,7 @@ final class HttpAnswer {
     private static final Logger LOG = LoggerFactory.getLogger(HttpAnswer.class);
 
     /** Limits the lines about metadata, because a method may take its metadata from the request. */
-    static final LimitedWarning UNSENT_METADATA = new LimitedWarning(LOG, NanoClock.SYSTEM);
+    static final SeldomWarning UNSENT_METADATA = new SeldomWarning(LOG, NanoClock.SYSTEM);
 
     private enum State {
         NOTHING_SENT,

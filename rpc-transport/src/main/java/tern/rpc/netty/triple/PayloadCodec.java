@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.NanoClock;
-import tern.rpc.limit.SeldomWarning;
+import tern.rpc.SeldomWarning;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.protobuf.ProtobufCodec;

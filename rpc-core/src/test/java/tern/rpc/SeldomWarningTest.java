@@ -1,4 +1,4 @@
-package tern.rpc.limit;
+package tern.rpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -59,5 +59,23 @@ class SeldomWarningTest {
         assertThat(made.get()).isEqualTo(1);
         assertThat(log.list).hasSize(1);
         assertThat(log.list.get(0).getThrowableProxy().getMessage()).isEqualTo("cause");
+    }
+
+    @Test
+    void fewWarningsAboutCallsAreAllLoggedAndManyAreCounted() {
+        SeldomWarning calls = new SeldomWarning(logger, now::get);
+        for (int second = 0; second < 3; second++) {
+            for (int i = 0; i < 100; i++) {
+                String line = second + "/" + i;
+                assertThat(calls.warn(() -> line)).isEqualTo(i < SeldomWarning.CALLS_PER_SECOND);
+            }
+            now.addAndGet(Duration.ofSeconds(1).toNanos());
+        }
+
+        assertThat(log.list).hasSize(3 * SeldomWarning.CALLS_PER_SECOND);
+        assertThat(log.list.get(19).getFormattedMessage()).isEqualTo("0/19");
+        assertThat(log.list.get(20).getFormattedMessage())
+                .isEqualTo("1/0 (80 more of the kind since the last warning)");
+        assertThat(log.list.get(21).getFormattedMessage()).isEqualTo("1/1");
     }
 }

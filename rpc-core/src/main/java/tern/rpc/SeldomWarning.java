@@ -1,0 +1,91 @@
+package tern.rpc;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+
+/**
+ * Logs a repeated warning at a limited rate. The next logged line contains the number of warnings suppressed before it.
+ * A suppressed warning costs at most two atomic operations. Thread-safe.
+ */
+public final class SeldomWarning {
+
+    /** The maximum number of lines per second about single calls (docs/limits.md). */
+    public static final int CALLS_PER_SECOND = 20;
+
+    private final Logger log;
+    private final NanoClock clock;
+    private final int lines;
+    private final long periodNanos;
+    private final AtomicLong began; // the time at which the current period began
+    private final AtomicInteger written; // lines of the current period
+    private final AtomicInteger heldBack = new AtomicInteger();
+
+    /**
+     * Creates a warning that is logged once in a period.
+     *
+     * @param pause the minimum time between two lines
+     */
+    public SeldomWarning(Logger log, NanoClock clock, Duration pause) {
+        this(log, clock, 1, pause);
+    }
+
+    /**
+     * Creates a warning about single calls. A few of them are all logged, because each has its own text, such as an id
+     * that the caller has received.
+     */
+    public SeldomWarning(Logger log, NanoClock clock) {
+        this(log, clock, CALLS_PER_SECOND, Duration.ofSeconds(1));
+    }
+
+    private SeldomWarning(Logger log, NanoClock clock, int lines, Duration period) {
+        this.log = log;
+        this.clock = clock;
+        this.lines = lines;
+        this.periodNanos = period.toNanos();
+        this.began = new AtomicLong(clock.nanoTime() - periodNanos); // the first warning begins a period
+        this.written = new AtomicInteger(lines);
+    }
+
+    public boolean warn(String message) {
+        return warn(() -> message);
+    }
+
+    /**
+     * @param message supplies the message; called only if the line is written
+     * @return whether the line was written
+     */
+    public boolean warn(Supplier<String> message) {
+        return warn(message, null);
+    }
+
+    /**
+     * @param message supplies the message; called only if the line is written
+     * @param cause the exception to log with its stack trace; may be null
+     * @return whether the line was written
+     */
+    public boolean warn(Supplier<String> message, @Nullable Throwable cause) {
+        long now = clock.nanoTime();
+        long period = began.get();
+        if (now - period >= periodNanos && began.compareAndSet(period, now)) {
+            written.set(0);
+        }
+        // the first comparison keeps the counter from overflowing
+        if (written.get() >= lines || written.incrementAndGet() > lines) {
+            heldBack.incrementAndGet();
+            return false;
+        }
+        int more = heldBack.getAndSet(0);
+        String told =
+                more == 0 ? message.get() : message.get() + " (" + more + " more of the kind since the last warning)";
+        if (cause == null) {
+            log.warn(told);
+        } else {
+            Thrown.log(cause, shown -> log.warn(told, shown));
+        }
+        return true;
+    }
+}

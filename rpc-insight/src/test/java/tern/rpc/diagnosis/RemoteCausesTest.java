@@ -1,0 +1,100 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static tern.rpc.diagnosis.Shop.USUAL;
+import static tern.rpc.diagnosis.Shop.first;
+
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import tern.rpc.Phase;
+import tern.rpc.RpcException;
+import tern.rpc.StatusCode;
+
+/** Tests causes in other services and in the network. */
+class RemoteCausesTest {
+
+    private final Shop shop = new Shop();
+
+    @Test
+    void providerThatTakesLongIsNamed() {
+        Diagnosis miss = shop.healthy(USUAL).miss(call -> call.own(2).in(Phase.RPC, "StockService.reserve", 148));
+
+        assertThat(first(miss).kind()).isEqualTo("PEER");
+        assertThat(first(miss).name()).isEqualTo("StockService.reserve");
+        assertThat(miss.text()).contains("MISS since").contains("PEER: StockService.reserve");
+    }
+
+    private static Consumer<Shop.Steps> providers(String first, String second, double millis) {
+        return call -> call.own(2).in(Phase.RPC, first, millis).in(Phase.RPC, second, millis + 5);
+    }
+
+    @Test
+    void serviceWhoseProvidersAreSlowTogetherIsASlowPeer() {
+        String one = "StockService.find at stock-1:20880";
+        String other = "StockService.find at stock-2:20880";
+        Diagnosis miss = shop.healthy(providers(one, other, 3)).miss(providers(one, other, 70));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("PEER: StockService");
+        assertThat(first(miss).change().text()).contains("the diagnosis of the providers of StockService");
+    }
+
+    @Test
+    void providersOfSeveralServicesThatAreSlowTogetherShowASlowNetwork() {
+        String one = "StockService.find at stock-1:20880";
+        String other = "RateService.find at rates-1:20880";
+        Diagnosis miss = shop.healthy(providers(one, other, 3)).miss(providers(one, other, 70));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW NETWORK: every provider");
+    }
+
+    @Test
+    void failureOfAnotherServiceIsThePeers() {
+        shop.healthy(USUAL);
+        for (int i = 0; i < 6; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 100; call++) {
+                    shop.call(
+                            Shop.PLACE,
+                            0,
+                            new RpcException(StatusCode.UNAVAILABLE, "no provider"),
+                            steps -> steps.in(Phase.RPC, "StockService.reserve", 1));
+                }
+            });
+        }
+
+        assertThat(first(shop.diagnosis()).kind()).isEqualTo("PEER FAILS");
+    }
+
+    @Test
+    void networkIsNotTheCauseOfTwoSlowPeersWhileAnotherPeerIsQuick() {
+        Consumer<Shop.Steps> label = call -> call.own(1).in(Phase.HTTP, "GET printer:80/print", 2);
+        shop.healthy(USUAL);
+        for (int i = 0; i < 90; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 20; call++) {
+                    shop.call(
+                            Shop.PLACE,
+                            0,
+                            steps -> steps.in(Phase.HTTP, "GET carrier:80/levels", 2)
+                                    .in(Phase.HTTP, "GET rates:80/rates", 2));
+                    shop.call("LabelService.label", 0, label);
+                }
+            });
+        }
+        for (int i = 0; i < 6; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 20; call++) {
+                    shop.call(
+                            Shop.PLACE,
+                            0,
+                            steps -> steps.in(Phase.HTTP, "GET carrier:80/levels", 150)
+                                    .in(Phase.HTTP, "GET rates:80/rates", 170));
+                    shop.call("LabelService.label", 0, label);
+                }
+            });
+        }
+
+        assertThat(first(shop.diagnosis()).name()).isEqualTo("GET rates:80/rates");
+        assertThat(shop.diagnosis().causes()).noneMatch(cause -> cause.kind().equals("SLOW NETWORK"));
+    }
+}
