@@ -14,6 +14,7 @@ import com.tngtech.archunit.core.domain.JavaPackage;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
+import io.netty.buffer.ByteBuf;
 import java.net.URISyntaxException;
 import java.net.URL;
 import java.nio.file.Path;
@@ -105,6 +106,16 @@ class ArchitectureTest {
                 .that()
                 .haveSimpleNameEndingWith("Handler")
                 .should(dependOnClassesThat(simpleName("HttpDispatcher"))));
+    }
+
+    /** {@link ByteBuf#copy()} returns a buffer whose maximum capacity depends on the allocator. */
+    @Test
+    void copiesOfBuffersCanGrow() {
+        check(noClasses()
+                .should()
+                .callMethod(ByteBuf.class, "copy")
+                .orShould()
+                .callMethod(ByteBuf.class, "copy", int.class, int.class));
     }
 
     @Test

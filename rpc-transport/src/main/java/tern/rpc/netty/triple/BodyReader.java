@@ -11,6 +11,17 @@ interface BodyReader {
     int SMALL_BYTES = 4 << 10;
 
     /**
+     * Returns a copy of the readable bytes, to which any number of bytes can be appended. {@link ByteBuf#copy()} may
+     * return a buffer with a maximum capacity of only 128 KiB, depending on the allocator.
+     *
+     * @param bytes keeps its indices and its owner
+     */
+    static ByteBuf copy(ByteBuf bytes) {
+        int length = bytes.readableBytes();
+        return bytes.alloc().buffer(length).writeBytes(bytes, bytes.readerIndex(), length);
+    }
+
+    /**
      * A message of a request body.
      *
      * @param payload the payload, which the receiver of the frame must release

@@ -439,7 +439,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         Frame request = takeRequest();
         Frame kept;
         try {
-            kept = new Frame(request.payload().copy(), request.flags());
+            kept = new Frame(BodyReader.copy(request.payload()), request.flags());
         } catch (Throwable e) {
             body.drop(request);
             throw e;

@@ -133,7 +133,7 @@ final class MessageDeframer {
     /** Drops the delivered bytes. A few remaining bytes are copied, so that they do not keep a large buffer allocated. */
     private void shrink(ByteBuf rest) {
         if (rest.readableBytes() < rest.capacity() / 4) {
-            waiting = rest.copy();
+            waiting = BodyReader.copy(rest);
             rest.release();
         } else {
             rest.discardReadBytes();

@@ -331,7 +331,7 @@ final class RequestBody {
         reader.compact();
         Frame waiting = isServed() ? null : single;
         if (waiting != null && InboundAccount.counted(waiting.payload().readableBytes()) == 0) {
-            single = new Frame(waiting.payload().copy(), waiting.flags());
+            single = new Frame(BodyReader.copy(waiting.payload()), waiting.flags());
             waiting.payload().release();
         }
         account();

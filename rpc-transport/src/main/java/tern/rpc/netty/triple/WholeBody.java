@@ -92,7 +92,7 @@ final class WholeBody implements BodyReader {
         ByteBuf bytes = whole;
         if (bytes != null && !joined) {
             joined = true;
-            whole = bytes.copy();
+            whole = BodyReader.copy(bytes);
             bytes.release();
         }
     }

@@ -3,6 +3,7 @@ package tern.rpc.netty.triple;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.netty.buffer.AdaptiveByteBufAllocator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
@@ -179,6 +180,24 @@ class MessageDeframerTest {
         deframer.request(20);
         assertThat(got).hasSize(10_000);
         assertThat(heap.metric().usedHeapMemory()).isZero();
+    }
+
+    @Test
+    void anyNumberOfBytesCanFollowFewRemainingBytes() {
+        ByteBuf data = new AdaptiveByteBufAllocator(true).buffer();
+        for (int i = 0; i < 1_000; i++) {
+            data.writeBytes(frame(0, random(50)));
+        }
+        deframer.add(data.slice());
+
+        deframer.request(990); // copies the 10 remaining messages
+        for (int i = 0; i < 10; i++) {
+            deframer.add(data.slice());
+        }
+        deframer.request(Integer.MAX_VALUE);
+
+        assertThat(got).hasSize(11_000).allSatisfy(message -> assertThat(message).isEqualTo(random(50)));
+        data.release();
     }
 
     @Test
