@@ -8,8 +8,8 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * Limits the threads that work on large messages at the same time. Two threads per processor may encode or decompress
- * large messages. An encoded message exists in memory up to three times, so 200 workers with answers of 8 MiB would
+ * Limits the threads that work on large messages at the same time. Two threads per processor may encode, and two may
+ * decompress large messages. An encoded message exists in memory up to three times, so 200 workers with answers of 8 MiB would
  * need almost 5 GB and would be no faster than four workers. A request is decoded only when its objects fit into a
  * quarter of the heap together with the objects of the other requests that are being decoded or run. A call fails if
  * its thread waits for more than three seconds. Thread-safe.
@@ -23,7 +23,6 @@ public final class LargeMessages {
     private static final long PATIENCE_MILLIS = 3_000;
     private static final int PLACES =
             THREADS_PER_PROCESSOR * Runtime.getRuntime().availableProcessors();
-    private static final Semaphore TURNS = new Semaphore(PLACES);
 
     /**
      * For every {@value} bytes of the heap, one thread may wait to write a message. A message has up to 8 MiB by
@@ -34,7 +33,7 @@ public final class LargeMessages {
     private static final int MIN_WRITERS = 8;
 
     /**
-     * The maximum number of threads that wait to write a message. Each of them holds the object that it writes, such as
+     * The maximum number of threads that wait to write a message, and of those that wait to unpack one. Each writer holds the object that it writes, such as
      * a result. Further calls fail immediately, so that their objects can be released.
      */
     private static final int MAX_WRITERS = maxWriters(Runtime.getRuntime().maxMemory());
@@ -60,8 +59,8 @@ public final class LargeMessages {
     private static final int WAITING_PER_PROCESSOR = 50;
 
     /**
-     * The maximum number of waiting threads. Further requests fail immediately, so waiting requests cannot occupy all
-     * workers.
+     * The maximum number of threads that wait to read a request. Further requests fail immediately, so waiting requests
+     * cannot occupy all workers.
      */
     private static final int MAX_WAITING =
             WAITING_PER_PROCESSOR * Runtime.getRuntime().availableProcessors();
@@ -70,24 +69,78 @@ public final class LargeMessages {
     private static final int OBJECT_KIB =
             (int) Math.max(1, Math.min(Integer.MAX_VALUE, (Runtime.getRuntime().maxMemory() >> 10) / HEAP_SHARE));
 
-    private static final ObjectMemory OBJECTS = new ObjectMemory();
+    private static final ObjectMemory OBJECTS = new ObjectMemory(OBJECT_KIB, MAX_WAITING);
 
     private LargeMessages() {}
 
-    /**
-     * The permits, one per KiB. The semaphore is fair, because small requests could otherwise keep a large one waiting.
-     */
-    private static final class ObjectMemory extends Semaphore {
+    /** A kind of work that only a few threads may do at the same time. */
+    static final class Work {
 
-        private static final long serialVersionUID = 1L;
+        static final Work WRITE = new Work("written", "write");
+        static final Work UNPACK = new Work("unpacked", "unpack");
 
-        ObjectMemory() {
-            super(OBJECT_KIB, true);
+        private final Semaphore turns = new Semaphore(PLACES);
+        private final String done;
+        private final String verb;
+
+        private Work(String done, String verb) {
+            this.done = done;
+            this.verb = verb;
         }
 
-        /** Takes permits without waiting. The number of available permits may become negative. */
-        void take(int permits) {
-            reducePermits(permits);
+        /**
+         * Takes a permit.
+         *
+         * @throws RpcException RESOURCE_EXHAUSTED if too many threads are waiting, or if no permit becomes available
+         *     within three seconds
+         */
+        void enter(@Nullable MessageKind kind) {
+            enter(kind, MAX_WRITERS);
+        }
+
+        void enter(@Nullable MessageKind kind, int maxWaiting) {
+            if (turns.availablePermits() == 0 && turns.getQueueLength() >= maxWaiting) {
+                throw refusal(
+                        kind,
+                        maxWaiting + " threads already wait to " + verb + " messages of that size (one for each "
+                                + (HEAP_OF_A_WRITER >> 20) + " MiB of the heap)");
+            }
+            if (!acquire()) {
+                throw refusal(
+                        kind,
+                        PLACES + " threads are busy with others of that size, and none was done within "
+                                + PATIENCE_MILLIS + " ms");
+            }
+        }
+
+        private boolean acquire() {
+            try {
+                return turns.tryAcquire(PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return false;
+            }
+        }
+
+        private RpcException refusal(@Nullable MessageKind kind, String reason) {
+            return RpcException.refusal(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "a message of more than " + LARGE_BYTES + " bytes was not " + done + ": " + reason,
+                    kind == MessageKind.RESPONSE ? Executed.YES : Executed.NO);
+        }
+
+        void leave() {
+            turns.release();
+        }
+
+        /** Returns the number of available permits, for tests. */
+        int free() {
+            return turns.availablePermits();
+        }
+
+        /** Returns the number of threads that wait for a permit, for tests. */
+        int waiting() {
+            return turns.getQueueLength();
         }
     }
 
@@ -95,23 +148,34 @@ public final class LargeMessages {
      * Waits until the objects of a request fit into memory. Must not be called on an event loop.
      *
      * @param bytes the size of the uncompressed request
+     * @param tenant identifies the caller; memory is shared between tenants
      * @return the permits, which the caller must pass to {@link #release} when the request has been decoded
      * @throws RpcException RESOURCE_EXHAUSTED if the permits do not become available within three seconds, or if too
      *     many other requests are waiting
      */
-    public static int startReading(int bytes) {
-        if (!isChecked(bytes)) {
-            return 0;
-        }
-        int kib = (int) Math.min(OBJECT_KIB, ((long) bytes * OBJECTS_FACTOR) >> 10);
-        boolean isFull = OBJECTS.availablePermits() < kib && OBJECTS.getQueueLength() >= MAX_WAITING;
-        if (isFull || !acquire(OBJECTS, kib)) {
+    public static int startReading(int bytes, Object tenant) {
+        return isChecked(bytes) ? acquire(bytes, ((long) bytes * OBJECTS_FACTOR) >> 10, tenant) : 0;
+    }
+
+    /**
+     * Waits until a copy of a request fits into memory. Used for requests whose arguments are skipped, so that no
+     * objects are created. The parameters, result and errors are those of {@link #startReading}.
+     */
+    public static int startSkipping(int bytes, Object tenant) {
+        return isChecked(bytes) ? acquire(bytes, bytes >> 10, tenant) : 0;
+    }
+
+    private static int acquire(int bytes, long neededKib, Object tenant) {
+        int kib = (int) Math.min(OBJECT_KIB, neededKib);
+        ObjectMemory.Result result = OBJECTS.acquire(tenant, kib, TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS));
+        if (result != ObjectMemory.Result.ACQUIRED) {
             throw RpcException.refusal(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "a request of " + bytes + " bytes was not decoded: the objects of all requests may take "
                             + (OBJECT_KIB >> 10) + " MiB (a quarter of the heap), "
-                            + (isFull
-                                    ? MAX_WAITING + " other requests wait for this memory"
+                            + (result == ObjectMemory.Result.CROWDED
+                                    ? OBJECTS.waiting() + " other requests wait for this memory (at most " + MAX_WAITING
+                                            + ", shared between callers)"
                                     : "and other requests did not end within " + PATIENCE_MILLIS + " ms"),
                     Executed.NO);
         }
@@ -146,7 +210,7 @@ public final class LargeMessages {
 
     /** Returns the memory in KiB that is left for the objects of requests, for tests. */
     static int objectKib() {
-        return OBJECTS.availablePermits();
+        return OBJECTS.available();
     }
 
     /**
@@ -164,60 +228,8 @@ public final class LargeMessages {
         }
     }
 
-    private static boolean acquire(Semaphore permits, int count) {
-        try {
-            return permits.tryAcquire(count, PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
-        }
-    }
-
-    /** Returns the number of threads that wait to write or decompress a message, for tests. */
-    static int waitingWriters() {
-        return TURNS.getQueueLength();
-    }
-
     /** @param heap the maximum size of the heap */
     static int maxWriters(long heap) {
         return (int) Math.max(MIN_WRITERS, Math.min(Integer.MAX_VALUE, heap / HEAP_OF_A_WRITER));
-    }
-
-    /** Returns the number of available permits, for tests. */
-    static int free() {
-        return TURNS.availablePermits();
-    }
-
-    /**
-     * Takes a permit.
-     *
-     * @throws RpcException RESOURCE_EXHAUSTED if too many threads are waiting, or if no permit becomes available within
-     *     three seconds
-     */
-    static void enter(@Nullable MessageKind kind) {
-        enter(kind, MAX_WRITERS);
-    }
-
-    static void enter(@Nullable MessageKind kind, int maxWaiting) {
-        if (TURNS.availablePermits() == 0 && TURNS.getQueueLength() >= maxWaiting) {
-            throw RpcException.refusal(
-                    StatusCode.RESOURCE_EXHAUSTED,
-                    "a message of more than " + LARGE_BYTES + " bytes was not written or unpacked: " + maxWaiting
-                            + " threads already wait to write messages of that size (one for each "
-                            + (HEAP_OF_A_WRITER >> 20) + " MiB of the heap)",
-                    kind == MessageKind.RESPONSE ? Executed.YES : Executed.NO);
-        }
-        if (!acquire(TURNS, 1)) {
-            throw RpcException.refusal(
-                    StatusCode.RESOURCE_EXHAUSTED,
-                    "a message of more than " + LARGE_BYTES + " bytes was not written or unpacked: " + PLACES
-                            + " threads are busy with others of that size, and none was done within " + PATIENCE_MILLIS
-                            + " ms",
-                    kind == MessageKind.RESPONSE ? Executed.YES : Executed.NO);
-        }
-    }
-
-    static void leave() {
-        TURNS.release();
     }
 }

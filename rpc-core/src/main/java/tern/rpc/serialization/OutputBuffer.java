@@ -3,6 +3,7 @@ package tern.rpc.serialization;
 import java.io.OutputStream;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.serialization.LargeMessages.Work;
 
 /**
  * A growing byte array for writers. Its size is limited, because a message that is too large could not be sent. Not
@@ -17,8 +18,8 @@ public final class OutputBuffer {
     private int limit = Integer.MAX_VALUE;
     private int prefixBytes;
     private @Nullable MessageKind kind;
-    private boolean inTurns;
-    private boolean hasTurn;
+    private @Nullable Work inTurns; // null if arrays of any size are created without a permit
+    private @Nullable Work turn; // the work for which the buffer has a permit
 
     /**
      * The position up to which bytes can be claimed without a further check: the smaller of the array's length and the
@@ -54,7 +55,22 @@ public final class OutputBuffer {
      * caller must call {@link #release} in a {@code finally} block.
      */
     public void takeTurns() {
-        inTurns = true;
+        inTurns = Work.WRITE;
+    }
+
+    /** Like {@link #takeTurns}, for a message that is decompressed. Decompression has permits of its own. */
+    public void takeTurnsToUnpack() {
+        inTurns = Work.UNPACK;
+    }
+
+    /** Returns the permit, and keeps the content. */
+    public void endTurn() {
+        inTurns = null;
+        Work held = turn;
+        if (held != null) {
+            turn = null;
+            held.leave();
+        }
     }
 
     private void empty(int most, int prefix, @Nullable MessageKind sort) {
@@ -132,11 +148,7 @@ public final class OutputBuffer {
             position = 0;
             bound = 0;
         }
-        inTurns = false;
-        if (hasTurn) {
-            hasTurn = false;
-            LargeMessages.leave();
-        }
+        endTurn();
     }
 
     public byte[] toByteArray() {
@@ -163,9 +175,10 @@ public final class OutputBuffer {
             throw new MessageTooLargeException(limit - prefixBytes, (needed & 0xFFFF_FFFFL) - prefixBytes, kind);
         }
         int larger = (int) Math.min(Math.max(needed, array.length * 2L), Integer.MAX_VALUE - 8);
-        if (larger > LargeMessages.LARGE_BYTES && inTurns && !hasTurn) {
-            LargeMessages.enter(kind);
-            hasTurn = true;
+        Work work = inTurns;
+        if (larger > LargeMessages.LARGE_BYTES && work != null && turn == null) {
+            work.enter(kind);
+            turn = work;
         }
         array = Arrays.copyOf(array, larger);
         bound = Math.min(array.length, limit);

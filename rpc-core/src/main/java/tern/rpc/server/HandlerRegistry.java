@@ -49,6 +49,7 @@ final class HandlerRegistry implements ServiceLookup {
     private final Set<String> critical = new HashSet<>();
     private final boolean genericCalls;
     private final MethodLimits limits;
+    private final String exported; // the keys of the exported services, for error messages
 
     HandlerRegistry(
             List<ServiceExport> exports,
@@ -100,6 +101,7 @@ final class HandlerRegistry implements ServiceLookup {
             known.all.add(new Export(export.key(), own, builtIn));
         }
         byInterface.values().forEach(known -> known.plain = plain(known));
+        exported = exported();
     }
 
     private static @Nullable ServiceKey plain(Exports exports) {
@@ -122,7 +124,7 @@ final class HandlerRegistry implements ServiceLookup {
         Exports exports = byInterface.get(interfaceName);
         if (exports == null) {
             throw unknown("service " + PeerText.name(interfaceName) + " is not exported here; exported services: "
-                    + allKeys());
+                    + exported);
         }
         return exports.service;
     }
@@ -141,7 +143,7 @@ final class HandlerRegistry implements ServiceLookup {
         Exports exports = byInterface.get(key.interfaceName());
         if (exports == null || export(exports, key) == null) {
             throw unknown("service " + PeerText.name(key.toString()) + " is not exported here; exported services: "
-                    + allKeys());
+                    + exported);
         }
     }
 
@@ -153,7 +155,7 @@ final class HandlerRegistry implements ServiceLookup {
             return plain;
         }
         throw unknown("service " + PeerText.name(interfaceName)
-                + " is not exported here without group and version; exported services: " + allKeys());
+                + " is not exported here without group and version; exported services: " + exported);
     }
 
     /** Returns the limiter shared by all methods with this name, or null if they have no limit. */
@@ -185,7 +187,7 @@ final class HandlerRegistry implements ServiceLookup {
             return handlers[call.method().index()];
         }
         throw unknown("service " + PeerText.name(call.service().toString())
-                + " is not exported here; exported services: " + allKeys());
+                + " is not exported here; exported services: " + exported);
     }
 
     private static @Nullable Export export(Exports exports, ServiceKey key) {
@@ -198,7 +200,7 @@ final class HandlerRegistry implements ServiceLookup {
         return null;
     }
 
-    private String allKeys() {
+    private String exported() {
         String keys = byInterface.values().stream()
                 .flatMap(exports -> exports.all.stream())
                 .map(export -> export.key().toString())

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Timeout;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.serialization.LargeMessages.Work;
 
 @Timeout(60)
 class LargeMessageWritersTest {
@@ -18,16 +19,16 @@ class LargeMessageWritersTest {
 
     @Test
     void threadBeyondTheLimitFailsAtOnce() throws InterruptedException {
-        int permits = LargeMessages.free();
+        int permits = Work.WRITE.free();
         for (int i = 0; i < permits; i++) {
-            LargeMessages.enter(MessageKind.RESPONSE, MAX_WAITING);
+            Work.WRITE.enter(MessageKind.RESPONSE, MAX_WAITING);
         }
         List<Thread> waiting = new ArrayList<>();
         for (int i = 0; i < MAX_WAITING; i++) {
             Thread thread = new Thread(() -> {
                 try {
-                    LargeMessages.enter(MessageKind.RESPONSE, MAX_WAITING);
-                    LargeMessages.leave();
+                    Work.WRITE.enter(MessageKind.RESPONSE, MAX_WAITING);
+                    Work.WRITE.leave();
                 } catch (RpcException interrupted) {
                     // the test ended before a permit became free
                 }
@@ -35,11 +36,11 @@ class LargeMessageWritersTest {
             thread.start();
             waiting.add(thread);
         }
-        while (LargeMessages.waitingWriters() < MAX_WAITING) {
+        while (Work.WRITE.waiting() < MAX_WAITING) {
             Thread.onSpinWait();
         }
 
-        assertThatThrownBy(() -> LargeMessages.enter(MessageKind.RESPONSE, MAX_WAITING))
+        assertThatThrownBy(() -> Work.WRITE.enter(MessageKind.RESPONSE, MAX_WAITING))
                 .isInstanceOfSatisfying(RpcException.class, refusal -> {
                     assertThat(refusal.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
                     assertThat(refusal.wasExecuted()).isEqualTo(Executed.YES);
@@ -51,10 +52,10 @@ class LargeMessageWritersTest {
             each.join();
         }
         for (int i = 0; i < permits; i++) {
-            LargeMessages.leave();
+            Work.WRITE.leave();
         }
-        assertThat(LargeMessages.waitingWriters()).isZero();
-        assertThat(LargeMessages.free()).isEqualTo(permits);
+        assertThat(Work.WRITE.waiting()).isZero();
+        assertThat(Work.WRITE.free()).isEqualTo(permits);
     }
 
     @Test

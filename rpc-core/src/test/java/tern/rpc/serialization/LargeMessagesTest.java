@@ -14,13 +14,13 @@ class LargeMessagesTest {
 
     @Test
     void smallRequestNeedsNoPermit() {
-        assertThat(LargeMessages.startReading(16 << 10)).isZero();
+        assertThat(LargeMessages.startReading(16 << 10, "a")).isZero();
         assertThat(LargeMessages.objectKib()).isEqualTo(free);
     }
 
     @Test
     void largeRequestTakesPermitsForItsObjectsUntilItIsDecoded() {
-        int permits = LargeMessages.startReading(1 << 20);
+        int permits = LargeMessages.startReading(1 << 20, "a");
 
         assertThat(LargeMessages.objectKib()).isEqualTo(free - 80 * 1024);
         LargeMessages.release(permits);
@@ -29,12 +29,12 @@ class LargeMessagesTest {
 
     @Test
     void requestThatIsLargerThanAllPermitsIsDecodedAlone() {
-        int all = LargeMessages.startReading(Integer.MAX_VALUE);
+        int all = LargeMessages.startReading(Integer.MAX_VALUE, "a");
 
         assertThat(all).isEqualTo(free);
         assertThat(LargeMessages.objectKib()).isZero();
         Thread.currentThread().interrupt(); // so that the next request does not wait
-        assertThatThrownBy(() -> LargeMessages.startReading(1 << 20))
+        assertThatThrownBy(() -> LargeMessages.startReading(1 << 20, "a"))
                 .isInstanceOfSatisfying(RpcException.class, refusal -> {
                     assertThat(refusal.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
                     assertThat(refusal.wasExecuted()).isEqualTo(Executed.NO);
@@ -44,6 +44,15 @@ class LargeMessagesTest {
                                 + (free >> 10));
         assertThat(Thread.interrupted()).isTrue();
         LargeMessages.release(all);
+        assertThat(LargeMessages.objectKib()).isEqualTo(free);
+    }
+
+    @Test
+    void skippedRequestTakesOnlyTheMemoryOfItsBytes() {
+        int permits = LargeMessages.startSkipping(1 << 20, "a");
+
+        assertThat(LargeMessages.objectKib()).isEqualTo(free - 1024);
+        LargeMessages.release(permits);
         assertThat(LargeMessages.objectKib()).isEqualTo(free);
     }
 
@@ -68,7 +77,7 @@ class LargeMessagesTest {
 
         assertThat(LargeMessages.objectKib()).isEqualTo(-1024);
         Thread.currentThread().interrupt(); // so that the next request does not wait
-        assertThatThrownBy(() -> LargeMessages.startReading(1 << 20)).hasMessageContaining("a quarter of the heap");
+        assertThatThrownBy(() -> LargeMessages.startReading(1 << 20, "a")).hasMessageContaining("a quarter of the heap");
         assertThat(Thread.interrupted()).isTrue();
         LargeMessages.release(first);
         LargeMessages.release(second);

@@ -5,19 +5,20 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import tern.rpc.serialization.LargeMessages.Work;
 
 class OutputBufferTest {
 
     private static final int LARGE_BYTES = (1 << 20) + 1;
     private static final int LIMIT_BYTES = 8 << 20;
 
-    private final int free = LargeMessages.free();
+    private final int free = Work.WRITE.free();
     private final OutputBuffer out = new OutputBuffer();
 
     @AfterEach
     void noTurnIsLost() {
         out.release();
-        assertThat(LargeMessages.free()).isEqualTo(free);
+        assertThat(Work.WRITE.free()).isEqualTo(free);
     }
 
     @Test
@@ -28,9 +29,9 @@ class OutputBufferTest {
         out.claim(LARGE_BYTES);
         out.claim(LARGE_BYTES);
 
-        assertThat(LargeMessages.free()).isEqualTo(free - 1);
+        assertThat(Work.WRITE.free()).isEqualTo(free - 1);
         out.release();
-        assertThat(LargeMessages.free()).isEqualTo(free);
+        assertThat(Work.WRITE.free()).isEqualTo(free);
         assertThat(out.array()).hasSizeLessThan(LARGE_BYTES);
     }
 
@@ -41,7 +42,7 @@ class OutputBufferTest {
 
         out.claim(LargeMessages.LARGE_BYTES / 2);
 
-        assertThat(LargeMessages.free()).isEqualTo(free);
+        assertThat(Work.WRITE.free()).isEqualTo(free);
     }
 
     @Test
@@ -50,7 +51,7 @@ class OutputBufferTest {
 
         out.claim(LARGE_BYTES);
 
-        assertThat(LargeMessages.free()).isEqualTo(free);
+        assertThat(Work.WRITE.free()).isEqualTo(free);
     }
 
     @Test
@@ -61,7 +62,22 @@ class OutputBufferTest {
 
         assertThatExceptionOfType(MessageTooLargeException.class).isThrownBy(() -> out.claim(LIMIT_BYTES));
 
-        assertThat(LargeMessages.free()).isEqualTo(free - 1);
+        assertThat(Work.WRITE.free()).isEqualTo(free - 1);
+    }
+
+    @Test
+    void turnCanEndBeforeTheContentIsReleased() {
+        int unpacking = Work.UNPACK.free();
+        out.reset(LIMIT_BYTES, 0, MessageKind.REQUEST);
+        out.takeTurnsToUnpack();
+        out.claim(LARGE_BYTES);
+        assertThat(Work.UNPACK.free()).isEqualTo(unpacking - 1);
+        assertThat(Work.WRITE.free()).isEqualTo(free);
+
+        out.endTurn();
+
+        assertThat(Work.UNPACK.free()).isEqualTo(unpacking);
+        assertThat(out.position()).isEqualTo(LARGE_BYTES);
     }
 
     @Test
@@ -72,6 +88,6 @@ class OutputBufferTest {
 
         out.reset(LIMIT_BYTES, 0, MessageKind.RESPONSE);
 
-        assertThat(LargeMessages.free()).isEqualTo(free);
+        assertThat(Work.WRITE.free()).isEqualTo(free);
     }
 }

@@ -7,6 +7,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.CallHead;
 import tern.rpc.Invocation;
 import tern.rpc.Metadata;
 import tern.rpc.NanoClock;
@@ -92,7 +93,11 @@ final class DubboServerCall extends NettyServerCall {
         }
         int permits = 0;
         try {
-            permits = LargeMessages.startReading(bytes.readableBytes());
+            int length = bytes.readableBytes();
+            if (LargeMessages.isChecked(length) && !admission.isOpen()) {
+                admitLarge(bytes, admission);
+            }
+            permits = LargeMessages.startReading(length, connection().network());
             Coder coder = protocol.coders().take();
             try {
                 return decode(bytes, coder, services, admission);
@@ -109,12 +114,27 @@ final class DubboServerCall extends NettyServerCall {
         }
     }
 
+    /**
+     * Authorizes the caller of a large request before memory is reserved for the objects of its arguments, because
+     * unauthorized callers could otherwise use up this memory.
+     */
+    private void admitLarge(ByteBuf bytes, Admission admission) {
+        int permits = LargeMessages.startSkipping(bytes.readableBytes(), connection().network());
+        try {
+            Coder coder = protocol.coders().take();
+            start(coder, bytes);
+            CallHead head = DubboRequestBody.readHead(coder.reader(), receivedNanos(), this);
+            protocol.coders().giveBack(coder);
+            admission.admit(head);
+        } finally {
+            LargeMessages.release(permits);
+        }
+    }
+
     private Invocation decode(ByteBuf bytes, Coder coder, ServiceLookup services, Admission admission) {
         int length = bytes.readableBytes();
-        byte[] array = coder.input(length);
-        bytes.readBytes(array, 0, length);
-        coder.reader().start(array, 0, length);
-        if (!admission.isOpen()) {
+        byte[] array = start(coder, bytes);
+        if (!LargeMessages.isChecked(length) && !admission.isOpen()) {
             // the request contains the token after the arguments; the arguments are skipped until the caller is
             // authorized
             admission.admit(DubboRequestBody.readHead(coder.reader(), receivedNanos(), this));
@@ -124,6 +144,15 @@ final class DubboServerCall extends NettyServerCall {
         takesAttachments = read.takesResponseAttachments();
         protocol.coders().giveBack(coder);
         return read.call();
+    }
+
+    /** Copies the bytes into the coder's array, and makes its reader start with them. */
+    private static byte[] start(Coder coder, ByteBuf bytes) {
+        int length = bytes.readableBytes();
+        byte[] array = coder.input(length);
+        bytes.getBytes(bytes.readerIndex(), array, 0, length);
+        coder.reader().start(array, 0, length);
+        return array;
     }
 
     /** Returns the undecoded body to the first caller of this method, and null to later callers. */

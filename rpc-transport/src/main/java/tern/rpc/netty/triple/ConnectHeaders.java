@@ -83,8 +83,7 @@ final class ConnectHeaders {
      * @param sentGzip whether the caller's request is compressed with gzip
      */
     static boolean acceptsGzip(Http2Headers head, AsciiString name, boolean sentGzip) {
-        List<CharSequence> accepted = head.getAll(name);
-        return accepted.isEmpty() ? sentGzip : ContentCoding.listsGzip(accepted);
+        return head.contains(name) ? ContentCoding.listsGzip(head, name) : sentGzip;
     }
 
     /** Returns the application metadata in the given headers. */

@@ -26,6 +26,9 @@ record ConnectQuery(
     static final String MESSAGE = "message";
     private static final String CURRENT = "v1";
 
+    /** The maximum number of parameters that are read. The protocol has five. */
+    private static final int MAX_PARAMETERS = 16;
+
     /**
      * Parses the query. Returns null if it is malformed, or does not contain both a message and the message's encoding.
      */
@@ -33,7 +36,8 @@ record ConnectQuery(
         Map<String, List<String>> query;
         try {
             // Percent escapes are decoded to bytes, because a message that is not in base64 may contain any byte.
-            query = new QueryStringDecoder(path.toString(), StandardCharsets.ISO_8859_1).parameters();
+            query = new QueryStringDecoder(path.toString(), StandardCharsets.ISO_8859_1, true, MAX_PARAMETERS)
+                    .parameters();
         } catch (IllegalArgumentException e) {
             return null;
         }

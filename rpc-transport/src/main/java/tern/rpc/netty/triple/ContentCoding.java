@@ -2,7 +2,7 @@ package tern.rpc.netty.triple;
 
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
-import java.util.List;
+import java.util.Iterator;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.PeerText;
@@ -45,17 +45,15 @@ final class ContentCoding {
     /** Returns whether the caller accepts gzip according to the request headers with this name. */
     static boolean listsGzip(Http2Headers head, AsciiString name) {
         CharSequence first = head.get(name);
-        return first != null && (GZIP.contentEquals(first) || listsGzip(head.getAll(name)));
+        return first != null && (GZIP.contentEquals(first) || listsGzip(head.valueIterator(name)));
     }
 
     /** Returns whether the accepted codings include gzip. Gzip with a weight of 0 is not accepted. */
-    static boolean listsGzip(List<CharSequence> accepted) {
-        for (CharSequence list : accepted) {
-            for (String coding : list.toString().split(",")) {
-                String[] parts = coding.split(";", 2);
-                if (parts[0].trim().equals(GZIP) && (parts.length == 1 || !isZero(parts[1].trim()))) {
-                    return true;
-                }
+    private static boolean listsGzip(Iterator<CharSequence> accepted) {
+        for (String coding : HeaderList.elements(accepted)) {
+            String[] parts = coding.split(";", 2);
+            if (parts[0].trim().equals(GZIP) && (parts.length == 1 || !isZero(parts[1].trim()))) {
+                return true;
             }
         }
         return false;

@@ -87,7 +87,8 @@ final class CorsGate {
         CharSequence wanted = request.get(REQUEST_HEADERS);
         if (!cors.headers().isEmpty()) {
             head.set(ALLOW_HEADERS, String.join(", ", new TreeSet<>(cors.headers())));
-        } else if (wanted != null && NAMES.matcher(wanted).matches()) {
+        } else if (wanted != null && wanted.length() <= HeaderList.MAX_CHARS
+                && NAMES.matcher(wanted).matches()) {
             head.set(ALLOW_HEADERS, wanted);
         }
         head.setLong(MAX_AGE, cors.maxAge().toSeconds());

@@ -48,22 +48,20 @@ enum JsonFormat {
         if (first != null && JSON.mediaType.contentEquals(first)) {
             return JSON;
         }
-        List<CharSequence> accept = request.getAll("accept");
-        for (CharSequence line : accept) {
-            for (String entry : line.toString().toLowerCase(Locale.ROOT).split(",")) {
-                String range = entry.split(";", 2)[0].trim();
-                if (range.equals("*/*")) {
-                    return suggested(method, suggestions);
-                }
-                for (JsonFormat format : ALL) {
-                    if (format.fits(method) && format.matches(range)) {
-                        return format;
-                    }
+        if (first == null) {
+            return suggested(method, suggestions);
+        }
+        List<String> accept = HeaderList.elements(request.valueIterator("accept"));
+        for (String element : accept) {
+            String range = element.split(";", 2)[0].trim().toLowerCase(Locale.ROOT);
+            if (range.equals("*/*")) {
+                return suggested(method, suggestions);
+            }
+            for (JsonFormat format : ALL) {
+                if (format.fits(method) && format.matches(range)) {
+                    return format;
                 }
             }
-        }
-        if (accept.isEmpty()) {
-            return suggested(method, suggestions);
         }
         throw new HttpRefusal(
                 HttpResponseStatus.UNSUPPORTED_MEDIA_TYPE,

@@ -166,7 +166,7 @@ public final class TripleCodecs {
      * @throws RpcException RESOURCE_EXHAUSTED if the message is too large; INVALID_ARGUMENT if it cannot be decoded
      */
     <T> T read(Frame frame, int limit, MessageKind kind, Reading<T> reading) {
-        return read(frame, limit, kind, null, reading);
+        return read(frame, limit, kind, null, null, reading);
     }
 
     /**
@@ -176,7 +176,7 @@ public final class TripleCodecs {
     <T> T readRequest(Frame frame, int limit, ServerConnection connection, Reading<T> reading) {
         UnpackedRequest unpacked = frame.isCompressed() ? new UnpackedRequest(connection) : null;
         try {
-            return read(frame, limit, MessageKind.REQUEST, unpacked, reading);
+            return read(frame, limit, MessageKind.REQUEST, connection, unpacked, reading);
         } finally {
             if (unpacked != null) {
                 unpacked.gone();
@@ -199,9 +199,14 @@ public final class TripleCodecs {
     }
 
     private <T> T read(
-            Frame frame, int limit, MessageKind kind, @Nullable UnpackedRequest unpacked, Reading<T> reading) {
+            Frame frame,
+            int limit,
+            MessageKind kind,
+            @Nullable ServerConnection connection,
+            @Nullable UnpackedRequest unpacked,
+            Reading<T> reading) {
         try {
-            return read(frame.payload(), frame.isCompressed(), limit, kind, unpacked, reading);
+            return read(frame.payload(), frame.isCompressed(), limit, kind, connection, unpacked, reading);
         } catch (SerializationException e) {
             throw new RpcException(
                     StatusCode.INVALID_ARGUMENT, "the message cannot be read: " + e.getMessage(), Executed.NO, e);
@@ -223,7 +228,7 @@ public final class TripleCodecs {
     @Nullable
     Object readAnswer(Frame frame, int limit, ValueReading reading) {
         @Nullable Object[] value = new Object[1];
-        read(frame.payload(), frame.isCompressed(), limit, MessageKind.RESPONSE, null, (bytes, length) -> {
+        read(frame.payload(), frame.isCompressed(), limit, MessageKind.RESPONSE, null, null, (bytes, length) -> {
             value[0] = reading.read(bytes, length);
             return value;
         });
@@ -235,6 +240,7 @@ public final class TripleCodecs {
             boolean compressed,
             int limit,
             MessageKind kind,
+            @Nullable ServerConnection connection,
             @Nullable UnpackedRequest unpacked,
             Reading<T> reading) {
         Coder coder = coders.take();
@@ -253,14 +259,15 @@ public final class TripleCodecs {
                 OutputBuffer inflated = coder.output();
                 inflated.reset(limit, 0, kind);
                 if (unpacked != null) {
-                    inflated.takeTurns();
+                    inflated.takeTurnsToUnpack();
                 }
                 gzip.decompress(bytes, 0, length, inflated, unpacked);
+                inflated.endTurn(); // a thread that waits for memory must not keep others from unpacking
                 bytes = inflated.array();
                 length = inflated.position();
             }
-            if (kind == MessageKind.REQUEST) {
-                permits = LargeMessages.startReading(length);
+            if (connection != null) {
+                permits = LargeMessages.startReading(length, connection.network());
             }
             T read = reading.read(bytes, length);
             reuse = true;

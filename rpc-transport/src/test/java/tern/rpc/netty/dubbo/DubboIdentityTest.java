@@ -19,6 +19,7 @@ import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.netty.peer.RawFrame;
 import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.netty.peer.ResourceLedger;
+import tern.rpc.serialization.LargeMessages;
 import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.hessian.HessianSerializer;
@@ -91,5 +92,32 @@ class DubboIdentityTest extends IdentityContractTest {
         }
 
         assertThat(GuardedService.Counted.MADE).hasValue(before);
+    }
+
+    @Test
+    void callerIsAuthorizedBeforeMemoryIsReservedForTheObjectsOfALargeRequest() {
+        serve(settings -> settings.token(Token.of("good-0123456789")));
+        ServiceDescriptor service = ServiceDescriptor.of(GuardedService.class);
+        OutputBuffer out = new OutputBuffer();
+        ObjectWriter writer = HessianSerializer.builder().build().newWriter();
+        writer.start(out);
+        DubboRequestBody.writeHead(
+                writer,
+                new ServiceKey(service.name(), "", ""),
+                service.overloads("take").get(0));
+        writer.writeObject(new byte[2 << 20]);
+        writer.writeObject(new ArrayList<>());
+        writer.startMap();
+        writer.endMap();
+        writer.finish();
+
+        int held = LargeMessages.hold(Runtime.getRuntime().maxMemory() / 4 - (16 << 20));
+        try (RawSocket socket = RawSocket.connect(endpoint().port())) {
+            socket.send(new RawFrame(RawFrame.TWO_WAY, 0, 7, out.toByteArray()));
+
+            assertThat(socket.read().text()).contains("rpc.server.token");
+        } finally {
+            LargeMessages.release(held);
+        }
     }
 }

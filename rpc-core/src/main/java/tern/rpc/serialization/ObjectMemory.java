@@ -1,0 +1,176 @@
+package tern.rpc.serialization;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Memory that tenants share. A request takes permits, one per KiB, and waits if too few are available. Tenants get
+ * permits in turn. A request that does not fit lets later requests pass, because a caller could otherwise stop all
+ * others with a request that needs all permits. Thread-safe.
+ */
+final class ObjectMemory {
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final int maxWaiting;
+
+    // the waiting requests of each tenant that has any; the tenant whose turn is next comes first
+    private final Map<Object, Deque<Waiting>> queues = new LinkedHashMap<>();
+
+    private int available;
+    private int waiting;
+
+    /**
+     * @param kib the number of permits
+     * @param maxWaiting the maximum number of waiting requests. A tenant may have at most as many waiting requests as
+     *     there are unused places
+     */
+    ObjectMemory(int kib, int maxWaiting) {
+        this.available = kib;
+        this.maxWaiting = maxWaiting;
+    }
+
+    /** The result of {@link #acquire}. */
+    enum Result {
+        ACQUIRED,
+        /** The permits did not become available in time, or the thread was interrupted. */
+        TIMED_OUT,
+        /** Too many requests are waiting. */
+        CROWDED
+    }
+
+    private static final class Waiting {
+
+        final int kib;
+        final Condition changed;
+        boolean granted;
+
+        Waiting(int kib, Condition changed) {
+            this.kib = kib;
+            this.changed = changed;
+        }
+    }
+
+    /**
+     * Takes permits, and waits for them if necessary.
+     *
+     * @param tenant identifies the caller
+     */
+    Result acquire(Object tenant, int kib, long timeoutNanos) {
+        lock.lock();
+        try {
+            if (kib <= available) {
+                available -= kib;
+                return Result.ACQUIRED;
+            }
+            Deque<Waiting> own = queues.get(tenant);
+            int waitingOfTenant = own == null ? 0 : own.size();
+            if (waitingOfTenant >= maxWaiting - waiting) {
+                return Result.CROWDED;
+            }
+            Waiting request = new Waiting(kib, lock.newCondition());
+            queues.computeIfAbsent(tenant, added -> new ArrayDeque<>()).add(request);
+            waiting++;
+            return await(tenant, request, timeoutNanos) ? Result.ACQUIRED : Result.TIMED_OUT;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean await(Object tenant, Waiting request, long timeoutNanos) {
+        long left = timeoutNanos;
+        try {
+            while (!request.granted && left > 0) {
+                left = request.changed.awaitNanos(left);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        if (!request.granted) {
+            Deque<Waiting> own = queues.get(tenant);
+            if (own != null && own.remove(request) && own.isEmpty()) {
+                queues.remove(tenant);
+            }
+            waiting--;
+        }
+        return request.granted;
+    }
+
+    /** Takes permits without waiting. The number of available permits may become negative. */
+    void take(int kib) {
+        lock.lock();
+        try {
+            available -= kib;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void release(int kib) {
+        if (kib == 0) {
+            return;
+        }
+        lock.lock();
+        try {
+            available += kib;
+            grant();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Gives the available permits to waiting requests. */
+    private void grant() {
+        boolean granted = available > 0 && !queues.isEmpty();
+        while (granted) {
+            granted = grantOne();
+        }
+    }
+
+    /** Serves the oldest request that fits of the first tenant that has one, and returns whether there is one. */
+    private boolean grantOne() {
+        for (Map.Entry<Object, Deque<Waiting>> tenant : queues.entrySet()) {
+            for (Waiting request : tenant.getValue()) {
+                if (request.kib <= available) {
+                    grant(tenant.getKey(), tenant.getValue(), request);
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    private void grant(Object tenant, Deque<Waiting> own, Waiting request) {
+        available -= request.kib;
+        waiting--;
+        request.granted = true;
+        request.changed.signal();
+        own.remove(request);
+        queues.remove(tenant);
+        if (!own.isEmpty()) {
+            queues.put(tenant, own); // behind the other tenants
+        }
+    }
+
+    int available() {
+        lock.lock();
+        try {
+            return available;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns the number of waiting requests. */
+    int waiting() {
+        lock.lock();
+        try {
+            return waiting;
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,114 @@
+package tern.rpc.serialization;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import tern.rpc.serialization.ObjectMemory.Result;
+
+@Timeout(60)
+class ObjectMemoryTest {
+
+    private static final long FOREVER = TimeUnit.HOURS.toNanos(1);
+
+    private final ObjectMemory memory = new ObjectMemory(100, 4);
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private final List<String> served = new ArrayList<>();
+
+    @AfterEach
+    void stop() {
+        threads.shutdownNow();
+    }
+
+    @Test
+    void requestOfAllMemoryLetsOthersPass() {
+        take("held", 10);
+        CompletableFuture<Result> all = wait("attacker", "all", 100);
+
+        assertThat(memory.acquire("other", 90, FOREVER)).isEqualTo(Result.ACQUIRED);
+        assertThat(memory.acquire("other", 1, 0)).isEqualTo(Result.TIMED_OUT);
+        memory.release(100);
+
+        assertThat(all.join()).isEqualTo(Result.ACQUIRED);
+        assertThat(memory.available()).isZero();
+    }
+
+    @Test
+    void tenantsAreServedInTurn() {
+        take("held", 100);
+        CompletableFuture<Result> first = wait("a", "a1", 60);
+        CompletableFuture<Result> second = wait("a", "a2", 60);
+        CompletableFuture<Result> other = wait("b", "b1", 60);
+
+        memory.release(100);
+        first.join();
+        memory.release(60);
+        other.join();
+        memory.release(60);
+        second.join();
+
+        assertThat(served).containsExactly("a1", "b1", "a2");
+        assertThat(memory.waiting()).isZero();
+    }
+
+    @Test
+    void oneTenantDoesNotTakeAllPlacesToWait() {
+        take("held", 100);
+        wait("a", "a1", 10);
+        wait("a", "a2", 10);
+
+        assertThat(memory.acquire("a", 10, FOREVER)).isEqualTo(Result.CROWDED);
+        CompletableFuture<Result> other = wait("b", "b1", 10);
+        memory.release(100);
+
+        assertThat(other.join()).isEqualTo(Result.ACQUIRED);
+    }
+
+    @Test
+    void requestThatGivesUpLeavesNothing() throws InterruptedException {
+        take("held", 100);
+        assertThat(memory.acquire("a", 10, 0)).isEqualTo(Result.TIMED_OUT);
+        Thread interrupted = new Thread(() -> memory.acquire("a", 10, FOREVER));
+        interrupted.start();
+        awaitWaiting(1);
+        interrupted.interrupt();
+        interrupted.join();
+
+        assertThat(memory.waiting()).isZero();
+        memory.release(100);
+        assertThat(memory.available()).isEqualTo(100);
+    }
+
+    private void take(String tenant, int kib) {
+        assertThat(memory.acquire(tenant, kib, 0)).isEqualTo(Result.ACQUIRED);
+    }
+
+    /** Starts a request that waits, and returns its result. */
+    private CompletableFuture<Result> wait(String tenant, String name, int kib) {
+        int before = memory.waiting();
+        CompletableFuture<Result> result = CompletableFuture.supplyAsync(
+                () -> {
+                    Result acquired = memory.acquire(tenant, kib, FOREVER);
+                    synchronized (served) {
+                        served.add(name);
+                    }
+                    return acquired;
+                },
+                threads);
+        awaitWaiting(before + 1);
+        return result;
+    }
+
+    private void awaitWaiting(int count) {
+        while (memory.waiting() < count) {
+            Thread.onSpinWait();
+        }
+    }
+}

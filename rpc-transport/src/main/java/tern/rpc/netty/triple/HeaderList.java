@@ -1,0 +1,59 @@
+package tern.rpc.netty.triple;
+
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+
+/**
+ * Reads headers that contain lists, such as {@code accept: text/html, application/json;q=0.9}. Only the beginning of a
+ * list is read: HTTP/2 can repeat a list of 4 KiB with one byte (RFC 7541), so reading all of it could occupy the event
+ * loop.
+ */
+final class HeaderList {
+
+    /** The maximum number of characters that are read from all headers with one name. */
+    static final int MAX_CHARS = 1_024;
+
+    /** The maximum number of elements that are read from all headers with one name. */
+    static final int MAX_ELEMENTS = 32;
+
+    private HeaderList() {}
+
+    /**
+     * Returns the first elements of all headers with one name.
+     *
+     * @param values the values of the headers
+     * @return the trimmed elements with their parameters; an element that is not complete within the limit is missing
+     */
+    static List<String> elements(Iterator<? extends CharSequence> values) {
+        List<String> elements = new ArrayList<>(4);
+        int left = MAX_CHARS;
+        while (values.hasNext() && left > 0) {
+            left = add(elements, values.next(), left);
+        }
+        return elements;
+    }
+
+    /** Adds the elements of one header, and returns how many more characters may be read. */
+    private static int add(List<String> elements, CharSequence value, int maxChars) {
+        int end = Math.min(value.length(), maxChars);
+        int start = 0;
+        for (int i = 0; i < end; i++) {
+            if (value.charAt(i) == ',') {
+                elements.add(trimmed(value, start, i));
+                start = i + 1;
+                if (elements.size() == MAX_ELEMENTS) {
+                    return 0;
+                }
+            }
+        }
+        if (end == value.length()) {
+            elements.add(trimmed(value, start, end));
+        }
+        return elements.size() < MAX_ELEMENTS ? maxChars - end : 0;
+    }
+
+    private static String trimmed(CharSequence value, int start, int end) {
+        return value.subSequence(start, end).toString().trim();
+    }
+}
