@@ -131,15 +131,15 @@ public final class InboundAccount {
     }
 
     private void look() {
-        boolean holds = incomplete + kept.get() >= SMALL_BYTES;
-        boolean stop = !closed && budget.isUsedUp() && holds && !finishes();
+        long held = incomplete + kept.get();
+        boolean stop = !closed && held >= SMALL_BYTES && budget.isUsedUp(held) && !finishes();
         if (stop != paused) {
             paused = stop;
             reading.pause(stop);
         }
         if (stop && !waiting) {
             waiting = true;
-            budget.await(this, incomplete > 0);
+            budget.await(this, held, incomplete > 0);
         }
     }
 
@@ -156,7 +156,7 @@ public final class InboundAccount {
     private void tooSlow() {
         finishing = null;
         budget.finished(this);
-        if (!closed && budget.isUsedUp()) {
+        if (!closed && budget.isUsedUp(incomplete + kept.get())) {
             reading.tooSlow(incomplete + " bytes of a message arrived, but not the rest within " + longest.toMillis()
                     + " ms while " + budget.used() + " of " + budget.maxBytes()
                     + " bytes were held for requests" + budget.whose());

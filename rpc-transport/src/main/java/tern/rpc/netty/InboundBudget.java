@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The memory budget of a server for requests that no worker has decoded yet: incomplete messages, and complete messages
- * that are waiting for a worker. While the budget is used up, connections that hold part of it are not read.
+ * that are waiting for a worker. While the budget is used up, connections that hold part of it are not read. While three
+ * quarters of it are used, connections that hold more than a sixteenth of it are not read.
  *
  * <p>This cannot cause a deadlock. Complete messages need no more memory, because workers decode or refuse them and
  * release the memory. If incomplete messages hold the whole budget, one connection at a time is still read until its
@@ -31,6 +32,8 @@ final class InboundBudget {
     private static final long MAX_FOR_STRANGERS = 16 << 20;
 
     private static final int PART_FOR_STRANGERS = 16;
+
+    private static final int PART_OF_A_CONNECTION = 16;
 
     private final long maxBytes;
     private final String whose;
@@ -76,6 +79,17 @@ final class InboundBudget {
         return used.get() > maxBytes;
     }
 
+    /**
+     * Returns whether a connection must not add bytes. The last quarter of the budget is reserved for connections that
+     * hold at most a sixteenth of it, because a few connections with large messages could otherwise stop all others.
+     *
+     * @param held the number of bytes that the connection holds
+     */
+    boolean isUsedUp(long held) {
+        long reserved = held > maxBytes / PART_OF_A_CONNECTION ? maxBytes / 4 : 0;
+        return used.get() > maxBytes - reserved;
+    }
+
     /** @param bytes the number of bytes to add; negative for released bytes */
     void add(long bytes) {
         if (used.addAndGet(bytes) <= maxBytes && bytes < 0) {
@@ -87,11 +101,12 @@ final class InboundBudget {
      * Queues the account. The account checks the budget again when memory becomes free, or when its turn comes to
      * exceed the full budget in order to complete its message.
      *
+     * @param held the number of bytes that the account holds
      * @param wantsTurn whether the account has an incomplete message; only such accounts get a turn
      */
-    void await(InboundAccount account, boolean wantsTurn) {
+    void await(InboundAccount account, long held, boolean wantsTurn) {
         waiting.add(account);
-        if (!isUsedUp() || (wantsTurn && finishing.get() == null)) {
+        if (!isUsedUp(held) || (wantsTurn && finishing.get() == null)) {
             wake(); // the state may have changed before the account was queued
         }
     }

@@ -417,14 +417,16 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     /**
      * Returns whether the body of a request arrives too slowly after its grace period. Time during which this server
      * did not read is not counted.
+     *
+     * @param arrivedBytes the number of bytes of the body that have arrived so far
      */
-    public boolean isTooSlow(long arrivedBytes, long beganNanos, long now) {
-        return reading.isTooSlow(arrivedBytes, beganNanos, now);
+    public boolean isTooSlow(BodyPace pace, long arrivedBytes, long now) {
+        return reading.isTooSlow(pace, arrivedBytes, now);
     }
 
     /** Describes why {@link #isTooSlow} returned true, as text for error messages. */
-    public String slowBody(long arrivedBytes, long beganNanos, long now) {
-        return reading.slowBody(arrivedBytes, beganNanos, now);
+    public String slowBody(BodyPace pace, long arrivedBytes, long now) {
+        return reading.slowBody(pace, arrivedBytes, now);
     }
 
     /**

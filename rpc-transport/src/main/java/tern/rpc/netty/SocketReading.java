@@ -13,6 +13,8 @@ final class SocketReading {
     /** A request body is aborted if fewer bytes than this arrive per second after the grace period (docs/limits.md). */
     private static final long SLOWEST_BODY_BYTES = 1 << 10;
 
+    private static final long MIN_MEASURED_NANOS = TimeUnit.SECONDS.toNanos(2);
+
     private final Channel channel;
     private final Duration gracePeriod;
     private boolean waitsForPeer; // true while reading is paused because the peer does not read its answers
@@ -66,23 +68,30 @@ final class SocketReading {
     }
 
     /**
-     * Returns whether the body of a request arrives too slowly after its grace period. Time during which this server
-     * did not read is not counted.
+     * Returns whether the body of a request arrives too slowly. In each period, bytes may arrive at any speed during the
+     * grace period. A period lasts for twice the grace period or longer. Time during which this server did not read is not
+     * counted.
      */
-    boolean isTooSlow(long arrivedBytes, long beganNanos, long now) {
-        long late = sinceReadable(beganNanos, now) - gracePeriod.toNanos();
-        return reads() && late > 0 && arrivedBytes < SLOWEST_BODY_BYTES * TimeUnit.NANOSECONDS.toSeconds(late);
+    boolean isTooSlow(BodyPace pace, long arrivedBytes, long now) {
+        if (sinceNanos - pace.sinceNanos() > 0) {
+            pace.restart(sinceNanos, arrivedBytes);
+        }
+        long late = now - pace.sinceNanos() - gracePeriod.toNanos();
+        if (!reads() || late <= 0) {
+            return false;
+        }
+        boolean slow = pace.bytes(arrivedBytes) < SLOWEST_BODY_BYTES * TimeUnit.NANOSECONDS.toSeconds(late);
+        if (!slow && late > Math.max(gracePeriod.toNanos(), MIN_MEASURED_NANOS)) {
+            pace.restart(now, arrivedBytes);
+        }
+        return slow;
     }
 
     /** Describes why {@link #isTooSlow} returned true, as text for error messages. */
-    String slowBody(long arrivedBytes, long beganNanos, long now) {
-        return arrivedBytes + " bytes of the request came in "
-                + TimeUnit.NANOSECONDS.toSeconds(sinceReadable(beganNanos, now))
+    String slowBody(BodyPace pace, long arrivedBytes, long now) {
+        return pace.bytes(arrivedBytes) + " bytes of the request came in "
+                + TimeUnit.NANOSECONDS.toSeconds(now - pace.sinceNanos())
                 + " s; at least " + SLOWEST_BODY_BYTES + " a second are expected after "
                 + gracePeriod.toMillis() + " ms (set by rpc.limits.first-bytes-timeout)";
-    }
-
-    private long sinceReadable(long beganNanos, long now) {
-        return now - (sinceNanos - beganNanos > 0 ? sinceNanos : beganNanos);
     }
 }

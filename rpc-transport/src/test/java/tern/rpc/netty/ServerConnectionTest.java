@@ -44,7 +44,7 @@ class ServerConnectionTest {
 
     private boolean isTooSlowAfter(long seconds) {
         long now = System.nanoTime() + TimeUnit.DAYS.toNanos(1);
-        return connection.isTooSlow(100, now - TimeUnit.SECONDS.toNanos(seconds), now);
+        return connection.isTooSlow(new BodyPace(now - TimeUnit.SECONDS.toNanos(seconds)), 100, now);
     }
 
     @Test
@@ -68,8 +68,36 @@ class ServerConnectionTest {
         connection.wantsBytes(true);
 
         long now = System.nanoTime();
-        assertThat(connection.isTooSlow(100, now - TimeUnit.SECONDS.toNanos(60), now))
+        assertThat(connection.isTooSlow(new BodyPace(now - TimeUnit.SECONDS.toNanos(60)), 100, now))
                 .isFalse();
+    }
+
+    @Test
+    void bodyThatStopsAfterManyBytesIsNoticed() {
+        long began = System.nanoTime() + TimeUnit.DAYS.toNanos(1);
+        BodyPace pace = new BodyPace(began);
+
+        assertThat(slowSeconds(pace, began, 8 << 20)).isEqualTo(32);
+    }
+
+    @Test
+    void bodyThatArrivesSteadilyIsNeverTooSlow() {
+        long began = System.nanoTime() + TimeUnit.DAYS.toNanos(1);
+        BodyPace pace = new BodyPace(began);
+
+        for (int second = 1; second < 3_600; second++) {
+            assertThat(connection.isTooSlow(pace, 1_100L * second, began + TimeUnit.SECONDS.toNanos(second)))
+                    .isFalse();
+        }
+    }
+
+    /** Returns the number of seconds after which a body that has stopped is too slow. */
+    private int slowSeconds(BodyPace pace, long began, long arrived) {
+        int seconds = 1;
+        while (!connection.isTooSlow(pace, arrived, began + TimeUnit.SECONDS.toNanos(seconds))) {
+            seconds++;
+        }
+        return seconds;
     }
 
     private final class Call extends NettyServerCall {

@@ -13,6 +13,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.SeldomWarning;
 import tern.rpc.StatusCode;
 import tern.rpc.limit.Refusal;
+import tern.rpc.netty.BodyPace;
 import tern.rpc.netty.ServerConnection;
 
 /**
@@ -42,7 +43,8 @@ final class DubboServerHandler extends DubboFrameDecoder {
     private boolean broken;
     private int arrived; // number of received bytes of the incomplete message
     private int countedBytes; // number of bytes that the memory budget counts for the incomplete message
-    private long beganNanos; // time at which the incomplete message began, or at which the previous message ended
+    // begins when the incomplete message begins, or when the previous message ends
+    private final BodyPace pace = new BodyPace(System.nanoTime());
     private boolean watching;
 
     DubboServerHandler(DubboProtocol protocol, ServerConnection connection) {
@@ -65,7 +67,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
     private void arriving(ChannelHandlerContext context, int buffered, int skipped) {
         int bytes = buffered + skipped;
         if (bytes > 0 && arrived == 0) {
-            beganNanos = System.nanoTime();
+            pace.restart(System.nanoTime(), 0);
         }
         arrived = bytes;
         // the capacity of the buffer is counted, because even a few bytes keep the whole buffer allocated
@@ -88,8 +90,8 @@ final class DubboServerHandler extends DubboFrameDecoder {
             return;
         }
         long now = System.nanoTime();
-        if (connection.isTooSlow(arrived, beganNanos, now)) {
-            broken(connection.slowBody(arrived, beganNanos, now));
+        if (connection.isTooSlow(pace, arrived, now)) {
+            broken(connection.slowBody(pace, arrived, now));
         } else {
             watch(context, 1_000);
         }
@@ -103,7 +105,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
 
     @Override
     void frame(int flags, int status, long id, ByteBuf body) {
-        beganNanos = System.nanoTime();
+        pace.restart(System.nanoTime(), 0);
         connection.messageComplete();
         if (broken || !DubboHeader.isRequest(flags)) {
             body.release(); // an answer is dropped, because the server sends no requests that need one
@@ -181,7 +183,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
 
     @Override
     void skipEnded() {
-        beganNanos = System.nanoTime();
+        pace.restart(System.nanoTime(), 0);
         connection.messageComplete();
     }
 

@@ -25,10 +25,10 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.limit.Refusal;
 import tern.rpc.netty.ServerConnection;
@@ -50,7 +50,6 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     /**
      * The time within which the client must end a request that was answered before it was complete.
      */
-    private static final long LATE_END_MILLIS = 1_000;
 
     private final ServerConnection connection;
     private final HttpRequests requests;
@@ -62,6 +61,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private final JoinedWrites joined = new JoinedWrites(this::plainTaken);
     private final AnswerAccount answers;
     private final PlainAnswers plain;
+    private final EarlyAnswers early;
     // the exchanges with messages that the next flush writes
     private final List<Http2Exchange> gathering = new ArrayList<>();
     private boolean settingsKnown; // true if the client has acknowledged the server's settings
@@ -87,6 +87,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         this.requests = requests;
         this.answers = new AnswerAccount(connection, limits, how -> fail(context(), Http2Error.ENHANCE_YOUR_CALM, how));
         this.plain = new PlainAnswers(connection, encoder, joined);
+        this.early = new EarlyAnswers(connection(), stream -> resetByUs(stream, Http2Error.NO_ERROR), NanoClock.SYSTEM);
         this.exchangeKey = connection().newKey();
         // Netty is not given a limit for concurrent streams, because refuse() enforces the limit
         connection().remote().maxActiveStreams(Integer.MAX_VALUE);
@@ -211,26 +212,9 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         context().flush();
     }
 
-    /**
-     * Handles an answer that ended before its request was complete. Most clients then end the request immediately, but
-     * some drop the answer if a reset follows. The stream is therefore reset only if more of the request arrives, or if
-     * the request does not end within a second (RFC 9113, 8.1).
-     */
+    /** Handles an answer that ended before its request was complete. */
     void endedEarly(Http2Stream stream) {
-        context()
-                .executor()
-                .schedule(
-                        () -> {
-                            if (isEndedEarly(stream)) {
-                                resetByUs(stream, Http2Error.NO_ERROR);
-                            }
-                        },
-                        LATE_END_MILLIS,
-                        TimeUnit.MILLISECONDS);
-    }
-
-    private static boolean isEndedEarly(Http2Stream stream) {
-        return stream.state() == Http2Stream.State.HALF_CLOSED_LOCAL;
+        early.add(stream.id(), context().executor());
     }
 
     /**
@@ -526,7 +510,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             limits.arrived(data.isReadable() || endOfStream);
             limits.moved();
             Http2Stream stream = connection().stream(streamId);
-            if (isEndedEarly(stream) && !endOfStream) {
+            if (EarlyAnswers.isOpen(stream) && !endOfStream) {
                 // the answer is complete, so the rest of the request is not needed
                 resetByUs(stream, Http2Error.NO_ERROR);
                 return data.readableBytes() + padding;

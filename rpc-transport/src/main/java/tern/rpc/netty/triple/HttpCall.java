@@ -14,6 +14,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.limit.Refusal;
 import tern.rpc.netty.CallKind;
+import tern.rpc.netty.BodyPace;
 import tern.rpc.netty.NettyServerCall;
 import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.serialization.SerializationException;
@@ -38,6 +39,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     private final Deadline deadline;
     private final @Nullable HiddenMistake hidden; // null if there are no authorizers
     private volatile long completeNanos = beganNanos();
+    private @Nullable BodyPace pace; // null until the request has been arriving for some time
     private volatile @Nullable PayloadCodec codec; // the codec that the request message selected
     private volatile @Nullable MethodDescriptor method; // the called method; set when the request message is decoded
 
@@ -264,10 +266,21 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         }
         if (body.isRead() && deadline.isExpired(now)) {
             expire("the deadline passed before the request was complete");
-        } else if (body.isRead() && connection().isTooSlow(body.arrivedBytes(), beganNanos(), now)) {
-            expire(connection().slowBody(body.arrivedBytes(), beganNanos(), now));
+        } else if (body.isRead()) {
+            checkPace(now);
         }
         return !body.isRead();
+    }
+
+    private void checkPace(long now) {
+        BodyPace measured = pace;
+        if (measured == null) {
+            measured = new BodyPace(beganNanos());
+            pace = measured;
+        }
+        if (connection().isTooSlow(measured, body.arrivedBytes(), now)) {
+            expire(connection().slowBody(measured, body.arrivedBytes(), now));
+        }
     }
 
     /**

@@ -14,6 +14,8 @@ final class Routes<R> {
     /** Maximum number of cached paths (docs/limits.md). Only paths of exported methods are cached. */
     private static final int MAX_ROUTES = 1_024;
 
+    private static final int MAX_PATH = 1_024;
+
     /** The cached routes of one server. One {@link HttpForm} may serve several servers. */
     private record Known<R>(ServiceLookup services, ConcurrentMap<AsciiString, R> byPath) {}
 
@@ -45,10 +47,21 @@ final class Routes<R> {
         R route = current.byPath.get(path);
         if (route == null) {
             route = finder.apply(services, head);
-            if (current.byPath.size() < MAX_ROUTES && path.indexOf('?', 0) < 0) {
+            if (current.byPath.size() < MAX_ROUTES && isPlain(path)) {
                 current.byPath.put(path, route);
             }
         }
         return route;
+    }
+
+    /**
+     * Returns whether a path may be cached. A path with an escape, a query or a fragment is one of any number of
+     * spellings of a route, which could fill the cache.
+     */
+    private static boolean isPlain(AsciiString path) {
+        return path.length() <= MAX_PATH
+                && path.indexOf('?', 0) < 0
+                && path.indexOf('%', 0) < 0
+                && path.indexOf('#', 0) < 0;
     }
 }

@@ -1,0 +1,36 @@
+package tern.rpc.netty;
+
+/**
+ * The period in which the speed of an arriving request body is measured. Periods follow one another, because a body
+ * whose first bytes arrived quickly could otherwise be delayed for hours. Confined to the event loop.
+ */
+public final class BodyPace {
+
+    private long sinceNanos;
+    private long bytesBefore;
+
+    /** @param beganNanos the time at which the body began to arrive */
+    public BodyPace(long beganNanos) {
+        this.sinceNanos = beganNanos;
+    }
+
+    /**
+     * Starts a new period.
+     *
+     * @param arrivedBytes the number of bytes that have arrived so far
+     */
+    public void restart(long now, long arrivedBytes) {
+        sinceNanos = now;
+        bytesBefore = arrivedBytes;
+    }
+
+    /** Returns the beginning of the period. */
+    long sinceNanos() {
+        return sinceNanos;
+    }
+
+    /** Returns the number of bytes that have arrived in the period. */
+    long bytes(long arrivedBytes) {
+        return arrivedBytes - bytesBefore;
+    }
+}
