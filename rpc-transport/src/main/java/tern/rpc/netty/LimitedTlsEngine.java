@@ -12,7 +12,7 @@ import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server's TLS engine that limits the records without application data. All other methods only call the engine of
+ * A server's TLS engine that limits the records without application data and refuses further handshakes. All other methods only call the engine of
  * Java. Records can be counted only here: in TLS 1.3, the type of a record is encrypted, and Netty's handler joins the
  * data of several records.
  */
@@ -21,6 +21,7 @@ final class LimitedTlsEngine extends SSLEngine {
     private final SSLEngine engine;
     private final TlsRecordLimit limit;
     private boolean limited; // true after the first handshake
+    private boolean mayRenegotiate; // true after the first handshake if the version permits further handshakes
 
     LimitedTlsEngine(SSLEngine engine, TlsRecordLimit limit) {
         this.engine = engine;
@@ -37,16 +38,18 @@ final class LimitedTlsEngine extends SSLEngine {
     private SSLEngineResult unwrapped(SSLEngineResult result) throws SSLException {
         if (limited && result.bytesConsumed() > 0 && result.bytesProduced() == 0) {
             limit.count();
+            if (mayRenegotiate && result.getHandshakeStatus() == HandshakeStatus.NEED_TASK) {
+                limit.renegotiated();
+            }
         }
         return wrapped(result);
     }
 
     private void handshakeEnds() {
+        String version = engine.getSession().getProtocol();
+        mayRenegotiate = version.equals("TLSv1.2");
         // clients of older versions send an empty record before each record with data
-        limited = switch (engine.getSession().getProtocol()) {
-            case "TLSv1.2", "TLSv1.3" -> true;
-            default -> false;
-        };
+        limited = mayRenegotiate || version.equals("TLSv1.3");
     }
 
     @Override

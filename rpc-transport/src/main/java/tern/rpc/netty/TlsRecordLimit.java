@@ -7,8 +7,8 @@ import javax.net.ssl.SSLException;
 import tern.rpc.NanoClock;
 
 /**
- * Limits the TLS records without application data that a client sends after its handshake: changes of its keys, empty
- * records, and new handshakes in TLS 1.2. A few bytes of the client make the server compute keys, and queue an answer
+ * Limits the TLS records without application data that a client sends after its handshake, such as changes of its keys
+ * and empty records. A few bytes of the client make the server compute keys, and queue an answer
  * that no other limit counts. A well-behaved client sends such a record for many gigabytes of data. Confined to the
  * event loop.
  */
@@ -51,16 +51,24 @@ final class TlsRecordLimit {
         records++;
         unread = channel.isWritable() ? 0 : unread + 1;
         if (records > MAX_RECORDS) {
-            throw tooMany(
+            throw refused(
                     records + " TLS records without data came within 30 s; at most " + MAX_RECORDS + " are accepted");
         }
         if (unread > MAX_UNREAD) {
-            throw tooMany(unread + " TLS records without data came while the client did not read; at most " + MAX_UNREAD
+            throw refused(unread + " TLS records without data came while the client did not read; at most " + MAX_UNREAD
                     + " are accepted");
         }
     }
 
-    private SSLException tooMany(String how) {
+    /**
+     * Refuses a further handshake of TLS 1.2. A client could otherwise make the server sign again and again on one
+     * connection. RFC 9113 (9.2.1) forbids renegotiation for HTTP/2.
+     */
+    void renegotiated() throws SSLException {
+        throw refused("the client began another TLS handshake on the same connection; only one is accepted");
+    }
+
+    private SSLException refused(String how) {
         closing.accept(how);
         return new SSLException(how);
     }

@@ -133,6 +133,19 @@ class TlsRecordLimitTest {
     }
 
     @Test
+    void secondHandshakeOfTls12IsRefused() throws Exception {
+        SSLEngine client = connect("TLSv1.2");
+        send(client, new byte[100]);
+
+        client.beginHandshake();
+        exchange(client);
+
+        assertThat(server.isOpen()).isFalse();
+        assertThat(closing).singleElement().asString().contains("another TLS handshake");
+        assertThat(received).isEqualTo(100);
+    }
+
+    @Test
     void changesOfKeysAreLimited() throws Exception {
         SSLEngine client = connect("TLSv1.3");
         int changes = 0;
