@@ -158,15 +158,19 @@ public final class FileRegistry implements Registry {
 
     private void change(UnaryOperator<ProviderDocument> change, CompletableFuture<ProviderDocument> result, int tried) {
         try {
-            result.complete(write(change));
-            if (looking) {
-                look();
-            }
-        } catch (OverlappingFileLockException e) { // another registry in this process holds the lock
-            if (tried == MAX_TRIES || thread.isShutdown()) {
-                result.completeExceptionally(e);
-            } else {
+            ProviderDocument before = write(change);
+            if (before != null) {
+                result.complete(before);
+                if (looking) {
+                    look();
+                }
+            } else if (tried < MAX_TRIES && !thread.isShutdown()) {
                 thread.schedule(() -> change(change, result, tried + 1), LOCK_PAUSE.toMillis(), TimeUnit.MILLISECONDS);
+            } else {
+                result.completeExceptionally(new IllegalStateException(file + " is not changed, because another process"
+                        + " has held the lock of " + lockFile() + " for "
+                        + LOCK_PAUSE.multipliedBy(MAX_TRIES).toSeconds()
+                        + " s. Continue or end that process"));
             }
         } catch (IOException e) {
             result.completeExceptionally(new UncheckedIOException(unwritable(e), e));
@@ -189,12 +193,23 @@ public final class FileRegistry implements Registry {
                 + " and further files in " + directory + ", or correct rpc.server.registry";
     }
 
-    private ProviderDocument write(UnaryOperator<ProviderDocument> change) throws IOException {
-        Path lockFile = file.resolveSibling(file.getFileName() + ".lock");
-        try (FileChannel channel = FileChannel.open(lockFile, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-                FileLock lock = channel.lock()) {
-            ProviderDocument before =
-                    ProviderDocument.parse(lock.isValid() && Files.exists(file) ? FileText.read(file) : "");
+    private Path lockFile() {
+        return file.resolveSibling(file.getFileName() + ".lock");
+    }
+
+    /**
+     * Changes the file. Does not wait for the lock, because a frozen process could hold it for ever, and this thread
+     * also reads the file.
+     *
+     * @return the content before the change; null if another process or registry holds the lock
+     */
+    private @Nullable ProviderDocument write(UnaryOperator<ProviderDocument> change) throws IOException {
+        try (FileChannel channel = FileChannel.open(lockFile(), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                FileLock lock = tryLock(channel)) {
+            if (lock == null) {
+                return null;
+            }
+            ProviderDocument before = ProviderDocument.parse(Files.exists(file) ? FileText.read(file) : "");
             ProviderDocument after = change.apply(before);
             if (!after.equals(before)) {
                 Path next = file.resolveSibling(file.getFileName() + ".next");
@@ -202,6 +217,15 @@ public final class FileRegistry implements Registry {
                 Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
             }
             return before;
+        }
+    }
+
+    /** Returns the lock; null if another process or another registry in this process holds it. */
+    private static @Nullable FileLock tryLock(FileChannel channel) throws IOException {
+        try {
+            return channel.tryLock();
+        } catch (OverlappingFileLockException e) {
+            return null;
         }
     }
 

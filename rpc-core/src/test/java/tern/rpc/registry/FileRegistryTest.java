@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -95,6 +96,33 @@ class FileRegistryTest {
 
         write("{\"services\":{}}");
         assertThat(next().state()).isEqualTo(State.EMPTY);
+    }
+
+    @Test
+    void lockOfAnotherProcessDelaysOnlyChanges() throws Exception {
+        write("{\"services\":{\"com.acme.Orders\":[\"10.0.0.1:20880\"]}}");
+        look();
+        next();
+        Process holder = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        LockHolder.class.getName(),
+                        file + ".lock")
+                .start();
+        try {
+            assertThat(holder.inputReader().readLine()).isEqualTo("locked: true");
+
+            CompletableFuture<ProviderDocument> change = registry.change(before -> before);
+            write("{\"services\":{\"com.acme.Orders\":[\"10.0.0.2:20880\"]}}");
+
+            assertThat(next().instances()).extracting(String::valueOf).containsExactly("10.0.0.2:20880");
+            assertThat(change).isNotDone();
+            holder.getOutputStream().close();
+            assertThat(change.get(30, TimeUnit.SECONDS)).isNotNull();
+        } finally {
+            holder.destroyForcibly();
+        }
     }
 
     @Test
