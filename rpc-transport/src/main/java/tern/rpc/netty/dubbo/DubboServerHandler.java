@@ -43,6 +43,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
     private boolean broken;
     private int arrived; // number of received bytes of the incomplete message
     private int countedBytes; // number of bytes that the memory budget counts for the incomplete message
+    private final FramesWithoutCall withoutCall = new FramesWithoutCall(NanoClock.SYSTEM);
     // begins when the incomplete message begins, or when the previous message ends
     private final BodyPace pace = new BodyPace(System.nanoTime());
     private boolean watching;
@@ -120,6 +121,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
         DubboServerCall call = new DubboServerCall(protocol, connection, flags, id, body);
         int serialization = DubboHeader.serialization(flags);
         if (serialization != DubboHeader.HESSIAN2) {
+            countWithoutCall();
             call.refuse(RpcException.refusal(
                     StatusCode.INVALID_ARGUMENT,
                     "serialization " + serialization + " is not supported; use hessian2, which is 2",
@@ -141,10 +143,21 @@ final class DubboServerHandler extends DubboFrameDecoder {
         int length = body.readableBytes();
         boolean heartbeat = length == 0 || DubboHeader.serialization(flags) != DubboHeader.HESSIAN2 || isNull(body);
         body.release();
+        countWithoutCall();
+        if (broken) {
+            return;
+        }
         if (length >= MAX_EVENT_BYTES) {
             refuse(flags & ~DubboHeader.FLAG_EVENT, id, "an event has " + length + " bytes; at most 14 are accepted");
         } else if (heartbeat && DubboHeader.isTwoWay(flags)) {
             connection.queue().add(DubboFrame.heartbeatAnswer(id));
+        }
+    }
+
+    private void countWithoutCall() {
+        if (withoutCall.isTooMany()) {
+            broken("more than " + FramesWithoutCall.MAX_FRAMES
+                    + " heartbeats, events and requests with an unknown serialization came within 30 s");
         }
     }
 

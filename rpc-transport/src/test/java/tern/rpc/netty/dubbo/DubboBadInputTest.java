@@ -407,6 +407,20 @@ class DubboBadInputTest {
         }
     }
 
+    @Test
+    void clientThatSendsOnlyHeartbeatsIsDisconnected() {
+        try (RawSocket socket = connect()) {
+            for (int i = 0; i < FramesWithoutCall.MAX_FRAMES; i++) {
+                socket.send(RawFrame.heartbeat(i));
+                assertThat(socket.read()).isEqualTo(RawFrame.heartbeatAnswer(i));
+            }
+
+            socket.send(RawFrame.heartbeat(-1));
+
+            assertThat(socket.isClosedByPeer()).isTrue();
+        }
+    }
+
     private static final int FUZZED = 10_000;
 
     @Test

@@ -1,0 +1,36 @@
+package tern.rpc.netty.dubbo;
+
+import java.util.concurrent.TimeUnit;
+import tern.rpc.NanoClock;
+
+/**
+ * Counts the frames of a client that start no call, such as heartbeats and requests with an unknown serialization. A
+ * read may contain thousands of them, and each one costs an answer. Dubbo sends one heartbeat per minute. Confined to
+ * the event loop.
+ */
+final class FramesWithoutCall {
+
+    /** The maximum number of such frames within 30 seconds (docs/limits.md). */
+    static final int MAX_FRAMES = 1_000;
+
+    private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+    private final NanoClock clock;
+    private long windowNanos;
+    private int frames; // in the current time window
+
+    FramesWithoutCall(NanoClock clock) {
+        this.clock = clock;
+        this.windowNanos = clock.nanoTime();
+    }
+
+    /** Counts a frame, and returns whether there are too many. */
+    boolean isTooMany() {
+        long now = clock.nanoTime();
+        if (now - windowNanos >= WINDOW_NANOS) {
+            windowNanos = now;
+            frames = 0;
+        }
+        return ++frames > MAX_FRAMES;
+    }
+}
