@@ -48,6 +48,12 @@ public final class RemoteFailures {
     /** The message that older Dubbo providers send with status 40, whether the service or the method is missing. */
     private static final String DUBBO_MISSING = "Service not found:";
 
+    /**
+     * The end of the message that Dubbo 3.3 sends with status 40 if it cannot find out the parameter types of a call.
+     * The service is then missing, or the class of a parameter.
+     */
+    private static final String DUBBO_UNDECODED = ", parameterTypes=null]";
+
     /** What a server lacks according to a failure. */
     public enum Missing {
         /** The failure does not say that a service is missing. */
@@ -81,7 +87,9 @@ public final class RemoteFailures {
                 if (text.contains(DUBBO_MISSING_SERVICE)) {
                     yield Missing.SERVICE;
                 }
-                yield text.contains(DUBBO_MISSING) ? Missing.SERVICE_OR_METHOD : Missing.NOTHING;
+                yield text.contains(DUBBO_MISSING) || text.endsWith(DUBBO_UNDECODED)
+                        ? Missing.SERVICE_OR_METHOD
+                        : Missing.NOTHING;
             }
             case UNKNOWN, INTERNAL, UNAUTHENTICATED, PERMISSION_DENIED ->
                 text.contains(ANOTHER_SERVER) ? Missing.SERVICE : Missing.NOTHING;

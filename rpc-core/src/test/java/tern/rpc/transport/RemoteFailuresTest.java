@@ -50,6 +50,8 @@ class RemoteFailuresTest {
                 "SERVICE_OR_METHOD | UNIMPLEMENTED | MAYBE | Method not found: a.B/c",
                 "SERVICE_OR_METHOD | UNIMPLEMENTED | MAYBE | ''",
                 "SERVICE_OR_METHOD | INVALID_ARGUMENT | NO | Fail to decode request due to: Service not found:a.B, c",
+                "SERVICE_OR_METHOD | INVALID_ARGUMENT | NO | Fail to decode request due to: RpcInvocation"
+                        + " [methodName=c, parameterTypes=null]",
                 "SERVICE | INVALID_ARGUMENT | NO | Service a.B:2.0 not found, invocation rejected.",
                 "NOTHING | INVALID_ARGUMENT | MAYBE | Service not found: gold",
                 "NOTHING | UNIMPLEMENTED | YES | service a.B is not exported here; exported services: none",

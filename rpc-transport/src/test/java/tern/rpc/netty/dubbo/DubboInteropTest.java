@@ -89,6 +89,7 @@ class DubboInteropTest extends DubboInteropContract {
 
         RpcException failure = catchThrowableOfType(RpcException.class, () -> ours.nope("x"));
         assertThat(failure.code()).isEqualTo(StatusCode.INVALID_ARGUMENT);
+        assertThat(RemoteFailures.missing(failure)).isNotEqualTo(Missing.NOTHING);
         assertThat(catchThrowable(() -> theirs.nope("x")))
                 .isInstanceOf(org.apache.dubbo.rpc.RpcException.class)
                 .hasMessageContaining("is not exported here");
