@@ -43,7 +43,7 @@ public final class RpcServer implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(RpcServer.class);
 
-    /** Draining ends when no call is in flight and no call has arrived for this time. */
+    /** Draining ends when there has been no work for this time: no call in flight, no new call, no unsent answer. */
     private static final Duration QUIET = Duration.ofSeconds(2);
 
     private static final Duration LOOK_EVERY = Duration.ofMillis(20);
@@ -232,7 +232,8 @@ public final class RpcServer implements AutoCloseable {
 
     /**
      * Stops accepting connections and tells clients to use another server. Blocks until all connections are closed, or
-     * until no call is in flight and no call has arrived for two seconds. Calls that arrive in the meantime are served.
+     * until for two seconds no call has been in flight, no call has arrived, and no answer has waited to be sent. Calls
+     * that arrive in the meantime are served.
      *
      * @param atMost the maximum time to block
      */
@@ -248,7 +249,7 @@ public final class RpcServer implements AutoCloseable {
         long quietSince = clock.nanoTime();
         long seen = sum(ServerTransport::received);
         while (connections() > 0 && clock.nanoTime() - end < 0) {
-            if (sum(ServerTransport::inFlight) > 0 || sum(ServerTransport::received) != seen) {
+            if (sum(ServerTransport::received) != seen || sum(ServerTransport::inFlight) > 0 || isSending()) {
                 seen = sum(ServerTransport::received);
                 quietSince = clock.nanoTime();
             } else if (clock.nanoTime() - quietSince >= QUIET.toNanos()) {
@@ -256,12 +257,29 @@ public final class RpcServer implements AutoCloseable {
             }
             LockSupport.parkNanos(LOOK_EVERY.toNanos());
         }
-        if (sum(ServerTransport::inFlight) > 0) {
+        long running = sum(ServerTransport::inFlight);
+        long unsent = unsentBytes();
+        if (running > 0 || unsent > 0) {
             LOG.warn(
-                    "{} calls were still running after {} of draining (set by rpc.server.shutdown-timeout)",
-                    sum(ServerTransport::inFlight),
+                    "{} calls were still running, and {} bytes of answers were not sent, after {} of draining"
+                            + " (set by rpc.server.shutdown-timeout)",
+                    running,
+                    unsent,
                     atMost);
         }
+    }
+
+    /**
+     * Returns whether answers are still on their way to clients. A call is no longer in flight when its answer is
+     * queued.
+     */
+    private boolean isSending() {
+        return unsentBytes() > 0 || sum(ServerTransport::endingConnections) > 0;
+    }
+
+    /** Returns the larger of the two counts, because some bytes are in both of them. */
+    private long unsentBytes() {
+        return Math.max(sum(ServerTransport::queuedBytes), sum(ServerTransport::unsentBytes));
     }
 
     /** Closes the server immediately, without draining. Running calls are cancelled. */

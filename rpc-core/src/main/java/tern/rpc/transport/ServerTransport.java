@@ -29,6 +29,14 @@ public interface ServerTransport extends AutoCloseable {
     /** Returns the number of connected clients. */
     int connections();
 
+    /**
+     * Returns the number of connections on which the server has sent its last byte and waits until the client has read
+     * it and closed the connection.
+     */
+    default int endingConnections() {
+        return 0;
+    }
+
     /** Returns the number of calls received since the start. */
     long received();
 

@@ -2,16 +2,36 @@ package tern.rpc.netty;
 
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.ssl.SslHandler;
+import io.netty.util.ReferenceCountUtil;
+import java.util.concurrent.TimeUnit;
 
-/** Closes a connection of the server after all earlier commands in its write queue have been written. */
+/**
+ * Closes a connection of the server after all earlier commands in its write queue have been written. The peer gets all
+ * of these bytes, however slowly it reads, unless it stops reading for {@link #STALL_MILLIS}.
+ */
 final class CloseWhenWritten extends WriteCommand {
 
-    private final Channel channel;
+    /** The connection is closed if the peer takes no byte of the queued answers for this time (docs/limits.md). */
+    static final long STALL_MILLIS = 30_000;
 
-    CloseWhenWritten(Channel channel) {
+    /**
+     * The time that the peer has to close the connection after the last byte has been written (docs/limits.md). The
+     * last bytes are then in the send buffer of the operating system, which a slow network needs time to empty.
+     */
+    static final long LINGER_MILLIS = 5_000;
+
+    private final Channel channel;
+    private final Runnable outputEnded;
+
+    /** @param outputEnded called when all bytes have been written and only the peer's close is missing */
+    CloseWhenWritten(Channel channel, Runnable outputEnded) {
         this.channel = channel;
+        this.outputEnded = outputEnded;
     }
 
     @Override
@@ -26,12 +46,32 @@ final class CloseWhenWritten extends WriteCommand {
 
     @Override
     protected void written() {
-        channel.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(done -> endOutput(done.isSuccess()));
+        ChannelFuture last = channel.writeAndFlush(Unpooled.EMPTY_BUFFER);
+        last.addListener(done -> endOutput(done.isSuccess()));
+        watch(last, OutputProgress.of(channel));
+    }
+
+    private void watch(ChannelFuture last, OutputProgress before) {
+        if (last.isDone()) {
+            return;
+        }
+        channel.eventLoop()
+                .schedule(
+                        () -> {
+                            OutputProgress now = OutputProgress.of(channel);
+                            if (now.equals(before) && !last.isDone()) {
+                                channel.close();
+                            } else {
+                                watch(last, now);
+                            }
+                        },
+                        STALL_MILLIS,
+                        TimeUnit.MILLISECONDS);
     }
 
     /**
-     * Closes only the output of the socket. Closing the whole socket while it has unread bytes would reset the
-     * connection, and the peer would lose the last answer.
+     * Closes only the output of the socket. Closing the whole socket while it has unread bytes, or before the peer has
+     * sent its last bytes, would reset the connection, and the peer would lose the last answer.
      *
      * @param written whether the queued answers have been written
      */
@@ -40,12 +80,23 @@ final class CloseWhenWritten extends WriteCommand {
             channel.close();
             return;
         }
+        outputEnded.run();
+        channel.pipeline().addFirst(new DroppedReads());
         channel.config().setAutoRead(true);
         SslHandler tls = channel.pipeline().get(SslHandler.class);
         if (tls == null) {
             duplex.shutdownOutput();
         } else {
             tls.closeOutbound().addListener(done -> duplex.shutdownOutput());
+        }
+        channel.eventLoop().schedule(() -> channel.close(), LINGER_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    /** Drops all received bytes. An answer to them could not be sent. */
+    private static final class DroppedReads extends ChannelInboundHandlerAdapter {
+        @Override
+        public void channelRead(ChannelHandlerContext read, Object message) {
+            ReferenceCountUtil.release(message);
         }
     }
 }

@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
@@ -93,6 +94,7 @@ public final class NettyServerTransport implements ServerTransport {
         private final LongAdder received = new LongAdder();
         private final LongAdder answered = new LongAdder();
         private final LongAdder stalled = new LongAdder();
+        private final AtomicInteger ending = new AtomicInteger();
         private final SeldomWarning closing = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_CLOSINGS);
 
         /**
@@ -113,6 +115,16 @@ public final class NettyServerTransport implements ServerTransport {
 
         void stalled() {
             stalled.increment();
+        }
+
+        int ending() {
+            return ending.get();
+        }
+
+        /** Called when a connection sends nothing more and waits until the peer closes it. */
+        void outputEnded(Channel channel) {
+            ending.incrementAndGet();
+            channel.closeFuture().addListener(done -> ending.decrementAndGet());
         }
     }
 
@@ -334,6 +346,11 @@ public final class NettyServerTransport implements ServerTransport {
     @Override
     public int connections() {
         return connections.size();
+    }
+
+    @Override
+    public int endingConnections() {
+        return counters.ending();
     }
 
     @Override

@@ -27,11 +27,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     private static final Logger LOG = LoggerFactory.getLogger(ServerConnection.class);
 
-    /**
-     * The time that the server gives a peer to read the error after a protocol violation, before it closes the
-     * connection.
-     */
-    private static final long LINGER_MILLIS = 1_000;
+    /** The time between the request to send no further calls and the close of a silent connection. */
+    private static final long LEAVE_MILLIS = 1_000;
 
     /**
      * The server stops reading requests while the write queue contains more than this number of bytes. It resumes below
@@ -88,6 +85,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private volatile @Nullable Principal peerPrincipal;
     private volatile boolean known; // true if the caller is authenticated or authentication is not required
     private long heardNanos = System.nanoTime();
+    private OutputProgress lastOutput = OutputProgress.NOTHING; // at the last check for idle connections
+    private boolean ending; // true if the connection is closed after its queued answers
     // true while the connection is being closed to make room for another connection; any thread writes this field
     private volatile boolean leaving;
 
@@ -488,14 +487,17 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Closes the connection if nothing has been read during the idle timeout and no call is in flight. Must run on the
-     * event loop.
+     * Closes the connection if nothing has been read during the idle timeout, no call is in flight and the peer takes
+     * no bytes of its answers. Must run on the event loop.
      *
      * @return the number of nanoseconds until the next check is useful
      */
     long closeIfIdle(long now) {
         long patience = port.settings().idleTimeout().toNanos();
-        if (inFlight > 0) {
+        OutputProgress output = OutputProgress.of(channel);
+        boolean takes = output.isSending() && !output.equals(lastOutput);
+        lastOutput = output;
+        if (inFlight > 0 || takes) {
             heardNanos = now;
         } else if (now - heardNanos >= patience) {
             LOG.debug(
@@ -567,7 +569,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
                                 closeWhenWritten();
                             }
                         },
-                        LINGER_MILLIS,
+                        LEAVE_MILLIS,
                         TimeUnit.MILLISECONDS);
     }
 
@@ -616,10 +618,15 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         port.counters().closing(() -> "Closing " + channel + ": " + PeerText.text(how), cause);
     }
 
-    /** Closes the connection after its queued answers have been written. Later bytes from the peer are dropped. */
+    /**
+     * Closes the connection after its queued answers have been written. Later bytes from the peer are dropped. Must run
+     * on the event loop.
+     */
     public void closeWhenWritten() {
-        queue.add(new CloseWhenWritten(channel));
-        channel.eventLoop().schedule(() -> channel.close(), LINGER_MILLIS, TimeUnit.MILLISECONDS);
+        if (!ending) {
+            ending = true;
+            queue.add(new CloseWhenWritten(channel, () -> port.counters().outputEnded(channel)));
+        }
     }
 
     /** Called when the channel is closed. Answers to the calls of this connection are no longer needed. */

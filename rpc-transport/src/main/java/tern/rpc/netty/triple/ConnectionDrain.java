@@ -22,11 +22,14 @@ final class ConnectionDrain {
 
     private final Http2ConnectionHandler handler;
     private final TypedFrameReader frames;
+    private final Runnable close;
     private boolean announced;
 
-    ConnectionDrain(Http2ConnectionHandler handler, TypedFrameReader frames) {
+    /** @param close closes the connection after all bytes have been written; may be called repeatedly */
+    ConnectionDrain(Http2ConnectionHandler handler, TypedFrameReader frames, Runnable close) {
         this.handler = handler;
         this.frames = frames;
+        this.close = close;
     }
 
     /** Sends the first GOAWAY frame. Called once. */
@@ -61,19 +64,23 @@ final class ConnectionDrain {
         frames.ignoreFramesOf(
                 new LateFrames.Refused(lastStream, connection.local().flowController()));
         context.flush();
-        closeIfUnused(context);
+        closeIfUnused();
     }
 
     /** Called when a stream has been closed. */
-    void streamClosed(ChannelHandlerContext context) {
+    void streamClosed() {
         if (announced) {
-            closeIfUnused(context);
+            closeIfUnused();
         }
     }
 
-    private void closeIfUnused(ChannelHandlerContext context) {
+    /**
+     * The last answer may still be in the send buffer of the operating system. If the whole socket were closed now, the
+     * client's next frame, such as a WINDOW_UPDATE, would reset the connection, and the client would lose the answer.
+     */
+    private void closeIfUnused() {
         if (handler.connection().numActiveStreams() == 0) {
-            context.close();
+            close.run();
         }
     }
 

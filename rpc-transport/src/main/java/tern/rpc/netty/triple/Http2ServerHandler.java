@@ -201,7 +201,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             exchange.closed();
         }
         if (drain != null) {
-            drain.streamClosed(context());
+            drain.streamClosed();
         }
     }
 
@@ -304,7 +304,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
      */
     void drain() {
         if (drain == null) {
-            drain = new ConnectionDrain(this, frames);
+            drain = new ConnectionDrain(this, frames, connection::closeWhenWritten);
             drain.begin(context());
         }
     }

@@ -103,6 +103,11 @@ final class WatchedTransport implements ServerTransport {
     }
 
     @Override
+    public int endingConnections() {
+        return transport.endingConnections();
+    }
+
+    @Override
     public long inboundBytes() {
         return transport.inboundBytes();
     }

@@ -20,6 +20,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -120,6 +121,20 @@ final class Http2Wire implements AutoCloseable {
         }
     }
 
+    /** Connects with a small receive buffer, so that most of an unread answer stays in the server's send buffer. */
+    static Http2Wire connectSlowly(int port) {
+        try {
+            Socket socket = new Socket();
+            socket.setReceiveBufferSize(4 << 10);
+            socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+            socket.setTcpNoDelay(true);
+            socket.setSoTimeout(30_000);
+            return new Http2Wire(socket, socket.getOutputStream());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     /** Sends the captured bytes and returns the answer to the single request in them. */
     static Answer replay(int port, byte[] captured, int stream) {
         try (Http2Wire wire = connect(port)) {
@@ -212,17 +227,21 @@ final class Http2Wire implements AutoCloseable {
 
     /** Encodes the headers of a gRPC request. */
     static byte[] block(String path, String... headers) {
-        Http2Headers head = new DefaultHttp2Headers(false)
-                .method("POST")
-                .scheme("http")
-                .path(path)
-                .authority("localhost")
-                .set("content-type", "application/grpc")
-                .set("te", "trailers");
+        Http2Headers head = head(path, "application/grpc").set("te", "trailers");
         for (int i = 0; i < headers.length; i += 2) {
             head.add(headers[i], headers[i + 1]);
         }
         return block(head);
+    }
+
+    /** Returns the headers of a POST request. */
+    static Http2Headers head(String path, String contentType) {
+        return new DefaultHttp2Headers(false)
+                .method("POST")
+                .scheme("http")
+                .path(path)
+                .authority("localhost")
+                .set("content-type", contentType);
     }
 
     static byte[] block(Http2Headers head) {

@@ -1,0 +1,131 @@
+package tern.rpc.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.transport.CallHandler;
+import tern.rpc.transport.ServerTransport;
+
+@Timeout(60)
+class DrainTest {
+
+    /** The number of times that the drain sees work before the work is done. */
+    private static final int LOOKS = 10;
+
+    /** A transport with one connection and no call, whose other counts a test chooses. */
+    private static final class Counts implements ServerTransport {
+
+        private LongSupplier queued = () -> 0;
+        private LongSupplier unsent = () -> 0;
+        private LongSupplier ending = () -> 0;
+
+        @Override
+        public void prepare(ServiceDescriptor service) {}
+
+        @Override
+        public void start(CallHandler handler) {}
+
+        @Override
+        public int port() {
+            return 0;
+        }
+
+        @Override
+        public void drain() {}
+
+        @Override
+        public int connections() {
+            return 1;
+        }
+
+        @Override
+        public int endingConnections() {
+            return (int) ending.getAsLong();
+        }
+
+        @Override
+        public long received() {
+            return 0;
+        }
+
+        @Override
+        public int inFlight() {
+            return 0;
+        }
+
+        @Override
+        public long queuedBytes() {
+            return queued.getAsLong();
+        }
+
+        @Override
+        public long unsentBytes() {
+            return unsent.getAsLong();
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private final AtomicLong left = new AtomicLong(LOOKS);
+    private final Counts counts = new Counts();
+
+    private long work() {
+        return Math.max(0, left.getAndDecrement());
+    }
+
+    private void drain(Duration atMost) {
+        AtomicLong seconds = new AtomicLong();
+        try (RpcServer server = RpcServer.builder(counts)
+                .clock(() -> Duration.ofSeconds(seconds.getAndIncrement()).toNanos())
+                .build()) {
+            server.start();
+            server.drain(atMost);
+        }
+    }
+
+    @Test
+    void drainEndsWhenThereIsNoWork() {
+        left.set(0);
+        counts.queued = this::work;
+
+        drain(Duration.ofHours(1));
+        assertThat(left.get()).isGreaterThan(-LOOKS);
+    }
+
+    @Test
+    void drainWaitsForQueuedAnswers() {
+        counts.queued = this::work;
+
+        drain(Duration.ofHours(1));
+        assertThat(left.get()).isNegative();
+    }
+
+    @Test
+    void drainWaitsForAnswersThatClientsHaveNotRead() {
+        counts.unsent = this::work;
+
+        drain(Duration.ofHours(1));
+        assertThat(left.get()).isNegative();
+    }
+
+    @Test
+    void drainWaitsForClientsThatReadTheirLastAnswer() {
+        counts.ending = this::work;
+
+        drain(Duration.ofHours(1));
+        assertThat(left.get()).isNegative();
+    }
+
+    @Test
+    void clientThatNeverReadsDoesNotStopTheServer() {
+        counts.unsent = () -> 1_000;
+
+        drain(Duration.ofSeconds(20));
+    }
+}

@@ -1,0 +1,33 @@
+package tern.rpc.netty;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelOutboundBuffer;
+
+/**
+ * How far the socket of a connection has taken the written bytes. If two values are equal and {@link #isSending}, the
+ * socket took no byte in between.
+ *
+ * @param pendingBytes the number of bytes that the socket has not taken
+ * @param buffer identifies the buffer that is being written
+ * @param takenOfBuffer the number of bytes of this buffer that the socket has taken
+ */
+record OutputProgress(long pendingBytes, int buffer, long takenOfBuffer) {
+
+    /** The state of a socket that has taken everything. */
+    static final OutputProgress NOTHING = new OutputProgress(0, 0, 0);
+
+    /** Returns the current state. Must run on the event loop. */
+    static OutputProgress of(Channel channel) {
+        ChannelOutboundBuffer output = channel.unsafe().outboundBuffer(); // null if the channel is closed
+        if (output == null || output.isEmpty()) {
+            return NOTHING;
+        }
+        return new OutputProgress(
+                output.totalPendingWriteBytes(), System.identityHashCode(output.current()), output.currentProgress());
+    }
+
+    /** Returns whether bytes wait until the socket takes them. */
+    boolean isSending() {
+        return pendingBytes > 0;
+    }
+}
