@@ -237,7 +237,7 @@ public final class Cluster implements AutoCloseable {
             chosen.put(instance.endpoint(), target(instance, false, before));
         }
         for (Instance instance : choice.ruled(next.held(), rules)) {
-            Instance last = next.emptied() ? instance : lastResort(instance);
+            Instance last = next.areHeldTriedLast() ? lastResort(instance) : instance;
             chosen.computeIfAbsent(last.endpoint(), unlisted -> target(last, true, before));
         }
         choice.tellZone(next.listed());

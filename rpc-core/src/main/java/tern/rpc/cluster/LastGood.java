@@ -16,16 +16,29 @@ import tern.rpc.endpoint.Instance;
  * the providers are fine. If a list is empty, the missing providers stay in use ("held") for as long as they answer. If
  * a list has lost more than half of its entries, the missing providers stay in use while they answer, but for no more
  * than 30 s. This also applies if the list has new entries instead, because the client is not connected to them yet.
- * Immutable.
+ *
+ * <p>Held providers of an empty list keep their weight. They also keep it for up to 30 s after the list has entries again,
+ * until at least half of the providers are listed. Otherwise the first provider that registers again would get all
+ * calls. In all other cases, held providers are tried last. Immutable.
  *
  * @param snapshot the last snapshot of the source
  * @param listed the providers that the source lists, or listed last before it became unreachable
  * @param held the providers that the source no longer lists but that stay in use
  * @param heldSinceNanos the time at which the current period with held providers began
- * @param emptied whether the source reports an empty list after it had reported a list with entries
+ * @param state the reason why providers are held
  */
 record LastGood(
-        EndpointSnapshot snapshot, List<Instance> listed, List<Instance> held, long heldSinceNanos, boolean emptied) {
+        EndpointSnapshot snapshot, List<Instance> listed, List<Instance> held, long heldSinceNanos, Holding state) {
+
+    /** The reason why providers are held, if any are. */
+    enum Holding {
+        /** The list lost most of its entries, or nothing was lost. */
+        LOST_MOST,
+        /** The source reports an empty list after it had reported a list with entries. */
+        EMPTIED,
+        /** The list was empty before, and fewer than half of the providers are listed again. */
+        FILLING
+    }
 
     static final long PARTIAL_NANOS = TimeUnit.SECONDS.toNanos(30);
 
@@ -33,7 +46,7 @@ record LastGood(
     private static final int LOOK_AHEAD = 8;
 
     static LastGood before(EndpointSnapshot unknown, long now) {
-        return new LastGood(unknown, List.of(), List.of(), now, false);
+        return new LastGood(unknown, List.of(), List.of(), now, Holding.LOST_MOST);
     }
 
     /**
@@ -44,19 +57,40 @@ record LastGood(
     LastGood after(EndpointSnapshot next, Predicate<Endpoint> answers, long now) {
         List<Instance> instances = next.instances().equals(listed) ? listed : next.instances();
         if (next.state() == State.UNKNOWN) {
-            return new LastGood(next, listed, held, heldSinceNanos, emptied);
+            return new LastGood(next, listed, held, heldSinceNanos, state);
         }
         if (instances.isEmpty()) {
             List<Instance> kept = answering(all(), answers);
-            return new LastGood(next, List.of(), kept, emptied ? heldSinceNanos : now, emptied || !all().isEmpty());
+            boolean wasEmpty = emptied();
+            return new LastGood(
+                    next,
+                    List.of(),
+                    kept,
+                    wasEmpty ? heldSinceNanos : now,
+                    wasEmpty || !all().isEmpty() ? Holding.EMPTIED : Holding.LOST_MOST);
         }
         if (hasLostMost(instances)) {
-            return new LastGood(next, instances, answering(missing(all(), instances), answers), now, false);
+            List<Instance> kept = answering(missing(all(), instances), answers);
+            if (state == Holding.FILLING && isTimeLeft(now)) {
+                return new LastGood(next, instances, kept, heldSinceNanos, state);
+            }
+            return new LastGood(next, instances, kept, now, emptied() ? Holding.FILLING : Holding.LOST_MOST);
         }
-        if (held.isEmpty() || !isTimeLeft(now)) {
-            return new LastGood(next, instances, List.of(), now, false);
+        if (held.isEmpty() || (!emptied() && !isTimeLeft(now))) {
+            return new LastGood(next, instances, List.of(), now, Holding.LOST_MOST);
         }
-        return new LastGood(next, instances, missing(held, instances), heldSinceNanos, false);
+        long since = emptied() ? now : heldSinceNanos;
+        return new LastGood(next, instances, missing(held, instances), since, Holding.LOST_MOST);
+    }
+
+    /** Returns whether the source reports an empty list after it had reported a list with entries. */
+    boolean emptied() {
+        return state == Holding.EMPTIED;
+    }
+
+    /** Returns whether the held providers get calls only while no listed provider is available. */
+    boolean areHeldTriedLast() {
+        return state == Holding.LOST_MOST;
     }
 
     /** Returns whether fewer than half of the providers in use are in the next list. */
@@ -96,8 +130,8 @@ record LastGood(
         if (held.isEmpty()) {
             return this;
         }
-        List<Instance> left = emptied || isTimeLeft(now) ? answering(held, answers) : List.of();
-        return left.size() == held.size() ? this : new LastGood(snapshot, listed, left, heldSinceNanos, emptied);
+        List<Instance> left = emptied() || isTimeLeft(now) ? answering(held, answers) : List.of();
+        return left.size() == held.size() ? this : new LastGood(snapshot, listed, left, heldSinceNanos, state);
     }
 
     /**
@@ -107,7 +141,11 @@ record LastGood(
         if (held.isEmpty()) {
             return "";
         }
-        return emptied ? "the list is empty" : "the list lost more than half of its entries";
+        return switch (state) {
+            case EMPTIED -> "the list is empty";
+            case FILLING -> "the list was empty and has fewer than half of its entries again";
+            case LOST_MOST -> "the list lost more than half of its entries";
+        };
     }
 
     private boolean isTimeLeft(long now) {

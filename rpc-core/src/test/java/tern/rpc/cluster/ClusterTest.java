@@ -258,6 +258,21 @@ class ClusterTest extends SimulatedCluster {
     }
 
     @Test
+    void firstProviderOfAListThatWasEmptyGetsItsShareOnly() {
+        start(10);
+        timer.move(60 * SECOND);
+        source.lists();
+        timer.move(60 * SECOND);
+        source.lists(instances(1));
+
+        int[] calls = new int[2];
+        for (int i = 0; i < 1_000; i++) {
+            calls[pick().endpoint().equals(instance(0).endpoint()) ? 0 : 1]++;
+        }
+        assertThat(calls[0]).isBetween(40, 250);
+    }
+
+    @Test
     void providersMissingFromAHalvedListAreTriedLast() {
         start(5);
         source.lists(instances(2));

@@ -119,6 +119,40 @@ class LastGoodTest {
     }
 
     @Test
+    void heldProvidersKeepTheirWeightUntilHalfOfTheListIsBack() {
+        LastGood emptied = after(known("a", "b", "c", "d", "e"), list(), SECOND);
+        assertThat(emptied.areHeldTriedLast()).isFalse();
+
+        LastGood one = after(emptied, list("a"), 3_600 * SECOND);
+        assertThat(one.areHeldTriedLast()).isFalse();
+        LastGood two = after(one, list("a", "b"), 3_601 * SECOND);
+        assertThat(two.areHeldTriedLast()).isFalse();
+        assertThat(hosts(two.held())).containsExactly("c", "d", "e");
+        assertThat(two.whyHeld()).contains("was empty");
+
+        LastGood three = after(two, list("a", "b", "c"), 3_602 * SECOND);
+        assertThat(three.areHeldTriedLast()).isTrue();
+        assertThat(hosts(three.held())).containsExactly("d", "e");
+    }
+
+    @Test
+    void heldProvidersOfAListThatDoesNotFillAreGivenUpAfterThirtySeconds() {
+        LastGood emptied = after(known("a", "b", "c", "d", "e"), list(), SECOND);
+        LastGood one = after(emptied, list("a"), 100 * SECOND);
+        LastGood another = after(one, list("b"), 120 * SECOND);
+
+        assertThat(another.later(this::answers, 129 * SECOND)).isSameAs(another);
+        assertThat(another.later(this::answers, 130 * SECOND).held()).isEmpty();
+        assertThat(after(another, list("c"), 130 * SECOND).areHeldTriedLast()).isTrue();
+    }
+
+    @Test
+    void heldProvidersOfAShrunkListAreTriedLast() {
+        assertThat(after(known("a", "b", "c", "d", "e"), list("a"), SECOND).areHeldTriedLast())
+                .isTrue();
+    }
+
+    @Test
     void listOfASourceThatIsNotHeardAnyMoreStays() {
         LastGood lost = after(known("a"), EndpointSnapshot.unknown(Instant.EPOCH, "lost"), SECOND);
 
