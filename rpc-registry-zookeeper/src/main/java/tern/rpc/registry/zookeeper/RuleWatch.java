@@ -7,7 +7,11 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.rules.Rule;
 
-/** Watches one rule, and reads it again whenever it changes. Confined to the session's thread. */
+/**
+ * Watches one rule, and reads it again whenever it changes. If a change cannot be used, the last usable rule stays in use,
+ * as in Dubbo. Otherwise a typing error would send calls to providers that the rule excludes. Confined to the session's
+ * thread.
+ */
 final class RuleWatch implements NodeData.Reader {
 
     private static final Logger LOG = LoggerFactory.getLogger(RuleWatch.class);
@@ -43,7 +47,7 @@ final class RuleWatch implements NodeData.Reader {
     @Override
     public void read(byte @Nullable [] data) {
         if (data == null) {
-            heard(null, "");
+            heard(null);
         } else {
             take(new String(data, StandardCharsets.UTF_8));
         }
@@ -51,34 +55,38 @@ final class RuleWatch implements NodeData.Reader {
 
     @Override
     public void unreadable(String why) {
-        heard(null, why);
+        unusable(why);
     }
 
     private void take(String yaml) {
         try {
-            heard(kind.parse(yaml), "");
+            heard(kind.parse(yaml));
         } catch (IllegalArgumentException e) {
-            heard(null, String.valueOf(e.getMessage()));
+            unusable(String.valueOf(e.getMessage()));
         } catch (NoClassDefFoundError e) {
-            heard(null, "reading it needs the library org.yaml:snakeyaml (" + e.getMessage() + ")");
+            unusable("reading it needs the library org.yaml:snakeyaml (" + e.getMessage() + ")");
         }
     }
 
-    /**
-     * Records the result of reading the rule.
-     *
-     * @param why the reason why the rule is not applied; empty if there is no rule or the rule is valid
-     */
-    private void heard(@Nullable Rule current, String why) {
-        if (!why.isEmpty() && !why.equals(problem)) {
+    /** @param current the rule; null if there is no rule, or if it is disabled or not supported */
+    private void heard(@Nullable Rule current) {
+        problem = "";
+        rule = current;
+        heard = true;
+        changed.run();
+    }
+
+    /** @param why the reason why the node's current content is not applied */
+    private void unusable(String why) {
+        if (!why.equals(problem)) {
             LOG.warn(
-                    "The rule {} at {} is off: {}. Calls go on without it",
+                    "The rule {} at {} cannot be used: {}. {}",
                     Limits.shown(path),
                     session.settings().url(),
-                    why);
+                    why,
+                    rule == null ? "Calls go on without it" : "The last rule that could be used stays in use");
         }
         problem = why;
-        rule = current;
         heard = true;
         changed.run();
     }
@@ -91,7 +99,7 @@ final class RuleWatch implements NodeData.Reader {
         return key;
     }
 
-    /** Returns the rule; null if there is no rule, or if it is disabled or not supported. */
+    /** Returns the last usable rule; null if there is no rule, or if it is disabled or not supported. */
     @Nullable
     Rule rule() {
         return rule;

@@ -123,26 +123,43 @@ class RulesTest {
     }
 
     @Test
-    void ruleThatIsNotUnderstoodIsOffWithOneWarning() throws Exception {
+    void ruleThatWasNeverUsableIsOffWithOneWarning() throws Exception {
         tern("one").provide("", "", 100);
-        rule(CONFIGURATORS, "configs: [{parameters: {timeout: 500}}]");
         rule(CONDITIONS, "conditions: ['=> port=20880'");
         Snapshots snapshots = look();
         Await.until("the list is known", () -> !snapshots.addresses().isEmpty());
-        assertThat(rules(snapshots)).hasToString(SERVICE + "::.configurators");
+        assertThat(rules(snapshots)).isSameAs(Rules.NONE);
         assertThat(warnings()).singleElement().asString().contains(CONDITIONS, "it is no YAML", "Calls go on");
+    }
+
+    @Test
+    void changeThatIsNotUnderstoodLeavesTheLastRuleInUse() throws Exception {
+        tern("one").provide("", "", 100);
+        rule(CONFIGURATORS, "configs: [{parameters: {timeout: 500}}]");
+        Snapshots snapshots = look();
+        Await.until("the list is known", () -> !snapshots.addresses().isEmpty());
+        Rules before = rules(snapshots);
 
         rule(CONFIGURATORS, "configs: [{parameters: {retries: 3}}]");
-        Await.until("the rule is off", () -> rules(snapshots) == Rules.NONE);
+        Await.until("the change is seen", () -> !warnings().isEmpty());
         rule(CONFIGURATORS, "# again\nconfigs: [{parameters: {retries: 3}}]");
         rule(TAGS, "enabled: true\ntags: [{name: gray, addresses: [a]}]\n");
-        Await.until("later rules are read", () -> rules(snapshots) != Rules.NONE);
-
+        Await.until("later rules are read", () -> !rules(snapshots).equals(before));
+        assertThat(rules(snapshots).timeout("greet")).isEqualTo(Duration.ofMillis(500));
+        assertThat(rules(snapshots)).hasToString("one.tag-router, " + SERVICE + "::.configurators");
         assertThat(warnings())
-                .hasSize(2)
-                .last()
+                .singleElement()
                 .asString()
-                .contains(CONFIGURATORS, "the parameter 'retries' is not understood");
+                .contains(CONFIGURATORS, "the parameter 'retries' is not understood", "stays in use");
+
+        rule(CONFIGURATORS, "configs: [{parameters: {timeout: 600}}]");
+        Await.until(
+                "a usable rule is read",
+                () -> Duration.ofMillis(600).equals(rules(snapshots).timeout("greet")));
+        rule(CONFIGURATORS, "configs: [{parameters: {retries: 3}}]");
+        Await.until("the second change is seen", () -> warnings().size() == 2);
+        zooKeeper.delete(CONFIGURATORS);
+        Await.until("the rule is gone", () -> rules(snapshots).timeout("greet") == null);
         assertThat(snapshots.addresses()).hasSize(1);
     }
 
