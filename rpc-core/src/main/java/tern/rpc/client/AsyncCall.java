@@ -8,6 +8,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.cluster.Target;
 import tern.rpc.endpoint.Endpoint;
+import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.TimeOuts;
 
@@ -89,8 +90,11 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         pending = attempt;
         if (cancelled) {
             attempt.fail(cancellation());
-        } else {
-            picked.connection().send(attempt);
+            return;
+        }
+        ClientConnection connection = endpoints.connection(picked, attempt);
+        if (connection != null) {
+            connection.send(attempt);
             endpoints.probe(method, call, picked, attempt.startedNanos());
         }
     }

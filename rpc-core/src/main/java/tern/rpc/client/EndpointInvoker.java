@@ -12,6 +12,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
+import tern.rpc.Thrown;
 import tern.rpc.TimeLimit;
 import tern.rpc.cluster.Cluster;
 import tern.rpc.cluster.Hashes;
@@ -197,13 +198,37 @@ final class EndpointInvoker implements AutoCloseable {
             return;
         }
         suspect.node().beginCopy(now);
-        suspect.connection()
-                .send(new PendingCall(
-                        call.withExecutor(executor),
-                        false,
-                        now,
-                        (response, failure) ->
-                                ended(suspect, method, failure instanceof RpcException rpc ? rpc : null, now)));
+        PendingCall copy = new PendingCall(
+                call.withExecutor(executor),
+                false,
+                now,
+                (response, failure) -> ended(suspect, method, failure instanceof RpcException rpc ? rpc : null, now));
+        ClientConnection connection = connection(suspect, copy);
+        if (connection != null) {
+            connection.send(copy);
+        }
+    }
+
+    /**
+     * Returns the connection for an asynchronous attempt. If the connection cannot be opened, for example because the
+     * client's keys cannot be used, fails the attempt. An exception would reach nobody, and the attempt would be in
+     * flight for ever.
+     *
+     * @return null if the attempt has failed
+     */
+    @Nullable
+    ClientConnection connection(Target target, PendingCall attempt) {
+        try {
+            return target.connection();
+        } catch (Throwable e) {
+            attempt.fail(new RpcException(
+                    StatusCode.UNAVAILABLE,
+                    attempt + " was not sent: no connection to " + target.endpoint() + " can be opened: "
+                            + Thrown.text(e),
+                    Executed.NO,
+                    e));
+            return null;
+        }
     }
 
     /**

@@ -9,7 +9,9 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
@@ -67,6 +69,7 @@ class EndpointInvokerTest {
     }
 
     private final Map<Endpoint, Connection> connections = new HashMap<>();
+    private final Set<Endpoint> unopenable = ConcurrentHashMap.newKeySet();
     private final List<Endpoint> asked = new ArrayList<>();
 
     private final RpcClient client = RpcClient.builder()
@@ -83,6 +86,9 @@ class EndpointInvokerTest {
 
                 @Override
                 public ClientConnection connect(Endpoint endpoint, int sockets, @Nullable Supplier<Tls> tls) {
+                    if (unopenable.contains(endpoint)) {
+                        throw new IllegalStateException("the keys cannot be used");
+                    }
                     return connections.computeIfAbsent(endpoint, Connection::new);
                 }
 
@@ -118,6 +124,23 @@ class EndpointInvokerTest {
             meanwhile.run();
             call.fail(RpcException.refusal(code, "on purpose", Executed.NO));
         };
+    }
+
+    @Test
+    void asynchronousCallEndsIfItsConnectionCannotBeOpened() {
+        Endpoint endpoint = new Endpoint("10.0.0.1", 1);
+        unopenable.add(endpoint);
+
+        CompletableFuture<String> result = proxy(endpoint).later();
+
+        assertThatThrownBy(result::join).cause().isInstanceOfSatisfying(RpcException.class, failure -> {
+            assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
+            assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
+            assertThat(failure).hasMessageContaining("10.0.0.1:1 can be opened: the keys cannot be used");
+        });
+        assertThat(client.references().get(0).cluster().providers())
+                .singleElement()
+                .satisfies(provider -> assertThat(provider.inFlight()).isZero());
     }
 
     @Test
