@@ -65,7 +65,8 @@ public final class Node {
     private final Ejection ejection;
     private final NodeCounts counts;
 
-    private boolean usableBefore; // This object's lock guards this field and the next two.
+    private boolean usableBefore; // This object's lock guards this field and the next three.
+    private long timesAvailable; // The number that the connection reported when it was last found to be new.
     private boolean wasOutOfReach; // True if connecting has failed since the connection was lost or created.
     private long lostNanos;
     private volatile long usableSinceNanos;
@@ -367,12 +368,15 @@ public final class Node {
     // The cluster's survey calls the following methods periodically.
 
     /**
-     * Checks whether the node has become usable. A reconnected provider may be a different process, so the node's
-     * earlier state is discarded.
+     * Checks whether the node has become usable, also if it was lost and connected again since the last check. A
+     * reconnected provider may be a different process, so the node's earlier state is discarded.
      */
     synchronized void look(long now) {
+        ClientConnection opened = connection;
+        long times = opened == null ? 0 : opened.timesAvailable(); // read before the connection may change again
         boolean usable = isUsable();
-        if (usable && !usableBefore) {
+        if (usable && (!usableBefore || times != timesAvailable)) {
+            timesAvailable = times;
             sayConnected(now);
             usableSinceNanos = now;
             known = false;
@@ -383,10 +387,9 @@ public final class Node {
         }
         if (!usable) {
             lostNanos = usableBefore ? now : lostNanos;
-            ClientConnection current = connection;
-            wasOutOfReach |= current != null
-                    && !current.isConnecting()
-                    && !current.lastFailure().isEmpty();
+            wasOutOfReach |= opened != null
+                    && !opened.isConnecting()
+                    && !opened.lastFailure().isEmpty();
         }
         ejection.look(now);
         usableBefore = usable;

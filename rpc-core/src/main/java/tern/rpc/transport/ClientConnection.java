@@ -13,6 +13,14 @@ public interface ClientConnection extends AutoCloseable {
     /** Returns whether calls are sent immediately. This method only reads a flag. */
     boolean isAvailable();
 
+    /**
+     * Returns how many times this connection has become available. A change means that it was lost in between, so the
+     * server may be another process. Always 0 if the server cannot change.
+     */
+    default long timesAvailable() {
+        return 0;
+    }
+
     /** Returns whether an attempt to connect is in progress. Calls wait for this attempt. */
     boolean isConnecting();
 

@@ -35,6 +35,7 @@ class NodeTest {
     /** A connection. The test sets the time at which bytes last arrived. */
     private static final class Peer extends IdleConnection {
         int probes;
+        long times = 1;
         long heardNanos = Long.MIN_VALUE / 2;
 
         Peer() {
@@ -44,6 +45,11 @@ class NodeTest {
         @Override
         public boolean isHeardAfter(long nanos) {
             return heardNanos > nanos;
+        }
+
+        @Override
+        public long timesAvailable() {
+            return times;
         }
 
         @Override
@@ -254,5 +260,28 @@ class NodeTest {
 
         assertThat(isAvoided()).isFalse();
         assertThat(node.inFlight()).isEqualTo(1);
+    }
+
+    @Test
+    void reconnectBetweenTwoLooksIsNoticed() {
+        node.look(now);
+        call(50);
+        Presence presence = new Presence(node.usableSinceNanos());
+        presence.missing(node.usableSinceNanos(), now);
+        node.begin(now);
+        now += TimeUnit.SECONDS.toNanos(1);
+        assertThat(node.isStalled(now)).isTrue();
+        assertThat(node.isKnown()).isTrue();
+        assertThat(presence.isMissing(node.usableSinceNanos(), now)).isTrue();
+        node.look(now);
+        assertThat(node.isStalled(now)).isTrue();
+
+        peer.times++;
+        node.look(now);
+
+        assertThat(node.isStalled(now)).isFalse();
+        assertThat(node.isKnown()).isFalse();
+        assertThat(presence.isMissing(node.usableSinceNanos(), now)).isFalse();
+        assertThat(node.usableSinceNanos()).isEqualTo(now);
     }
 }

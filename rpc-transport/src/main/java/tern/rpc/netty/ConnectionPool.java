@@ -59,6 +59,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     private final Set<Connection> begunByCalls = ConcurrentHashMap.newKeySet();
     private final AttemptPace pace;
     private volatile boolean available;
+    private volatile long timesAvailable; // written while this object is locked
     private volatile boolean closed;
     private volatile boolean heard;
     private volatile String lastFailure = "";
@@ -102,6 +103,11 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     @Override
     public boolean isAvailable() {
         return available;
+    }
+
+    @Override
+    public long timesAvailable() {
+        return timesAvailable;
     }
 
     /** Returns whether a connection is being opened, or is ready but has not notified this pool yet. */
@@ -239,7 +245,11 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
             default -> throw new IllegalStateException(state.name());
         }
         // A connection that reports DRAINING still has the state READY, but accepts no further calls.
-        available = !closed && isAnyReady(state == State.DRAINING ? connection : null);
+        boolean ready = !closed && isAnyReady(state == State.DRAINING ? connection : null);
+        if (ready && !available) {
+            timesAvailable++;
+        }
+        available = ready;
     }
 
     @Override

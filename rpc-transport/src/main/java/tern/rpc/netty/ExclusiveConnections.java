@@ -66,6 +66,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     // the scheduled next attempt; null if no attempt is scheduled; guarded by this
     private @Nullable ScheduledFuture<?> retry;
     private volatile boolean available;
+    private volatile long timesAvailable; // written while this object is locked
     private volatile boolean closed;
     private final AtomicReference<@Nullable SpareConnection> spare = new AtomicReference<>();
     private volatile long heardNanos; // time of the last complete answer; valid if anyHeard is true
@@ -122,6 +123,11 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     @Override
     public boolean isAvailable() {
         return available;
+    }
+
+    @Override
+    public long timesAvailable() {
+        return timesAvailable;
     }
 
     @Override
@@ -285,6 +291,9 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
 
     private synchronized void reachable() {
         backoff.reset();
+        if (!available && !closed) {
+            timesAvailable++;
+        }
         available = !closed;
         lastFailure = "";
     }
