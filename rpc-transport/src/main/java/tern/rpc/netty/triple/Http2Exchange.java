@@ -103,7 +103,15 @@ final class Http2Exchange extends HttpExchange {
      */
     boolean countsAsReset() {
         Call open = call();
-        return open != null && !open.hasBegun();
+        return open != null && !open.hasBegun() && !hasAnswer();
+    }
+
+    /**
+     * Returns whether a part of the answer has been written. gRPC clients reset a stream whose call was refused before
+     * the request was complete.
+     */
+    private boolean hasAnswer() {
+        return stream.isHeadersSent() || !stream.state().localSideOpen();
     }
 
     /** Returns whether the client may have reset the stream because the deadline of the call passed. */

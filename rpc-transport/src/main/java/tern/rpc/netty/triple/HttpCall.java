@@ -7,7 +7,6 @@ import tern.rpc.Deadline;
 import tern.rpc.Invocation;
 import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
-import tern.rpc.MethodType;
 import tern.rpc.Response;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
@@ -111,8 +110,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
 
     @Override
     public CallKind kind() {
-        MethodDescriptor only = route.only();
-        boolean unary = only == null || only.type() == MethodType.UNARY;
+        boolean unary = route.isUnary();
         if (AcceptedTokens.OPEN_SERVICE.equals(route.service().name())) {
             return unary ? CallKind.HEALTH_CHECK : CallKind.HEALTH_WATCH;
         }

@@ -4,6 +4,7 @@ import io.netty.handler.codec.http2.Http2Headers;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
+import tern.rpc.MethodType;
 import tern.rpc.PeerText;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
@@ -129,6 +130,16 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
                     Executed.NO);
         }
         return only;
+    }
+
+    /** Returns whether all methods with the name in the path are unary. */
+    boolean isUnary() {
+        for (int i = 0; i < candidates.size(); i++) {
+            if (candidates.get(i).type() != MethodType.UNARY) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /**
