@@ -1,6 +1,7 @@
 package tern.rpc.health;
 
 import java.net.SocketAddress;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -8,11 +9,15 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.MethodType;
+import tern.rpc.NanoClock;
 import tern.rpc.PeerText;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
+import tern.rpc.SeldomWarning;
 import tern.rpc.ServerContext;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceDescriptor.Operation;
@@ -36,8 +41,9 @@ public final class HealthService {
     /** The name of the health service in requests. Calls to it need no token. */
     public static final String NAME = AcceptedTokens.OPEN_SERVICE;
 
-    /** The maximum number of open calls of Watch on one connection (docs/limits.md). */
-    static final int MAX_WATCHES_OF_CONNECTION = 16;
+    private static final Logger LOG = LoggerFactory.getLogger(HealthService.class);
+
+    private static final Duration BETWEEN_WARNINGS = Duration.ofSeconds(10);
 
     /** The maximum number of open calls of Watch on all connections (docs/limits.md). */
     static final int MAX_WATCHES = 1_000;
@@ -53,7 +59,8 @@ public final class HealthService {
     private final Map<String, ServingStatus> statuses = new HashMap<>(); // guarded by this
     // changed while this object is locked; read without the lock, so that a change of a status delays no call
     private final Set<HealthWatch> watches = ConcurrentHashMap.newKeySet();
-    private final Map<Object, Integer> watchesOfConnection = new HashMap<>(); // guarded by this
+    private final OpenWatches open = new OpenWatches(MAX_WATCHES); // guarded by this
+    private final SeldomWarning tooMany = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);
     private boolean shutDown; // guarded by this
 
     /** Creates the health service. The server's initial status is SERVING. */
@@ -129,32 +136,47 @@ public final class HealthService {
 
     /**
      * Registers a call of Watch. The number of these calls is limited, because they need no token and may stay open for
-     * ever.
+     * ever. If the limit is reached, a call of the caller with the most calls ends. It ends with UNIMPLEMENTED: after
+     * this status, gRPC clients use the server without health checks (gRFC A17). After any other status, they would
+     * send it no calls at all.
      *
      * @return the reason why the call is refused; null if it is registered
      */
-    synchronized @Nullable RpcException watched(HealthWatch watch) {
-        int own = watchesOfConnection.getOrDefault(watch.connection(), 0);
-        if (own >= MAX_WATCHES_OF_CONNECTION) {
-            return tooMany(own + " of " + MAX_WATCHES_OF_CONNECTION + " calls of this connection");
+    @Nullable
+    RpcException watched(HealthWatch watch) {
+        HealthWatch ended;
+        RpcException reason;
+        synchronized (this) {
+            ended = open.add(watch);
+            if (ended != watch) {
+                watches.add(watch);
+            }
+            if (ended == null) {
+                return null;
+            }
+            watches.remove(ended);
+            reason = tooMany(ended);
         }
-        if (watches.size() >= MAX_WATCHES) {
-            return tooMany(watches.size() + " of " + MAX_WATCHES + " calls of all connections");
+        tooMany.warn(() -> "A call of Watch from " + ended.connection() + " ends: "
+                + reason.status().description() + ". gRPC clients then use this server without health checks");
+        if (ended == watch) {
+            return reason;
         }
-        watchesOfConnection.put(watch.connection(), own + 1);
-        watches.add(watch);
+        ended.replaced(reason);
         return null;
     }
 
-    private static RpcException tooMany(String open) {
+    private RpcException tooMany(HealthWatch ended) {
         return RpcException.refusal(
-                StatusCode.RESOURCE_EXHAUSTED, open + " watch the health of this server already", Executed.YES);
+                StatusCode.UNIMPLEMENTED,
+                open.open() + " of " + MAX_WATCHES + " calls watch the health of this server, "
+                        + open.ofNetwork(ended.connection()) + " of them from this address, which has the most",
+                Executed.YES);
     }
 
     synchronized void unwatched(HealthWatch watch) {
-        if (watches.remove(watch)) {
-            watchesOfConnection.computeIfPresent(watch.connection(), (same, own) -> own == 1 ? null : own - 1);
-        }
+        watches.remove(watch);
+        open.remove(watch);
     }
 
     private void tellWatches() {

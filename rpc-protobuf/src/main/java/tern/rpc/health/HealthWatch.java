@@ -19,6 +19,8 @@ final class HealthWatch implements Flow.Subscription {
     private final AtomicLong wanted = new AtomicLong();
     private final AtomicInteger changes = new AtomicInteger(); // the number of changes that have not been sent
     private volatile boolean over;
+    private volatile boolean subscribed; // true when the caller may be told of an end
+    private volatile @Nullable RpcException replaced; // the reason why another call has taken the place of this one
     private @Nullable ServingStatus told; // used only by the thread that increments {@code changes} from zero
 
     private HealthWatch(
@@ -41,6 +43,10 @@ final class HealthWatch implements Flow.Subscription {
             }
             try {
                 caller.onSubscribe(watch);
+                watch.subscribed = true;
+                if (watch.replaced != null) {
+                    watch.changed(); // another thread may have found that the caller was not subscribed yet
+                }
             } catch (Throwable e) {
                 watch.end(); // otherwise the call would count for ever
                 throw e;
@@ -84,7 +90,20 @@ final class HealthWatch implements Flow.Subscription {
         } while (seen != 0);
     }
 
+    /** Ends the call, because another one has taken its place. */
+    void replaced(RpcException reason) {
+        replaced = reason;
+        changed();
+    }
+
     private void tell() {
+        RpcException reason = replaced;
+        if (reason != null) {
+            if (subscribed && end()) {
+                caller.onError(reason);
+            }
+            return;
+        }
         boolean last = health.isShutDown();
         ServingStatus status = health.status(service);
         if (!over && status != told && wanted.get() > 0) {

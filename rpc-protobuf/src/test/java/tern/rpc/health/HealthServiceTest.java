@@ -7,6 +7,9 @@ import static tern.rpc.health.ServingStatus.SERVICE_UNKNOWN;
 import static tern.rpc.health.ServingStatus.SERVING;
 import static tern.rpc.health.ServingStatus.UNKNOWN;
 
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -185,43 +188,83 @@ class HealthServiceTest {
         assertThat(caller.ended).isTrue();
     }
 
-    @Test
-    void openWatchesOfAConnectionAreLimited() throws Throwable {
+    private List<Caller> watch(int count, Object connection) {
         List<Caller> callers = new ArrayList<>();
-        for (int i = 0; i < HealthService.MAX_WATCHES_OF_CONNECTION; i++) {
-            callers.add(watch("", Long.MAX_VALUE));
+        for (int i = 0; i < count; i++) {
+            Caller caller = new Caller(Long.MAX_VALUE);
+            HealthWatch.of(health, "", connection).subscribe(caller);
+            callers.add(caller);
         }
+        return callers;
+    }
 
-        Caller refused = watch("", Long.MAX_VALUE);
+    private static List<Caller> open(List<Caller> callers) {
+        return callers.stream().filter(caller -> caller.failure == null).toList();
+    }
+
+    private static InetSocketAddress peer(String address, int port) throws UnknownHostException {
+        return new InetSocketAddress(InetAddress.getByName(address), port);
+    }
+
+    @Test
+    void watchesAreLimitedAndSurplusCallersGoOnWithoutHealthChecks() {
+        List<Caller> callers = watch(HealthService.MAX_WATCHES + 1, "connection");
+
+        Caller refused = callers.get(HealthService.MAX_WATCHES);
+        assertThat(open(callers)).hasSize(HealthService.MAX_WATCHES);
         assertThat(refused.seen).isEmpty();
         assertThat(refused.failure)
                 .isInstanceOfSatisfying(
                         RpcException.class,
-                        failure -> assertThat(failure.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED))
-                .hasMessageContaining("16 of 16 calls of this connection");
+                        failure -> assertThat(failure.code()).isEqualTo(StatusCode.UNIMPLEMENTED))
+                .hasMessageContaining("1000 of 1000 calls watch the health of this server, 1000 of them from this");
         refused.subscription.cancel();
 
         callers.get(3).subscription.cancel();
         callers.get(3).subscription.cancel();
-        assertThat(watch("", Long.MAX_VALUE).seen).containsExactly(SERVING);
-        assertThat(watch("", Long.MAX_VALUE).seen).isEmpty();
+        assertThat(open(watch(2, "connection"))).hasSize(1);
+
+        health.shutDown();
+        assertThat(callers).filteredOn(caller -> caller.ended).hasSize(HealthService.MAX_WATCHES - 1);
     }
 
     @Test
-    void openWatchesOfAllConnectionsAreLimited() {
-        List<Caller> callers = new ArrayList<>();
-        for (int i = 0; i <= HealthService.MAX_WATCHES; i++) {
-            Caller caller = new Caller(Long.MAX_VALUE);
-            HealthWatch.of(health, "", "connection " + i).subscribe(caller);
-            callers.add(caller);
-        }
+    void callerFromAnotherAddressReplacesTheNewestCallOfTheLargest() throws Exception {
+        List<Caller> many = new ArrayList<>(watch(600, peer("10.0.0.1", 1)));
+        many.addAll(watch(400, peer("10.0.0.1", 2)));
 
-        Caller refused = callers.get(HealthService.MAX_WATCHES);
-        assertThat(callers).filteredOn(caller -> caller.failure == null).hasSize(HealthService.MAX_WATCHES);
-        assertThat(refused.failure).hasMessageContaining("1000 of 1000 calls of all connections");
+        List<Caller> others = watch(700, peer("10.0.0.2", 1));
+        assertThat(open(others)).hasSize(500);
+        assertThat(open(many)).hasSize(500);
+        assertThat(open(many.subList(0, 250))).hasSize(250);
+        assertThat(open(many.subList(600, 850))).hasSize(250);
+        assertThat(many.get(599).failure)
+                .isInstanceOfSatisfying(
+                        RpcException.class,
+                        failure -> assertThat(failure.code()).isEqualTo(StatusCode.UNIMPLEMENTED));
+        assertThat(many.get(599).seen).containsExactly(SERVING);
 
         health.shutDown();
-        assertThat(callers).filteredOn(caller -> caller.ended).hasSize(HealthService.MAX_WATCHES);
+        assertThat(many).filteredOn(caller -> caller.ended).hasSize(500);
+    }
+
+    @Test
+    void connectionsOfOneAddressShareItsCalls() throws Exception {
+        List<Caller> first = watch(HealthService.MAX_WATCHES, peer("10.0.0.1", 1));
+
+        assertThat(open(watch(600, peer("10.0.0.1", 2)))).hasSize(500);
+        assertThat(open(first)).hasSize(500);
+    }
+
+    @Test
+    void addressesOfOneIpv6NetworkShareItsCalls() throws Exception {
+        List<Caller> attacker = new ArrayList<>();
+        for (int i = 0; i < HealthService.MAX_WATCHES; i++) {
+            attacker.addAll(watch(1, peer("2001:db8::" + Integer.toHexString(i + 1), 1)));
+        }
+
+        assertThat(open(watch(600, peer("2001:db8:0:1::1", 1)))).hasSize(500);
+        assertThat(open(attacker)).hasSize(500);
     }
 
     @Test
