@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -68,8 +68,8 @@ class EndpointInvokerTest {
         }
     }
 
-    private final Map<Endpoint, Connection> connections = new HashMap<>();
-    private final Set<Endpoint> unopenable = ConcurrentHashMap.newKeySet();
+    private final Map<Endpoint, Connection> connections = new ConcurrentHashMap<>();
+    private volatile boolean refusesToOpen; // true if no further connection can be opened
     private final List<Endpoint> asked = new ArrayList<>();
 
     private final RpcClient client = RpcClient.builder()
@@ -86,7 +86,7 @@ class EndpointInvokerTest {
 
                 @Override
                 public ClientConnection connect(Endpoint endpoint, int sockets, @Nullable Supplier<Tls> tls) {
-                    if (unopenable.contains(endpoint)) {
+                    if (refusesToOpen && !connections.containsKey(endpoint)) {
                         throw new IllegalStateException("the keys cannot be used");
                     }
                     return connections.computeIfAbsent(endpoint, Connection::new);
@@ -128,19 +128,26 @@ class EndpointInvokerTest {
 
     @Test
     void asynchronousCallEndsIfItsConnectionCannotBeOpened() {
-        Endpoint endpoint = new Endpoint("10.0.0.1", 1);
-        unopenable.add(endpoint);
+        // a client opens its first connections one after another, so most of these are not open yet
+        Service proxy = proxy(IntStream.range(0, 2_000)
+                .mapToObj(i -> new Endpoint("10.0." + i / 250 + "." + i % 250, 1))
+                .toArray(Endpoint[]::new));
+        refusesToOpen = true;
+        connections.values().forEach(connection -> connection.available = false);
+        connections.keySet().forEach(endpoint -> refuses(endpoint, StatusCode.UNAVAILABLE, () -> {}));
 
-        CompletableFuture<String> result = proxy(endpoint).later();
-
-        assertThatThrownBy(result::join).cause().isInstanceOfSatisfying(RpcException.class, failure -> {
-            assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
-            assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
-            assertThat(failure).hasMessageContaining("10.0.0.1:1 can be opened: the keys cannot be used");
-        });
+        Set<String> messages = new HashSet<>();
+        for (int i = 0; i < 200; i++) {
+            CompletableFuture<String> result = proxy.later();
+            assertThatThrownBy(result::join).cause().isInstanceOfSatisfying(RpcException.class, failure -> {
+                assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
+                assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
+                messages.add(failure.getMessage());
+            });
+        }
+        assertThat(messages).anyMatch(message -> message.contains("can be opened: ") && message.contains("the keys"));
         assertThat(client.references().get(0).cluster().providers())
-                .singleElement()
-                .satisfies(provider -> assertThat(provider.inFlight()).isZero());
+                .allSatisfy(provider -> assertThat(provider.inFlight()).isZero());
     }
 
     @Test
