@@ -83,9 +83,13 @@ final class CallerConnections implements CallerConnection.Owner {
     /**
      * Encodes the request of a caller that is about to block, and assigns a connection to the call.
      *
+     * @param mayOpen whether a new connection may be opened if no idle one exists
      * @return false if no connection is available; the call is then unchanged
      */
-    boolean send(PendingCall call) {
+    boolean send(PendingCall call, boolean mayOpen) {
+        if (!mayOpen && idle.isEmpty()) {
+            return false;
+        }
         byte[][] request;
         try {
             request = exchanges.request(call);
@@ -93,7 +97,7 @@ final class CallerConnections implements CallerConnection.Owner {
             call.fail(CallEnds.unsendable(call, endpoint, e));
             return true;
         }
-        CallerConnection taken = take();
+        CallerConnection taken = take(mayOpen);
         if (taken == null) {
             return false;
         }
@@ -102,14 +106,14 @@ final class CallerConnections implements CallerConnection.Owner {
         return true;
     }
 
-    private @Nullable CallerConnection take() {
+    private @Nullable CallerConnection take(boolean mayOpen) {
         long now = System.nanoTime();
         for (CallerConnection free = idle.pollFirst(); free != null; free = idle.pollFirst()) {
             if (!free.isClosed() && (now - free.idleSinceNanos() < FRESH_NANOS || free.isFresh())) {
                 return free;
             }
         }
-        if (!owner.mayOpen()) {
+        if (!mayOpen || !owner.mayOpen()) {
             return null;
         }
         CallerConnection made = new CallerConnection(endpoint, settings, exchanges.newReader(), this);
@@ -233,6 +237,10 @@ final class CallerConnections implements CallerConnection.Owner {
     }
 
     // ---- Counters and close
+
+    boolean hasIdle() {
+        return !idle.isEmpty();
+    }
 
     int inFlight() {
         return (int) all.stream().filter(CallerConnection::isBusy).count();

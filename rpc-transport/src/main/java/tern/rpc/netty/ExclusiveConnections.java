@@ -65,7 +65,9 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     private final ReconnectBackoff backoff;
     // the scheduled next attempt; null if no attempt is scheduled; guarded by this
     private @Nullable ScheduledFuture<?> retry;
-    private volatile boolean available;
+    // true if the last attempt to connect succeeded, so that further sockets can probably be opened
+    private volatile boolean reachable;
+    private long unreachableNanos = System.nanoTime(); // the time of the last failed attempt; guarded by this
     private volatile long timesAvailable; // written while this object is locked
     private volatile boolean closed;
     private final AtomicReference<@Nullable SpareConnection> spare = new AtomicReference<>();
@@ -122,7 +124,15 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
 
     @Override
     public boolean isAvailable() {
-        return available;
+        return reachable || (!closed && hasIdle());
+    }
+
+    /**
+     * Returns whether a socket is free. A server that accepts no further sockets, for example because it has too many,
+     * still answers on these.
+     */
+    private boolean hasIdle() {
+        return !idle.isEmpty() || (callers != null && callers.hasIdle());
     }
 
     @Override
@@ -132,7 +142,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
 
     @Override
     public boolean isConnecting() {
-        return !available && !connecting.isEmpty();
+        return !isAvailable() && !connecting.isEmpty();
     }
 
     @Override
@@ -146,7 +156,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
             call.fail(notSent(call, StatusCode.UNAVAILABLE, "the client is closed"));
             return;
         }
-        if (callers != null && available && call.isAwaited() && !call.isOneWay() && callers.send(call)) {
+        if (callers != null && call.isAwaited() && !call.isOneWay() && callers.send(call, reachable)) {
             return;
         }
         Connection free = takeIdle();
@@ -156,9 +166,9 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
             }
             return;
         }
-        // The order of these checks matters: when a connection becomes ready, "available" is set before the connection
+        // The order of these checks matters: when a connection becomes ready, "reachable" is set before the connection
         // is removed from "connecting".
-        if (connecting.isEmpty() && !available) {
+        if (connecting.isEmpty() && !reachable) {
             attemptNow();
             call.fail(notSent(
                     call,
@@ -264,8 +274,8 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
 
     @Override
     public void connected() {
-        if (!available || !lastFailure.isEmpty()) {
-            reachable();
+        if (!reachable || !lastFailure.isEmpty()) {
+            setReachable();
         }
     }
 
@@ -282,32 +292,37 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         if (unused.remove(connection)) {
             free(connection);
         }
-        reachable();
+        setReachable();
         begunByCalls.remove(connection);
-        // the connection is removed last, so that send() either finds it in "connecting" or sees that "available" is
+        // the connection is removed last, so that send() either finds it in "connecting" or sees that "reachable" is
         // true
         connecting.remove(connection);
     }
 
-    private synchronized void reachable() {
+    /** Returns whether another socket has got an answer since the last attempt to connect failed. */
+    private boolean hasAnsweredMeanwhile() {
+        return anyHeard && heardNanos - unreachableNanos > 0;
+    }
+
+    private synchronized void setReachable() {
         backoff.reset();
-        if (!available && !closed) {
+        if (!reachable && !closed && !hasAnsweredMeanwhile()) {
             timesAvailable++;
         }
-        available = !closed;
+        reachable = !closed;
         lastFailure = "";
     }
 
     @Override
     public void connectSoon() {
-        if (!available && connecting.isEmpty()) {
+        if (!reachable && connecting.isEmpty()) {
             attemptNow();
         }
     }
 
     @Override
     public synchronized long untilNextAttemptNanos() {
-        return retry == null || available ? -1 : Math.max(0, retry.getDelay(TimeUnit.NANOSECONDS));
+        return retry == null || reachable ? -1 : Math.max(0, retry.getDelay(TimeUnit.NANOSECONDS));
     }
 
     @Override
@@ -368,7 +383,8 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     private synchronized void unreachable(String reason) {
         lastReason = reason;
         lastFailure = reason;
-        available = false;
+        reachable = false;
+        unreachableNanos = System.nanoTime();
         if (retry != null) {
             return;
         }
@@ -383,7 +399,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         synchronized (this) {
             retry = null;
         }
-        if (!closed && !available) {
+        if (!closed && !reachable) {
             try {
                 open();
             } catch (RuntimeException | Error e) {
@@ -446,7 +462,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     @Override
     public void close() {
         closed = true;
-        available = false;
+        reachable = false;
         SpareConnection running = spare.get();
         if (running != null) {
             running.close();

@@ -154,10 +154,12 @@ class ReconnectByCallTest {
         try (RpcServer server = serve(port)) {
             assertThat(server.port()).isEqualTo(port);
             now.addAndGet(PAUSE_NANOS);
+            assertThat(client.connections().get(0).timesAvailable()).isZero();
 
             Await.until("it is called", () -> succeeds(work));
 
             assertThat(succeeds(work)).isTrue();
+            assertThat(client.connections().get(0).timesAvailable()).isEqualTo(1);
         }
     }
 

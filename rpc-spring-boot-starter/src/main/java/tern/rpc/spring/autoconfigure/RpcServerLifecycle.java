@@ -20,6 +20,7 @@ import org.springframework.core.Ordered;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.MapPropertySource;
+import tern.rpc.Thrown;
 import tern.rpc.server.RpcServer;
 import tern.rpc.settings.RpcStartException;
 
@@ -173,11 +174,28 @@ public final class RpcServerLifecycle
         Duration atMost = settings.shutdownTimeout();
         // The built-in services are notified first. The health service then reports NOT_SERVING, and load balancers
         // choose other servers.
-        builtIns.forEach(BuiltInService::shutDown);
+        builtIns.forEach(RpcServerLifecycle::shutDown);
         LOG.info("Draining the RPC server for at most {} s", atMost.toSeconds());
-        server.drain(atMost);
-        destroy();
+        try {
+            server.drain(atMost);
+        } finally {
+            destroy();
+        }
         LOG.info("RPC server stopped");
+    }
+
+    /** A failing service must not skip the drain, which would lose the running calls. */
+    private static void shutDown(BuiltInService service) {
+        try {
+            service.shutDown();
+        } catch (RuntimeException | Error e) {
+            Thrown.log(
+                    e,
+                    shown -> LOG.error(
+                            "{} failed when the shutdown began; the server drains nevertheless",
+                            service.getClass().getName(),
+                            shown));
+        }
     }
 
     /** Stops the server. If the application failed to start, Spring calls only this method and not {@link #stop}. */

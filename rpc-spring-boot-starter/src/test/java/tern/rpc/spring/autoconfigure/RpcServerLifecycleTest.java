@@ -66,6 +66,32 @@ class RpcServerLifecycleTest {
                 });
     }
 
+    @Configuration(proxyBeanMethods = false)
+    static class BrokenBuiltIn {
+        @Bean
+        BuiltInService broken() {
+            return new BuiltInService() {
+                @Override
+                public void addTo(RpcServer.Builder server) {}
+
+                @Override
+                public void shutDown() {
+                    throw new IllegalStateException("broken on purpose");
+                }
+            };
+        }
+    }
+
+    @Test
+    void failingBuiltInServiceDoesNotSkipTheDrain(CapturedOutput output) {
+        provider(ExportingCustomizer.class, BrokenBuiltIn.class)
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output)
+                .contains("the server drains nevertheless", "broken on purpose")
+                .contains("Draining the RPC server for at most", "RPC server stopped");
+    }
+
     @Test
     void customizerWithoutServicesOpensNoPort(CapturedOutput output) {
         provider(TuningCustomizer.class, RpcActuatorAutoConfiguration.class).run(here -> {

@@ -58,6 +58,8 @@ class Http1CallerTest {
     private final List<ClientConnection> connections = new ArrayList<>();
     private RpcClient client = RpcClient.builder().build();
 
+    private RawSocket ofEventLoop; // the server's side of the connection that the client opened first
+
     @AfterEach
     void stop() {
         client.close();
@@ -90,7 +92,7 @@ class Http1CallerTest {
                 .protocol(Http1ClientProtocol.NAME)
                 .build());
         Await.until("the first connection is there", () -> connection().isAvailable());
-        server.next();
+        ofEventLoop = server.next();
         return notes;
     }
 
@@ -446,6 +448,35 @@ class Http1CallerTest {
     }
 
     @Test
+    void idleSocketsStayInUseWhileTheServerAcceptsNoFurtherOnes() throws Exception {
+        Notes notes = notes();
+        RawSocket socket = answered(notes);
+        server.stopListening();
+        Caller busy = new Caller(notes, "busy");
+        request(socket);
+        Caller retried = new Caller(notes, "no socket can be opened, so the event loop's socket is used");
+        request(ofEventLoop);
+
+        RpcException failure = new Caller(notes, "one too many").failure();
+        assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
+        assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
+        assertThat(connection().isAvailable()).isFalse();
+        answer(ofEventLoop, "\"retried\"");
+        assertThat(retried.result()).isEqualTo("retried");
+        answer(socket, "\"busy\"");
+        assertThat(busy.result()).isEqualTo("busy");
+
+        for (int i = 0; i < 5; i++) {
+            Caller caller = new Caller(notes, "again");
+            request(socket);
+            answer(socket, "\"again\"");
+            assertThat(caller.result()).isEqualTo("again");
+            assertThat(connection().isAvailable()).isTrue();
+        }
+        assertThat(connection().timesAvailable()).isEqualTo(1);
+    }
+
+    @Test
     void lostServerIsReportedAndReconnected() throws Exception {
         Notes notes = notes();
         int port = server.port();
@@ -454,11 +485,12 @@ class Http1CallerTest {
         assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
         assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
         assertThat(failure).hasMessageContaining("refused");
-        assertThat(connection().isAvailable()).isFalse();
+        Await.until("its idle sockets are gone", () -> !connection().isAvailable());
         assertThat(connection().lastFailure()).contains("refused");
 
         try (RawServer again = RawServer.start(port)) {
             Await.until("it is there", () -> connection().isAvailable());
+            assertThat(connection().timesAvailable()).isEqualTo(2);
             again.next();
             Caller caller = new Caller(notes, "1");
             RawSocket socket = again.next();
