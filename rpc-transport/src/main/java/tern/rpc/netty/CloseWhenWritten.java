@@ -28,7 +28,10 @@ final class CloseWhenWritten extends WriteCommand {
     private final Channel channel;
     private final Runnable outputEnded;
 
-    /** @param outputEnded called when all bytes have been written and only the peer's close is missing */
+    /**
+     * @param outputEnded called when all bytes have been written and only the peer's close is missing. Must continue
+     *     reading; this class drops the bytes
+     */
     CloseWhenWritten(Channel channel, Runnable outputEnded) {
         this.channel = channel;
         this.outputEnded = outputEnded;
@@ -80,9 +83,8 @@ final class CloseWhenWritten extends WriteCommand {
             channel.close();
             return;
         }
-        outputEnded.run();
         channel.pipeline().addFirst(new DroppedReads());
-        channel.config().setAutoRead(true);
+        outputEnded.run();
         SslHandler tls = channel.pipeline().get(SslHandler.class);
         if (tls == null) {
             duplex.shutdownOutput();

@@ -625,8 +625,13 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     public void closeWhenWritten() {
         if (!ending) {
             ending = true;
-            queue.add(new CloseWhenWritten(channel, () -> port.counters().outputEnded(channel)));
+            queue.add(new CloseWhenWritten(channel, this::outputEnded));
         }
+    }
+
+    private void outputEnded() {
+        port.counters().outputEnded(channel);
+        reading.drop();
     }
 
     /** Called when the channel is closed. Answers to the calls of this connection are no longer needed. */

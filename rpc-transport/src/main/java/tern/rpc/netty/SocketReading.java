@@ -19,6 +19,7 @@ final class SocketReading {
     private final Duration gracePeriod;
     private boolean waitsForPeer; // true while reading is paused because the peer does not read its answers
     private boolean unwanted; // true while the protocol has paused reading
+    private boolean dropping; // true if all received bytes are dropped, so that nothing pauses reading
     private boolean overBudget; // true while reading is paused because the memory for requests is used up
     private long sinceNanos = System.nanoTime(); // the time at which reading last resumed
 
@@ -55,6 +56,12 @@ final class SocketReading {
         setAutoRead();
     }
 
+    /** Called when all further bytes are dropped. They are read, so that the close of the peer is noticed. */
+    void drop() {
+        dropping = true;
+        setAutoRead();
+    }
+
     private void setAutoRead() {
         boolean reads = reads();
         if (reads && !channel.config().isAutoRead()) {
@@ -64,7 +71,7 @@ final class SocketReading {
     }
 
     private boolean reads() {
-        return !waitsForPeer && !unwanted && !overBudget;
+        return dropping || (!waitsForPeer && !unwanted && !overBudget);
     }
 
     /**

@@ -81,6 +81,8 @@ class LastBytesTest {
         writeAnswerAndClose();
         channel.peerReads(ANSWER_BYTES);
         assertThat(counters.ending()).isEqualTo(1);
+        connection.wantsBytes(false);
+        assertThat(channel.config().isAutoRead()).isTrue();
 
         channel.writeInbound(Unpooled.wrappedBuffer(new byte[10]));
         assertThat(channel.inboundMessages()).isEmpty();
