@@ -23,6 +23,11 @@ public class ShopApplication {
     }
 
     @Bean
+    StockController stock(JdbcTemplate database) {
+        return new StockController(database);
+    }
+
+    @Bean
     ExecutorService workers() {
         return Executors.newFixedThreadPool(2);
     }

@@ -103,7 +103,8 @@ final class CauseText {
         return switch (part.kind()) {
             case POOL -> poolText.pool(part);
             case QUEUE -> poolText.workers();
-            case CALLER_RUNS, EXECUTOR -> poolText.executor();
+            case CALLER_RUNS -> poolText.executor();
+            case EXECUTOR -> rejection(part);
             case SQL -> storeText.statement(part);
             case REDIS -> storeText.command(part);
             case HTTP -> remoteText.http(part);
@@ -133,6 +134,11 @@ final class CauseText {
                 "own time of calls",
                 Change.of(Where.UNKNOWN, "nothing can be advised: no evidence shows what these calls did"),
                 List.of("own      no thread was seen in this time; calls are short or rare"));
+    }
+
+    private Told rejection(Part part) {
+        RejectedTasks.Rejection rejection = new RejectedTasks(evidence, poolText::change, pools).of(part);
+        return new Told("EXECUTOR FULL", rejection.name(), rejection.change(), rejection.facts());
     }
 
     private Told limit(Part part) {

@@ -32,6 +32,16 @@ final class Excess {
     /** The kinds of waits that may end because application code gives up and throws an exception. */
     private static final Set<Part.Kind> GIVEN_UP = Set.of(Part.Kind.LOCK, Part.Kind.RESULT, Part.Kind.POOL);
 
+    /**
+     * The kinds of work that may end because application code gives up and throws an exception of its own. The work is
+     * considered the reason only if no other reason is known.
+     */
+    private static final Set<Part.Kind> GIVEN_UP_WORK =
+            Set.of(Part.Kind.SQL, Part.Kind.REDIS, Part.Kind.HTTP, Part.Kind.RPC, Part.Kind.SLEEP, Part.Kind.ELSEWHERE);
+
+    /** Work is considered the reason for a failure only if it took at least this multiple of its usual time. */
+    private static final double LONGER = 1.5;
+
     private final Evidence evidence;
     private final Map<String, Integer> badByMethod = new TreeMap<>();
 
@@ -98,13 +108,10 @@ final class Excess {
      */
     private @Nullable Part failureOf(EndedCall call) {
         Part failure = FailurePart.of(call);
-        Part waited = failure != null && failure.kind() == Part.Kind.FAILURE ? longWait(call) : null;
-        if (waited != null) {
-            return waited;
-        }
-        Part peer = failure != null && failure.kind() == Part.Kind.FAILURE ? failingPeer(call) : null;
-        if (peer != null) {
-            return peer;
+        if (failure != null && failure.kind() == Part.Kind.FAILURE) {
+            Part waited = longWait(call);
+            Part reason = waited != null ? waited : failingPeer(call);
+            return reason != null ? reason : failure;
         }
         return failure != null && failure.kind() == Part.Kind.POOL ? pool(failure) : failure;
     }
@@ -129,10 +136,17 @@ final class Excess {
         Times times = accountOf(call);
         Part longest = times.isEmpty() ? null : times.longestFirst().get(0);
         boolean gaveUp = longest != null
-                && GIVEN_UP.contains(longest.kind())
+                && (GIVEN_UP.contains(longest.kind()) || isGivenUpWork(call, longest, times))
                 && times.of(longest) >= evidence.targetNanos()
                 && 2 * times.of(longest) >= call.tookNanos();
         return gaveUp ? longest : null;
+    }
+
+    private boolean isGivenUpWork(EndedCall call, Part work, Times times) {
+        Times usual = usualOf(call.method());
+        return GIVEN_UP_WORK.contains(work.kind())
+                && FailurePart.isOfOwnCode(call)
+                && (usual == null || times.of(work) >= LONGER * usual.of(work));
     }
 
     private Times accountOf(EndedCall call) {

@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.NamedTimes;
@@ -94,6 +95,9 @@ final class FailurePart {
         if (failure == null) {
             return null;
         }
+        if (failure instanceof ErrorStatus answer) {
+            return new Part(Kind.FAILURE, "status " + answer.status() + " of " + call.method());
+        }
         List<Throwable> chain = chain(failure);
         Part peer = ofPeer(call, chain);
         if (peer != null) {
@@ -106,7 +110,7 @@ final class FailurePart {
                 return named != null ? named : Account.part(pool, "");
             }
             if (one instanceof RejectedExecutionException) {
-                return Part.of(Kind.EXECUTOR);
+                return RejectedTasks.part(chain, in(chain));
             }
             if (isTimeOut(one)) {
                 return null;
@@ -114,6 +118,31 @@ final class FailurePart {
         }
         Part thrown = ofProvider(chain);
         return thrown != null ? thrown : ofStore(call, chain);
+    }
+
+    /**
+     * Returns whether nothing but the application's own code explains the failure: neither a peer, a pool, an executor
+     * or a timeout, nor an error of the database, the JVM or the operating system. Application code often throws such an
+     * exception because an operation took too long.
+     */
+    static boolean isOfOwnCode(EndedCall call) {
+        Throwable failure = call.failure();
+        Part part = of(call);
+        return failure != null
+                && part != null
+                && part.kind() == Kind.FAILURE
+                && chain(failure).stream()
+                        .noneMatch(one -> one instanceof java.sql.SQLException || known(one) != null || isMistake(one));
+    }
+
+    /** Returns whether the exception shows a programming error or an error of the JVM. */
+    private static boolean isMistake(Throwable failure) {
+        return failure instanceof Error
+                || failure instanceof NullPointerException
+                || failure instanceof ClassCastException
+                || failure instanceof IndexOutOfBoundsException
+                || failure instanceof NumberFormatException
+                || failure instanceof ArithmeticException;
     }
 
     /**
@@ -193,13 +222,30 @@ final class FailurePart {
             }
             Part remote = longest(call, Phase.RPC);
             boolean calledOne = call.ledger().count(Phase.RPC) > 0;
-            if (one instanceof RpcException rpc && rpc.code() != StatusCode.DEADLINE_EXCEEDED && calledOne) {
+            if (one instanceof RpcException rpc
+                    && rpc.code() != StatusCode.DEADLINE_EXCEEDED
+                    && calledOne
+                    && !isThrownByApplication(rpc)) {
                 return failing(
                         remote != null ? remote.name() : peer(call, chain),
                         rpc.code().name());
             }
         }
         return null;
+    }
+
+    /**
+     * Returns whether application code created this exception, as a service does for its own failures. The client adds
+     * the provider's frame to an exception that a provider sent.
+     */
+    private static boolean isThrownByApplication(RpcException failure) {
+        StackTraceElement[] frames = failure.getStackTrace();
+        if (frames.length == 0 || !ApplicationCode.owns(frames[0].getClassName())) {
+            return false;
+        }
+        return Stream.of(frames)
+                .map(StackTraceElement::getFileName)
+                .noneMatch(file -> file != null && file.startsWith(ON_PROVIDER));
     }
 
     private static Part failing(String peer, String failure) {

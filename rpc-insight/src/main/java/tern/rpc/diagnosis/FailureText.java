@@ -18,6 +18,13 @@ final class FailureText {
     }
 
     private static final List<Known> OWN = List.of(
+            Known.of(
+                    "^status \\d",
+                    "see what answers with this status without an exception that Spring sees: a handler, a filter or the"
+                            + " web server"),
+            Known.of(
+                    "executor shut down",
+                    "do not shut down an executor that calls still use, or create it again for the next use"),
             Known.of("Too many open files", "close files and sockets, or raise the limit of open files (ulimit -n)"),
             Known.of("No space left on device", "free space on the disk"),
             Known.of("Read-only file system", "make the disk writable; often a disk failed"),

@@ -64,7 +64,10 @@ record Part(Kind kind, String name) {
         OUTSIDE(false),
         /** The time during which no thread works on the call, because an asynchronous method is waiting. */
         ELSEWHERE(true),
-        /** A full executor. The part has the executor's name. */
+        /**
+         * A full executor that rejects tasks. The part is named after the executor, if it is known, and the stack frame
+         * that submits the tasks.
+         */
         EXECUTOR(true),
         /** A failure of another process. The name contains the process's address and the failure. */
         PEER_FAILS(false),

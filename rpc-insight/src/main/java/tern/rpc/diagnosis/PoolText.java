@@ -421,7 +421,7 @@ final class PoolText {
      * @param hold the mean duration of a task in nanoseconds; negative if unknown
      * @param slower whether tasks take longer than usual
      */
-    private Change change(PoolSnapshot pool, double takings, double hold, boolean slower) {
+    Change change(PoolSnapshot pool, double takings, double hold, boolean slower) {
         String name = "\"" + pool.name() + "\"";
         if (hold < 0) {
             return Change.of(

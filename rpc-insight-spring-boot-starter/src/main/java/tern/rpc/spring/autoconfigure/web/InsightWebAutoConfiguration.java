@@ -48,6 +48,11 @@ public final class InsightWebAutoConfiguration {
         ServletRoutes rpcServletRoutes() {
             return new ServletRoutes();
         }
+
+        @Bean
+        ServletFailures rpcServletFailures() {
+            return new ServletFailures();
+        }
     }
 
     @Configuration(proxyBeanMethods = false)

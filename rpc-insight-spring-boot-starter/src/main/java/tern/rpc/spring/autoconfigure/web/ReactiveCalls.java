@@ -88,6 +88,7 @@ final class ReactiveCalls implements WebFilter, Ordered {
         // For this exception, Spring sets the response status only after the filters have run, so the status is read
         // from the exception.
         if (failure instanceof ErrorResponse mapped) {
+            call.threw(failure);
             call.ended(mapped.getStatusCode().value(), null);
         } else {
             call.ended(status(exchange), failure);

@@ -14,12 +14,15 @@ import tern.rpc.MethodType;
 import tern.rpc.NanoClock;
 import tern.rpc.Phase;
 import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
 import tern.rpc.RunningCall;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceDescriptor.Operation;
 import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
 import tern.rpc.diagnosis.CallSource;
+import tern.rpc.diagnosis.ErrorStatus;
+import tern.rpc.diagnosis.WebRefusals;
 import tern.rpc.metrics.CallMeters;
 import tern.rpc.metrics.PhaseMeters;
 import tern.rpc.metrics.RpcMeters;
@@ -43,10 +46,13 @@ final class WebCalls implements CallSource {
     private static final int TOO_MANY_REQUESTS = 429;
     private static final int FIRST_SERVER_ERROR = 500;
     private static final int UNAVAILABLE = 503;
+
+    /** The outcome of failed requests in the meters. The diagnosis gets the exception itself. */
     private static final RpcException FAILED =
-            new RpcException(StatusCode.INTERNAL, "the answer has a status from 500");
-    private static final RpcException REFUSED =
-            new RpcException(StatusCode.RESOURCE_EXHAUSTED, "the answer has the status 429 or 503");
+            RpcException.refusal(StatusCode.INTERNAL, "the answer has a status from 500", Executed.YES);
+
+    private static final RpcException REFUSED = RpcException.refusal(
+            StatusCode.RESOURCE_EXHAUSTED, "the answer has the status 429 or 503", Executed.YES);
 
     private final ServiceKey key = new ServiceKey(SERVICE, "", "");
     private final RpcMeters meters;
@@ -133,6 +139,7 @@ final class WebCalls implements CallSource {
         private volatile boolean stream;
         private volatile boolean waitsForEvent;
         private volatile boolean dropped;
+        private volatile @Nullable Throwable thrown;
 
         private Call(String verb, String path, long waitedNanos) {
             this.verb = verb;
@@ -195,6 +202,14 @@ final class WebCalls implements CallSource {
             waitsForEvent = true;
         }
 
+        /**
+         * Records an exception of the request's handler that becomes an answer. If this is called several times, the
+         * last exception counts, because its answer is the one that is sent.
+         */
+        void threw(Throwable failure) {
+            thrown = failure;
+        }
+
         /** Returns whether the request is waiting for an event while no thread works on it. */
         private boolean isIdle() {
             return waitsForEvent && left && ledger.parts().isEmpty();
@@ -219,18 +234,30 @@ final class WebCalls implements CallSource {
         }
 
         private void count(int status, @Nullable Throwable failure, long took, long now) {
-            Throwable reason = failure == null && status >= FIRST_SERVER_ERROR ? FAILED : failure;
+            Throwable known = failure == null ? thrown : failure;
+            boolean refusal = failure == null && isRefusal(status) && took <= targetNanos;
+            boolean hidden = refusal && WebRefusals.isFailure(ledger, known);
+            Throwable sent = failure != null || status >= FIRST_SERVER_ERROR || hidden ? sent(failure) : null;
             if (stream || hasWaited(took, now)) {
-                stream(name()).ended(reason, took);
-            } else if (failure == null && isRefusal(status) && took <= targetNanos) {
+                stream(name()).ended(sent, took);
+            } else if (refusal && !hidden) {
                 refused.computeIfAbsent(status, unknown -> new LongAdder()).increment();
                 route(name()).meters().ended(REFUSED, took);
             } else {
                 Route route = route(name());
-                route.meters().ended(reason, took);
-                slow.ended(route.method(), ledger, took, now, reason);
-                route.phases().ended(ledger, now, took, reason);
+                route.meters().ended(sent, took);
+                slow.ended(route.method(), ledger, took, now, sent);
+                Throwable reason = known == null ? new ErrorStatus(status) : known;
+                route.phases().ended(ledger, now, took, sent == null ? null : reason, sent);
             }
+        }
+
+        /**
+         * Returns the failure as the client sees it. The code of an {@code RpcException} describes a call that this
+         * request made, so it does not apply to the request itself.
+         */
+        private static Throwable sent(@Nullable Throwable failure) {
+            return failure == null || failure instanceof RpcException ? FAILED : failure;
         }
 
         /** Returns whether the request spent most of its time waiting for an event, without any recorded work. */

@@ -1,0 +1,116 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.Cause.Change;
+import tern.rpc.diagnosis.Cause.Where;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSnapshot;
+
+/** Describes executors that reject the tasks of calls. */
+final class RejectedTasks {
+
+    /** Tasks are considered slower than usual if they take at least this multiple of their usual time. */
+    private static final double SLOWER = 1.5;
+
+    private static final String IN = " in ";
+
+    /** The text before the name of an executor in the message of an exception. */
+    private static final Pattern NAMED = Pattern.compile("the pool \"([^\"]+)\" is full");
+
+    /** The states of an executor that accepts no more tasks, in the messages of the JDK, of Spring and of this project. */
+    private static final Pattern STOPPED =
+            Pattern.compile("is shut down|\\[(Shutting down|Terminated)|in (shutdown|terminated) state|been closed");
+
+    private final Evidence evidence;
+    private final Sizing sizing;
+    private final Map<String, PoolVerdict> pools;
+
+    /** Returns the recommended change for an executor with the given takings per second and mean task time. */
+    @FunctionalInterface
+    interface Sizing {
+        Change change(PoolSnapshot pool, double takings, double holdNanos, boolean slower);
+    }
+
+    /** The name of the executor, with the place that submits the tasks. */
+    record Rejection(String name, Change change, List<String> facts) {}
+
+    RejectedTasks(Evidence evidence, Sizing sizing, Map<String, PoolVerdict> pools) {
+        this.evidence = evidence;
+        this.sizing = sizing;
+        this.pools = pools;
+    }
+
+    /**
+     * Returns the part for a rejected task. Its name contains the executor, if the exception names it, and the place.
+     *
+     * @param place the application code that submitted the task, with a leading {@code in}; empty if unknown
+     */
+    static Part part(List<Throwable> chain, String place) {
+        String executor = "";
+        for (Throwable one : chain) {
+            String message = String.valueOf(one.getMessage());
+            if (STOPPED.matcher(message).find()) {
+                return new Part(Part.Kind.FAILURE, "RejectedExecutionException (executor shut down)" + place);
+            }
+            Matcher named = NAMED.matcher(message);
+            executor = named.find() ? named.group(1) : executor;
+        }
+        return new Part(Part.Kind.EXECUTOR, executor + place);
+    }
+
+    /** Describes the executor of this part. */
+    Rejection of(Part part) {
+        int at = part.name().indexOf(IN);
+        String place = at < 0 ? "" : part.name().substring(at);
+        PoolVerdict full = executor(at < 0 ? part.name() : part.name().substring(0, at));
+        if (full == null) {
+            return new Rejection(
+                    place.isEmpty() ? "executor" : "executor used" + place,
+                    Change.of(
+                            Where.CODE,
+                            "an executor rejects tasks" + place + ": shorter tasks, more threads or a longer queue for it,"
+                                    + " or a rejection policy other than abort"),
+                    List.of());
+        }
+        PoolSnapshot pool = full.pool().now();
+        PoolSnapshot since = full.pool().since();
+        double tasks = (since.taken() + Math.max(0, since.refused())) / evidence.seconds();
+        double hold = full.pool().holdNanos();
+        double usual = full.pool().usualHoldNanos();
+        List<String> facts = new ArrayList<>();
+        facts.add("threads  " + pool.active() + " of " + pool.max() + " busy, " + pool.waiting() + " tasks wait"
+                + (pool.queueCapacity() < 0 ? "" : " in a queue for " + pool.queueCapacity()));
+        if (since.refused() > 0) {
+            facts.add("rejected " + since.refused() + " tasks" + place);
+        }
+        Change change = sizing.change(pool, tasks, hold, usual > 0 && hold > SLOWER * usual);
+        return new Rejection(
+                pool.name() + place,
+                change.property() != null
+                        ? change
+                        : Change.of(
+                                change.where(),
+                                change.text() + "; its queue is full, so it rejects tasks" + place),
+                facts);
+    }
+
+    /** Returns the executor with this name, or the one that rejected the most tasks; null if neither exists. */
+    private @Nullable PoolVerdict executor(String name) {
+        PoolVerdict named = pools.get(name);
+        return named != null
+                ? named
+                : pools.values().stream()
+                        .filter(verdict -> verdict.pool().now().kind() == PoolKind.EXECUTOR)
+                        .filter(verdict -> verdict.pool().since().refused() > 0)
+                        .max(Comparator.comparingLong((PoolVerdict verdict) ->
+                                        verdict.pool().since().refused())
+                                .thenComparing(PoolVerdict::name))
+                        .orElse(null);
+    }
+}

@@ -1,0 +1,27 @@
+package tern.rpc.diagnosis;
+
+import org.jspecify.annotations.Nullable;
+import tern.rpc.CallLedger;
+import tern.rpc.NamedTimes;
+
+/** Distinguishes web requests that an application refuses from requests that fail for another reason. */
+public final class WebRefusals {
+
+    private WebRefusals() {}
+
+    /**
+     * Returns whether a request failed although its answer has the status of a refusal, such as 503. Applications often
+     * answer with this status if a peer, a database or an executor failed. The ledger then contains the failed
+     * operation, or an exception names what failed.
+     *
+     * @param handled the exception that the application handled; null if none is known
+     */
+    public static boolean isFailure(CallLedger ledger, @Nullable Throwable handled) {
+        for (NamedTimes.Entry entry : ledger.named()) {
+            if (OperationNames.isFailing(entry.name())) {
+                return true;
+            }
+        }
+        return handled != null && !FailurePart.isOfOwnCode(new EndedCall("", ledger, 0, 0, handled));
+    }
+}

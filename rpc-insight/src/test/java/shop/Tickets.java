@@ -1,0 +1,19 @@
+package shop;
+
+import java.util.concurrent.RejectedExecutionException;
+import tern.rpc.RpcException;
+import tern.rpc.StatusCode;
+
+/** Application code that creates exceptions. The tests expect its frames in stack traces. */
+public final class Tickets {
+
+    private Tickets() {}
+
+    public static RejectedExecutionException rejected(String message) {
+        return new RejectedExecutionException(message);
+    }
+
+    public static RpcException soldOut() {
+        return new RpcException(StatusCode.UNAVAILABLE, "sold out");
+    }
+}
