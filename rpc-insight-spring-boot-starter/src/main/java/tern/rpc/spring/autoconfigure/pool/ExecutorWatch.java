@@ -66,6 +66,8 @@ final class ExecutorWatch implements BeanPostProcessor, SmartInitializingSinglet
         if (bean instanceof ThreadPoolTaskExecutor executor) {
             TaskTimes times = new TaskTimes();
             if (decorate(ThreadPoolTaskExecutor.class, executor, beanName, times, executor::setTaskDecorator)) {
+                ThreadPoolExecutor pool = executor.getThreadPoolExecutor();
+                pool.setRejectedExecutionHandler(times.counting(pool.getRejectedExecutionHandler()));
                 String name = sources.getObject().nameFor(beanName);
                 sources.getObject().add(name, () -> ExecutorSnapshots.of(name, executor, times, origins.getObject()));
             }

@@ -3,6 +3,7 @@ package tern.rpc.spring.autoconfigure.pool;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.RejectedExecutionHandler;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -41,7 +42,12 @@ final class WatchedThreadPool extends ThreadPoolExecutor {
 
     @Override
     public void execute(Runnable task) {
-        pool.execute(new Submitted(task, CallTask.of(times.measured(task), name)));
+        try {
+            pool.execute(new Submitted(task, CallTask.of(times.measured(task), name)));
+        } catch (RejectedExecutionException e) {
+            times.rejected();
+            throw e;
+        }
     }
 
     @Override

@@ -1,13 +1,16 @@
 package tern.rpc.spring.autoconfigure.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -85,6 +88,46 @@ class ExecutorWatchTest {
 
             assertThat(call.count(Phase.SQL)).isOne();
             assertThat(call.count(Phase.EXECUTOR)).isOne();
+        });
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class SmallExecutors {
+
+        @Bean
+        ThreadPoolExecutor fixed() {
+            return new ThreadPoolExecutor(1, 1, 1, TimeUnit.SECONDS, new ArrayBlockingQueue<>(1));
+        }
+
+        @Bean
+        ThreadPoolTaskExecutor spring() {
+            ThreadPoolTaskExecutor executor = new ThreadPoolTaskExecutor();
+            executor.setCorePoolSize(1);
+            executor.setMaxPoolSize(1);
+            executor.setQueueCapacity(1);
+            return executor;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"fixed", "spring"})
+    void rejectedTasksAreCounted(String name) {
+        application.withUserConfiguration(SmallExecutors.class).run(there -> {
+            Executor executor = there.getBean(name, Executor.class);
+            CountDownLatch release = new CountDownLatch(1);
+            executor.execute(() -> {
+                try {
+                    release.await();
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            });
+            executor.execute(() -> {});
+
+            assertThatThrownBy(() -> executor.execute(() -> {})).isInstanceOf(RejectedExecutionException.class);
+
+            release.countDown();
+            assertThat(Calls.pool(there, name).refused()).isOne();
         });
     }
 
