@@ -1,6 +1,7 @@
 package shop;
 
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeoutException;
 import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 
@@ -11,6 +12,10 @@ public final class Tickets {
 
     public static RejectedExecutionException rejected(String message) {
         return new RejectedExecutionException(message);
+    }
+
+    public static TimeoutException gaveUp() {
+        return new TimeoutException();
     }
 
     public static RpcException soldOut() {

@@ -28,6 +28,7 @@ final class CauseText {
     private final RemoteText remoteText;
     private final CodeText codeText;
     private final Changes changes;
+    private final TimeOuts timeOuts;
 
     CauseText(Evidence evidence, Excess excess, Map<String, PoolVerdict> pools, Map<Part, List<Symptom>> symptoms) {
         this.evidence = evidence;
@@ -37,8 +38,9 @@ final class CauseText {
         this.poolText = new PoolText(evidence, excess, pools);
         this.machineText = new MachineText(evidence, excess);
         Operations operations = new Operations(excess, evidence.usual());
+        this.timeOuts = new TimeOuts(excess, operations, evidence.usual());
         this.storeText = new StoreText(evidence, excess, operations, pools);
-        this.remoteText = new RemoteText(evidence, excess, operations);
+        this.remoteText = new RemoteText(evidence, excess, operations, timeOuts);
         this.changes = new Changes(evidence, excess, operations);
         this.codeText = new CodeText(evidence, excess, poolText, operations);
     }
@@ -48,8 +50,12 @@ final class CauseText {
 
     /** Describes this part as a cause. */
     Cause cause(Part part, double nanos, double ofNanos, double saves, double certainNanos) {
-        Told told = told(part);
+        TimeOuts.TooShort timeout = timeOuts.of(part);
+        Told told = timeout == null
+                ? told(part)
+                : new Told("TIMEOUT TOO SHORT", timeout.name(), timeout.change(), List.of());
         List<String> facts = new ArrayList<>(told.facts());
+        facts.addAll(timeOuts.facts(part));
         facts.addAll(callers(part));
         return new Cause(
                 told.kind(),
@@ -121,6 +127,7 @@ final class CauseText {
                     CLASS_INITIALIZATION,
                     NATIVE,
                     ELSEWHERE,
+                    TIMEOUT,
                     FAILURE -> codeText.told(part);
             case LIMIT -> limit(part);
             case COMPUTING, DECODE, RUN_QUEUE, THROTTLED, COLLECTOR, JVM_PAUSE, OUTSIDE -> machineText.told(part);

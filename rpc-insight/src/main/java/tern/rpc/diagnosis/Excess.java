@@ -103,17 +103,35 @@ final class Excess {
     }
 
     /**
-     * Returns the part to which the call's failure is attributed. Returns null if the call did not fail, or if the time
-     * that the call took explains the failure.
+     * Returns the part to which the call's failure is attributed. Returns null if the call did not fail, or if it was
+     * late, so that the time that the call took explains the failure.
      */
     private @Nullable Part failureOf(EndedCall call) {
         Part failure = FailurePart.of(call);
-        if (failure != null && failure.kind() == Part.Kind.FAILURE) {
+        if (failure == null) {
+            return timedOut(call);
+        }
+        if (failure.kind() == Part.Kind.FAILURE) {
             Part waited = longWait(call);
             Part reason = waited != null ? waited : failingPeer(call);
             return reason != null ? reason : failure;
         }
-        return failure != null && failure.kind() == Part.Kind.POOL ? pool(failure) : failure;
+        return failure.kind() == Part.Kind.POOL ? pool(failure) : failure;
+    }
+
+    /**
+     * Returns the part that a timeout ended, if the call failed within the latency target. The time of such a call does
+     * not show the reason. If no operation timed out but the call took longer than usual, returns the part that took
+     * longer.
+     */
+    private @Nullable Part timedOut(EndedCall call) {
+        Part part = call.tookNanos() > evidence.targetNanos() ? null : FailurePart.timedOut(call);
+        Times usual = part == null || part.kind() != Part.Kind.TIMEOUT ? null : usualOf(call.method());
+        if (usual == null || call.tookNanos() < LONGER * usual.sum()) {
+            return part;
+        }
+        Times longer = above(accountOf(call), usual).only(one -> one.kind() != Part.Kind.UNEXPLAINED);
+        return longer.isEmpty() ? part : longer.longestFirst().get(0);
     }
 
     /**

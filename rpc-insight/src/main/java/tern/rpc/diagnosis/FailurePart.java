@@ -4,6 +4,7 @@ import java.net.ConnectException;
 import java.net.SocketException;
 import java.net.UnknownHostException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -27,6 +28,9 @@ import tern.rpc.pool.ApplicationCode;
  */
 final class FailurePart {
 
+    /** The name of the timeout that the caller sets. */
+    static final String DEADLINE = "deadline of the caller";
+
     private static final int MAX_CAUSES = 8;
 
     /** The simple names of exceptions that end a wait for a connection, with the ledger phases of these waits. */
@@ -48,7 +52,7 @@ final class FailurePart {
             "RedisSystemException",
             "RedisConnectionFailureException",
             "PoolException");
-    private static final Set<String> HTTP = Set.of("RestClientException", "WebClientException", "HttpException");
+    private static final Set<String> HTTP = Set.of("RestClientException", "WebClientException", "HttpException", "HttpTimeoutException");
 
     /**
      * Error messages of the operating system and the JVM that describe the problem and contain no values from a call.
@@ -196,6 +200,47 @@ final class FailurePart {
     private static boolean isTimeOut(Throwable failure) {
         return (failure instanceof RpcException rpc && rpc.code() == StatusCode.DEADLINE_EXCEEDED)
                 || failure.getClass().getSimpleName().endsWith("TimeoutException");
+    }
+
+    /**
+     * Returns the operation whose timeout ended the call. If there is no such operation, returns a part with the code
+     * that gave up. Returns null for a call that did not fail because of a timeout.
+     */
+    static @Nullable Part timedOut(EndedCall call) {
+        Throwable failure = call.failure();
+        if (failure == null || of(call) != null) {
+            return null;
+        }
+        List<Throwable> chain = chain(failure);
+        Throwable timeout =
+                chain.stream().filter(FailurePart::isTimeOut).findFirst().orElse(failure);
+        boolean deadline = timeout instanceof RpcException;
+        Phase phase = deadline ? Phase.RPC : operation(chain);
+        NamedTimes.Entry longest = Stream.concat(
+                        call.ledger().named().stream(), call.ledger().unfinished().stream())
+                .filter(entry -> phase == null ? isOperation(entry.kind()) : entry.kind() == phase)
+                .max(Comparator.comparingLong(NamedTimes.Entry::nanos))
+                .orElse(null);
+        if (longest != null && (phase != null || 2 * longest.nanos() >= call.tookNanos())) {
+            return Account.part(longest.kind(), OperationNames.withoutStatus(longest.name()));
+        }
+        return new Part(Kind.TIMEOUT, deadline ? DEADLINE : named(timeout) + in(chain));
+    }
+
+    /** Returns the kind of operation that throws one of these exceptions; null if several kinds may throw it. */
+    private static @Nullable Phase operation(List<Throwable> chain) {
+        // Redis is checked first, because Spring wraps Redis exceptions in its database exceptions.
+        if (chain.stream().anyMatch(one -> isA(one, REDIS))) {
+            return Phase.REDIS;
+        }
+        if (chain.stream().anyMatch(one -> isA(one, HTTP))) {
+            return Phase.HTTP;
+        }
+        return chain.stream().anyMatch(one -> isA(one, DATABASE)) ? Phase.SQL : null;
+    }
+
+    private static boolean isOperation(Phase phase) {
+        return phase == Phase.SQL || phase == Phase.REDIS || phase == Phase.HTTP || phase == Phase.RPC;
     }
 
     /** Returns the part for a failure in the network or in another service, or null for any other failure. */

@@ -73,6 +73,11 @@ record Part(Kind kind, String name) {
         PEER_FAILS(false),
         /** An exception in the code. The part is named after the exception and its stack frame. */
         FAILURE(false),
+        /**
+         * A timeout that ended a call, if no operation of the call explains it. The part is named after the exception
+         * and its stack frame.
+         */
+        TIMEOUT(false),
         /** A limit on concurrent calls that is not the number of workers. */
         LIMIT(false),
         /** Time that no evidence explains. */

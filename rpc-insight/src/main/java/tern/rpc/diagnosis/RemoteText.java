@@ -25,11 +25,13 @@ final class RemoteText {
     private final Evidence evidence;
     private final Excess excess;
     private final Operations operations;
+    private final TimeOuts timeOuts;
 
-    RemoteText(Evidence evidence, Excess excess, Operations operations) {
+    RemoteText(Evidence evidence, Excess excess, Operations operations, TimeOuts timeOuts) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
+        this.timeOuts = timeOuts;
     }
 
     Told http(Part part) {
@@ -83,14 +85,16 @@ final class RemoteText {
                                     + StoreText.at(operations.placeOf(Phase.HTTP, part.name()))),
                     facts);
         }
+        String meanwhile = timeOuts.failCalls(part)
+                ? "a fallback, or a longer response timeout, because its timeout fails the calls"
+                : "a shorter response timeout or a fallback";
         String shown = called ? "the HTTP peer " + host : host;
         return new Told(
                 "SLOW HTTP PEER",
                 host,
                 Change.of(
                         Where.PEER,
-                        "ask " + shown + " why it is slow" + lossy() + "; meanwhile a shorter response timeout or a"
-                                + " fallback"
+                        "ask " + shown + " why it is slow" + lossy() + "; meanwhile " + meanwhile
                                 + StoreText.at(called ? null : operations.placeOf(Phase.HTTP, part.name()))),
                 facts);
     }
