@@ -156,7 +156,7 @@ final class CauseText {
             case "connection" ->
                 "one connection sends more calls at once than rpc.server.max-in-flight-per-connection allows:"
                         + " more connections, or fewer calls at once in the caller";
-            case "unread" -> "the caller reads its answers too slowly: look at the caller";
+            case Ranking.UNREAD -> "the caller reads its answers too slowly: look at the caller";
             default ->
                 "the application answers with " + part.name() + ": look at the filter, gateway or rate limiter that"
                         + " refuses these requests";

@@ -66,6 +66,7 @@ public final class Diagnostician {
     private final CallRecords records;
     private final MissWatch watch = new MissWatch();
     private final Usual usual = new Usual();
+    private final LimitedCallers limited = new LimitedCallers();
     private final History history = new History();
     private final FlightRecording recording = new FlightRecording();
     private volatile boolean recordsMisses;
@@ -215,8 +216,8 @@ public final class Diagnostician {
             return;
         }
         exhaustedHeap.clear();
-        Second current = read(now);
         Second before = seconds.peekLast();
+        Second current = limited.counted(before, read(now), usual.figure("calls"));
         List<RunningCall> running = surroundings.running();
         int hung = hung(running, now);
         Evidence.Counts counts = countsSince(before, current, hung);
@@ -284,7 +285,7 @@ public final class Diagnostician {
         int hung = hung(running, now);
         Second before = seconds.peekLast();
         Map<String, PoolSnapshot> pools = before == null ? Map.of() : before.pools();
-        Second current = new Second(now, records.sums(), Map.copyOf(surroundings.refused()), pools);
+        Second current = new Second(now, records.sums(), limited.counted(surroundings.refused()), pools);
         Evidence.Counts counts = countsSince(before, current, hung);
         keep(current);
         long bad = Math.max(counts.late(), counts.failed()) + counts.refused();
@@ -390,7 +391,9 @@ public final class Diagnostician {
         usual.learn(good, late);
         late.stream().filter(usual::isOfLateMethod).forEach(good::add);
         UsualOperations.learn(usual, good);
-        usual.learn("calls", counts.calls() * 1e9 / Math.max(1, now - before.atNanos()));
+        if (limited.mayLearnCalls()) {
+            usual.learn("calls", counts.calls() * 1e9 / Math.max(1, now - before.atNanos()));
+        }
         current.pools().forEach((name, pool) -> {
             PoolSnapshot then = before.pools().get(name);
             PoolSnapshot delta = then == null ? pool : pool.since(then);

@@ -47,8 +47,11 @@ final class Ranking {
     /** A symptom that takes less time than this share of the latency target is not reported. */
     private static final double LEAST_SYMPTOM = 0.01;
 
+    /** The refusal reason for a caller that does not read its answers. */
+    static final String UNREAD = "unread";
+
     /** The refusal reasons caused by limits other than the number of workers. */
-    private static final Set<String> LIMITS = Set.of("method", "connection", "unread");
+    private static final Set<String> LIMITS = Set.of("method", "connection", UNREAD);
 
     /**
      * The prefix of the refusal reason for a web request that the application itself refused, as in {@code status 503}.

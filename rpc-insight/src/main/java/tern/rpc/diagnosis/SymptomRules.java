@@ -95,6 +95,7 @@ final class SymptomRules {
         passOnLocks();
         new PoolRules(evidence, excess, pools, leaves).apply();
         passOnQueue();
+        new RefusalRules(evidence, leaves).apply();
         passOnRunQueue();
         passOnCollector();
         passOnToCallers();

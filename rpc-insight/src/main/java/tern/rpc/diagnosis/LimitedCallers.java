@@ -1,0 +1,76 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides whether answers with status 429 count as bad calls. They do not count if a rate limiter refuses only calls
+ * beyond the usual number, as it should. They count if fewer calls than usual are served while calls are refused. Not
+ * thread-safe: only one thread uses it.
+ */
+final class LimitedCallers {
+
+    private static final String TOO_MANY = Ranking.STATUS + "429";
+
+    /** The calls served in this number of seconds are compared with the usual number. */
+    private static final int SECONDS = 3;
+
+    /** Fewer calls than usual are served if the difference is larger than this share of the usual number. */
+    private static final double SHARE = 0.03;
+
+    /** The difference must also exceed this number of standard deviations of a random number of calls. */
+    private static final double DEVIATIONS = 2;
+
+    /**
+     * While calls are refused, the usual number of calls is not learned for this many seconds. Otherwise a limiter that
+     * refuses usual calls would soon seem to be usual.
+     */
+    private static final int LEARNING_PAUSE = 60;
+
+    private final Deque<Long> served = new ArrayDeque<>(); // one element per second
+    private long seen; // the answers with status 429 until the last second
+    private long ignored; // those that do not count
+    private int limitedSeconds; // the last seconds in a row with such answers
+
+    /**
+     * Returns the second without the answers with status 429 that do not count.
+     *
+     * @param before the second before, which this method returned; null for the first second
+     * @param usualPerSecond the usual number of served calls per second; negative if unknown
+     */
+    Second counted(@Nullable Second before, Second current, double usualPerSecond) {
+        long all = current.refused().getOrDefault(TOO_MANY, 0L);
+        long limited = all - seen;
+        seen = all;
+        limitedSeconds = limited > 0 ? limitedSeconds + 1 : 0;
+        served.addLast(before == null ? 0 : current.since(before, 0).calls());
+        if (served.size() > SECONDS) {
+            served.removeFirst();
+        }
+        if (before != null && usualPerSecond > 0 && !isFewerThanUsual(usualPerSecond)) {
+            ignored += limited;
+        }
+        return new Second(current.atNanos(), current.methods(), counted(current.refused()), current.pools());
+    }
+
+    private boolean isFewerThanUsual(double usualPerSecond) {
+        double usual = usualPerSecond * served.size();
+        double fewer = usual - served.stream().mapToLong(Long::longValue).sum();
+        return fewer > SHARE * usual + DEVIATIONS * Math.sqrt(usual);
+    }
+
+    /** Returns the refusals by reason, without those that do not count. */
+    Map<String, Long> counted(Map<String, Long> refused) {
+        Map<String, Long> counted = new HashMap<>(refused);
+        counted.computeIfPresent(TOO_MANY, (reason, count) -> count - ignored);
+        return counted;
+    }
+
+    /** Returns whether the usual number of calls can be learned from the last second. */
+    boolean mayLearnCalls() {
+        return limitedSeconds == 0 || limitedSeconds > LEARNING_PAUSE;
+    }
+}
