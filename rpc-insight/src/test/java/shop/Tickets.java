@@ -1,7 +1,9 @@
 package shop;
 
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 
@@ -16,6 +18,11 @@ public final class Tickets {
 
     public static TimeoutException gaveUp() {
         return new TimeoutException();
+    }
+
+    /** Parks the current thread for an hour, or until it is interrupted. */
+    public static void pause() {
+        LockSupport.parkNanos(TimeUnit.HOURS.toNanos(1));
     }
 
     public static RpcException soldOut() {

@@ -111,8 +111,8 @@ final class CauseText {
             case QUEUE -> poolText.workers();
             case CALLER_RUNS -> poolText.executor();
             case EXECUTOR -> rejection(part);
-            case SQL -> storeText.statement(part);
-            case REDIS -> storeText.command(part);
+            case SQL -> isFailed(part) ? told(FailurePart.ofOperation(Phase.SQL, part.name())) : storeText.statement(part);
+            case REDIS -> isFailed(part) ? told(FailurePart.ofOperation(Phase.REDIS, part.name())) : storeText.command(part);
             case HTTP -> remoteText.http(part);
             case RPC -> remoteText.rpc(part);
             case PEER_FAILS -> remoteText.fails(part);
@@ -133,6 +133,10 @@ final class CauseText {
             case COMPUTING, DECODE, RUN_QUEUE, THROTTLED, COLLECTOR, JVM_PAUSE, OUTSIDE -> machineText.told(part);
             case UNEXPLAINED -> unexplained();
         };
+    }
+
+    private static boolean isFailed(Part operation) {
+        return OperationNames.isFailing(operation.name());
     }
 
     private Told unexplained() {

@@ -97,9 +97,9 @@ final class CodeText {
                 facts);
     }
 
-    /** Describes a sleep in application code. A sleep after a server error is described as a pause before a retry. */
+    /** Describes a sleep in application code. A sleep after a failed operation is described as a pause before a retry. */
     private Told sleep(Part part, String shown, @Nullable StackTraceElement line) {
-        String failing = operations.failingPeer(part);
+        Operations.Failed failing = operations.failedIn(part);
         Operations.Polled polled = operations.polledIn(part);
         if (failing == null && polled != null) {
             return polling(part, polled, shown, line);
@@ -107,16 +107,35 @@ final class CodeText {
         if (failing == null) {
             return code("CODE SLEEPS", part.name(), "no sleep in " + shown + unmeasured(part), line);
         }
+        return retry(failing, shown);
+    }
+
+    private static Told retry(Operations.Failed failing, String shown) {
         List<String> facts = new ArrayList<>();
         facts.add("sleeps   " + shown);
-        return new Told(
-                "PEER FAILS",
-                failing,
-                Change.of(
-                        Where.PEER,
-                        "see why " + failing + " fails; the code sleeps before it tries again, in " + shown
-                                + ": no sleep within a call"),
-                facts);
+        facts.add("failed   " + failing.name());
+        String pause = "; the code sleeps before it tries again, in " + shown + ": no sleep within a call";
+        Part reason = FailurePart.ofOperation(failing.phase(), failing.name());
+        return switch (reason.kind()) {
+            case FAILURE ->
+                new Told(
+                        "FAILURE",
+                        reason.name(),
+                        Change.of(Where.CODE, FailureText.own(reason.name()) + pause),
+                        facts);
+            case PEER_FAILS ->
+                new Told(
+                        "PEER FAILS",
+                        reason.name(),
+                        Change.of(Where.PEER, FailureText.ofPeer(reason.name()) + pause),
+                        facts);
+            default ->
+                new Told(
+                        "PEER FAILS",
+                        reason.name(),
+                        Change.of(Where.PEER, "see why " + reason.name() + " fails" + pause),
+                        facts);
+        };
     }
 
     /**

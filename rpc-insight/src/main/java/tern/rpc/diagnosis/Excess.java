@@ -113,7 +113,7 @@ final class Excess {
         }
         if (failure.kind() == Part.Kind.FAILURE) {
             Part waited = longWait(call);
-            Part reason = waited != null ? waited : failingPeer(call);
+            Part reason = waited != null ? waited : failedOperation(call);
             return reason != null ? reason : failure;
         }
         return failure.kind() == Part.Kind.POOL ? pool(failure) : failure;
@@ -135,14 +135,17 @@ final class Excess {
     }
 
     /**
-     * Returns the call's HTTP exchange that ended with an error status; null if there is none. Application code often
-     * throws its own exception after such an exchange.
+     * Returns the part for an operation of the call that failed; null if there is none. Application code often throws
+     * its own exception after such an operation. A failed statement or command does not explain a programming error.
      */
-    private static @Nullable Part failingPeer(EndedCall call) {
+    private static @Nullable Part failedOperation(EndedCall call) {
+        boolean ofStores = FailurePart.isOfOwnCode(call);
         return call.ledger().named().stream()
-                .filter(entry -> entry.kind() == Phase.HTTP && OperationNames.isFailing(entry.name()))
+                .filter(entry -> OperationNames.isFailing(entry.name()))
+                .filter(entry -> entry.kind() == Phase.HTTP
+                        || (ofStores && (entry.kind() == Phase.SQL || entry.kind() == Phase.REDIS)))
                 .max(Comparator.comparingLong(NamedTimes.Entry::nanos))
-                .map(entry -> new Part(Part.Kind.HTTP, entry.name()))
+                .map(entry -> FailurePart.ofOperation(entry.kind(), entry.name()))
                 .orElse(null);
     }
 

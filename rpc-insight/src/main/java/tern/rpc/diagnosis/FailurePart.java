@@ -125,6 +125,24 @@ final class FailurePart {
     }
 
     /**
+     * Returns the part for a failed operation whose exception is not known, because application code handled it.
+     *
+     * @param name the operation's name, which contains the failure
+     */
+    static Part ofOperation(Phase phase, String name) {
+        String code = OperationNames.errorCode(name);
+        return switch (phase) {
+            case SQL ->
+                new Part(
+                        Kind.FAILURE,
+                        "SQLException" + (code.isEmpty() ? "" : " " + code) + " of "
+                                + OperationNames.withoutStatus(name));
+            case REDIS -> failing("Redis", code.isEmpty() ? "commands fail" : "answers " + code);
+            default -> new Part(Kind.HTTP, name);
+        };
+    }
+
+    /**
      * Returns whether nothing but the application's own code explains the failure: neither a peer, a pool, an executor
      * or a timeout, nor an error of the database, the JVM or the operating system. Application code often throws such an
      * exception because an operation took too long.
@@ -380,7 +398,12 @@ final class FailurePart {
                 Part statement = longest(call, Phase.SQL);
                 String state = sql.getSQLState() == null ? "" : " " + sql.getSQLState();
                 return new Part(
-                        Kind.FAILURE, named(one) + state + (statement == null ? in(chain) : " of " + statement.name()));
+                        Kind.FAILURE,
+                        named(one)
+                                + state
+                                + (statement == null
+                                        ? in(chain)
+                                        : " of " + OperationNames.withoutStatus(statement.name())));
             }
             if (isA(one, REDIS) && one.getMessage() != null) {
                 Matcher word = REDIS_ERROR.matcher(one.getMessage());

@@ -93,6 +93,16 @@ final class FailureText {
         return "mend what throws " + failure;
     }
 
+    /**
+     * Returns the advice for a failure of another process.
+     *
+     * @param name the name of the process and the failure, separated by a colon
+     */
+    static String ofPeer(String name) {
+        int end = name.lastIndexOf(": ");
+        return end < 0 ? ofPeer(name, "") : ofPeer(name.substring(0, end), name.substring(end + 2));
+    }
+
     /** Returns the advice for a failure of another process. */
     static String ofPeer(String peer, String failure) {
         for (Known known : OF_PEERS) {

@@ -1,15 +1,19 @@
 package tern.rpc.diagnosis;
 
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the names of HTTP exchanges and remote calls. Such a name contains a peer and perhaps a status. */
+/**
+ * Reads the names of operations. The name of an HTTP exchange or a remote call contains a peer. The name of an operation
+ * that failed ends with a status, or with the word {@code failed} and perhaps an error code.
+ */
 final class OperationNames {
 
     /** The text between the method and the provider in the name of a remote call. */
     private static final String AT = " at ";
 
-    private static final Pattern FAILING = Pattern.compile(" \\((429|5\\d\\d|failed)\\)$");
+    private static final Pattern FAILING = Pattern.compile(" \\((?:429|5\\d\\d|failed(?: ([0-9A-Z]+))?)\\)$");
 
     private OperationNames() {}
 
@@ -31,12 +35,18 @@ final class OperationNames {
         return withoutStatus(end < 0 ? address : address.substring(0, end));
     }
 
-    /** Returns whether the name of an HTTP exchange ends with a status of 429 or 5xx. */
+    /** Returns whether this is the name of a failed operation: it ends with a status of 429 or 5xx, or with a failure. */
     static boolean isFailing(String name) {
         return FAILING.matcher(name).find();
     }
 
-    /** Removes a trailing status of 429 or 5xx from the name of an HTTP exchange. */
+    /** Returns the error code of the failed operation with this name; empty if the name contains none. */
+    static String errorCode(String name) {
+        Matcher failing = FAILING.matcher(name);
+        return failing.find() && failing.group(1) != null ? failing.group(1) : "";
+    }
+
+    /** Removes a trailing status or failure from the name of an operation. */
     static String withoutStatus(String name) {
         return FAILING.matcher(name).replaceFirst("");
     }

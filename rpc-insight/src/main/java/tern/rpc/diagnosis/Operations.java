@@ -297,21 +297,26 @@ final class Operations {
         return sum.count() >= MANY && sum.eachNanos() < excess.targetNanos() / 4.0;
     }
 
+    /** A failed operation. Its name contains the failure. */
+    record Failed(Phase phase, String name) {}
+
     /**
-     * Considers the calls that spent time on this part. Returns the name of the HTTP exchange that failed most often in
-     * these calls; null if no exchange failed in at least half of them. An exchange has failed if it ended with status
-     * 429 or 5xx or with an exception.
+     * Considers the calls that spent time on this part. Returns the operation that failed most often in these calls;
+     * null if no operation failed in at least half of them. An operation has failed if it ended with an exception other
+     * than a timeout, or with status 429 or 5xx.
      */
     @Nullable
-    String failingPeer(Part part) {
+    Failed failedIn(Part part) {
         Map<String, Integer> failing = new TreeMap<>();
+        Map<String, Phase> phases = new HashMap<>();
         int calls = 0;
         for (Excess.Counted counted : excess.accounts) {
             if (counted.times().of(part) > 0) {
                 calls++;
                 for (NamedTimes.Entry entry : counted.call().ledger().named()) {
-                    if (entry.kind() == Phase.HTTP && OperationNames.isFailing(entry.name())) {
+                    if (mayBeRetried(entry.kind()) && OperationNames.isFailing(entry.name())) {
                         failing.merge(entry.name(), 1, Integer::sum);
+                        phases.put(entry.name(), entry.kind());
                     }
                 }
             }
@@ -320,8 +325,12 @@ final class Operations {
         return failing.entrySet().stream()
                 .filter(entry -> 2 * entry.getValue() >= all)
                 .max(Map.Entry.comparingByValue())
-                .map(Map.Entry::getKey)
+                .map(entry -> new Failed(phases.getOrDefault(entry.getKey(), Phase.HTTP), entry.getKey()))
                 .orElse(null);
+    }
+
+    private static boolean mayBeRetried(Phase phase) {
+        return phase == Phase.SQL || phase == Phase.REDIS || phase == Phase.HTTP;
     }
 
     /**

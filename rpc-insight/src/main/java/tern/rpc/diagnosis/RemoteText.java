@@ -215,11 +215,8 @@ final class RemoteText {
 
     /** Returns the text for another process that refuses calls, closes connections or answers with errors. */
     Told fails(Part part) {
-        int end = part.name().lastIndexOf(": ");
-        String peer = end < 0 ? part.name() : part.name().substring(0, end);
-        String failure = end < 0 ? "" : part.name().substring(end + 2);
         return new Told(
-                "PEER FAILS", part.name(), Change.of(Where.PEER, FailureText.ofPeer(peer, failure)), facts(part));
+                "PEER FAILS", part.name(), Change.of(Where.PEER, FailureText.ofPeer(part.name())), facts(part));
     }
 
     private List<String> facts(Part part) {

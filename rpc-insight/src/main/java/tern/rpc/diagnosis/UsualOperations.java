@@ -42,6 +42,9 @@ final class UsualOperations {
                         call.ledger().count(phase);
             }
             for (NamedTimes.Entry entry : call.ledger().named()) {
+                if (isFailedInStore(entry.kind(), entry.name())) {
+                    continue; // the time until a failure is not the usual time of a statement
+                }
                 long[] sum = sums.computeIfAbsent(eachKey(entry.kind(), entry.name()), name -> new long[2]);
                 sum[0] += entry.nanos();
                 sum[1] += entry.count();
@@ -63,7 +66,7 @@ final class UsualOperations {
 
     /** Returns the usual time of the operation with this name; -1 if unknown. */
     double each(Phase phase, String name) {
-        return usual.figure(eachKey(phase, name));
+        return usual.figure(eachKey(phase, isFailedInStore(phase, name) ? OperationNames.withoutStatus(name) : name));
     }
 
     /**
@@ -83,6 +86,10 @@ final class UsualOperations {
             calls += method.getValue();
         }
         return calls == 0 ? -1 : sum / calls;
+    }
+
+    private static boolean isFailedInStore(Phase phase, String name) {
+        return (phase == Phase.SQL || phase == Phase.REDIS) && OperationNames.isFailing(name);
     }
 
     private static String countKey(Phase phase, String method) {

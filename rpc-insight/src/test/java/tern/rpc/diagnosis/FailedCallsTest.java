@@ -67,6 +67,22 @@ class FailedCallsTest {
     }
 
     @Test
+    void exceptionAfterAFailedStatementIsTheStatements() {
+        Diagnosis miss = failing(
+                Orders.closed(), call -> call.own(1).in(Phase.SQL, "update stock (failed 40001)", 3));
+
+        assertThat(DiagnosisText.title(first(miss))).isEqualTo("FAILURE: SQLException 40001 of update stock");
+        assertThat(first(miss).change().text()).contains("lock rows in the same order");
+    }
+
+    @Test
+    void slowFailuresOfAStatementAreFailuresNotASlowStatement() {
+        Diagnosis miss = shop.miss(call -> call.own(1).in(Phase.SQL, "update stock (failed 40P01)", 300));
+
+        assertThat(DiagnosisText.title(first(miss))).isEqualTo("FAILURE: SQLException 40P01 of update stock");
+    }
+
+    @Test
     void programmingErrorAfterALongStatementIsTheCodes() {
         Diagnosis miss = failing(new NullPointerException(), call -> call.own(1).in(Phase.SQL, "select stock", 300));
 

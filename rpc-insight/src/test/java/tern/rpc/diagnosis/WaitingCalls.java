@@ -17,9 +17,16 @@ final class WaitingCalls {
 
     private final Shop shop;
     private final List<Thread> threads = new ArrayList<>();
+    private Consumer<CallLedger> before = ledger -> {};
 
     WaitingCalls(Shop shop) {
         this.shop = shop;
+    }
+
+    /** Sets what each waiting call has done before it waits. */
+    WaitingCalls after(Consumer<CallLedger> operations) {
+        before = operations;
+        return this;
     }
 
     /**
@@ -53,16 +60,23 @@ final class WaitingCalls {
     private RunningCall start(Runnable wait) throws Exception {
         CompletableFuture<CallLedger> ledger = new CompletableFuture<>();
         Thread thread = new Thread(() -> {
-            ledger.complete(new CallLedger(shop::now));
+            CallLedger mine = new CallLedger(shop::now);
+            before.accept(mine);
+            ledger.complete(mine);
             wait.run();
         });
         threads.add(thread);
         thread.start();
         CallLedger known = ledger.get();
-        while (thread.getState() != Thread.State.WAITING) {
+        while (thread.getState() != Thread.State.WAITING && thread.getState() != Thread.State.TIMED_WAITING) {
             Thread.onSpinWait();
         }
         return new RunningCall(Shop.PLACE, thread.getId(), Phase.OWN, 0, 0, known);
+    }
+
+    /** Ends pauses of the calls, which would last too long for a test. */
+    void interrupt() {
+        threads.forEach(Thread::interrupt);
     }
 
     /** Waits until the threads of the calls have ended. */

@@ -193,7 +193,7 @@ final class DruidLedgerFilter extends FilterAdapter {
             holder.begins(text);
         }
         try {
-            return LedgerOperation.in(Phase.SQL, text, work);
+            return LedgerOperation.statement(text, work);
         } finally {
             if (holder != null) {
                 holder.ends();

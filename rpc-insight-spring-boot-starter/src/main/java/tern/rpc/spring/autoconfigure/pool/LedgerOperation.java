@@ -5,8 +5,8 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * Records an operation in the ledger of the call that the current thread serves. If the thread serves no call, the
- * operation is not recorded.
+ * Records a statement in the ledger of the call that the current thread serves. If the thread serves no call, the
+ * statement is not recorded.
  */
 final class LedgerOperation {
 
@@ -18,13 +18,17 @@ final class LedgerOperation {
 
     private LedgerOperation() {}
 
-    /** @param name the name of the operation, see {@link CallLedger#leave(Phase, String)} */
-    static <T extends @Nullable Object, E extends Exception> T in(Phase phase, @Nullable String name, Work<T, E> work)
+    /** @param text the text of the statement, see {@link CallLedger#leave(Phase, String)} */
+    static <T extends @Nullable Object, E extends Exception> T statement(@Nullable String text, Work<T, E> work)
             throws E {
         CallLedger ledger = CallLedger.current();
-        Phase outer = ledger.enter(phase);
+        Phase outer = ledger.enter(Phase.SQL);
+        String name = text;
         try {
             return work.run();
+        } catch (Exception e) {
+            name = FailedName.ofStatement(text, e);
+            throw e;
         } finally {
             ledger.leave(outer, name);
         }

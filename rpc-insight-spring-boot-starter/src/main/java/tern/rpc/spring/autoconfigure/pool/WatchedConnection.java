@@ -139,11 +139,15 @@ final class WatchedConnection implements InvocationHandler {
         CallLedger ledger = CallLedger.current();
         Phase outer = ledger.enter(Phase.SQL);
         holder.begins(statement);
+        String name = statement;
         try {
             return call(target, method, arguments);
+        } catch (Exception e) {
+            name = FailedName.ofStatement(statement, e);
+            throw e;
         } finally {
             holder.ends();
-            ledger.leave(outer, statement);
+            ledger.leave(outer, name);
         }
     }
 

@@ -67,10 +67,15 @@ final class WatchedJedis implements CommandExecutor {
     public <T> T executeCommand(CommandObject<T> command) {
         CallLedger ledger = CallLedger.current();
         Phase outer = ledger.enter(Phase.REDIS);
+        Throwable failure = null;
         try (Connection connection = connections.getConnection(command.getArguments())) {
             return connection.executeCommand(command);
+        } catch (RuntimeException e) {
+            failure = e;
+            throw e;
         } finally {
-            ledger.leave(outer, nameOf(command.getArguments()));
+            String name = nameOf(command.getArguments());
+            ledger.leave(outer, failure == null ? name : FailedName.ofCommand(name, failure));
         }
     }
 

@@ -76,10 +76,15 @@ final class WatchedRedis implements InvocationHandler {
         }
         CallLedger ledger = CallLedger.current();
         Phase outer = ledger.enter(Phase.REDIS);
+        Throwable failure = null;
         try {
             return call(method, arguments);
+        } catch (Exception e) {
+            failure = e;
+            throw e;
         } finally {
-            ledger.leave(outer, KeyPattern.of(name.toUpperCase(Locale.ROOT), firstKey(arguments)));
+            String command = KeyPattern.of(name.toUpperCase(Locale.ROOT), firstKey(arguments));
+            ledger.leave(outer, failure == null ? command : FailedName.ofCommand(command, failure));
         }
     }
 

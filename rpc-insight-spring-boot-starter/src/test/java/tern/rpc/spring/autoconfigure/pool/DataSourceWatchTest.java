@@ -1,6 +1,7 @@
 package tern.rpc.spring.autoconfigure.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import java.sql.Connection;
@@ -105,6 +106,27 @@ class DataSourceWatchTest {
             source.setURL(URL);
             return source;
         }
+    }
+
+    @Test
+    void statementThatFailsIsNamedWithItsState() {
+        application.run(there -> {
+            DataSource source = there.getBean("dbcp", DataSource.class);
+
+            CallLedger call = Calls.ledgerOf(() -> {
+                // Quick statements are named only if a call runs several of them.
+                for (int i = 0; i < 20; i++) {
+                    try (Connection connection = source.getConnection();
+                            Statement statement = connection.createStatement()) {
+                        assertThatThrownBy(() -> statement.execute("select * from missing"))
+                                .isInstanceOf(SQLException.class);
+                    }
+                }
+                return null;
+            });
+
+            assertThat(Calls.names(call, Phase.SQL)).isNotEmpty().allMatch(name -> name.matches(".* \\(failed 42S0.\\)"));
+        });
     }
 
     private static Object query(DataSource source) throws SQLException {

@@ -1,0 +1,73 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import java.sql.SQLException;
+import java.util.Locale;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Creates the names of statements and commands that failed, such as {@code update stock (failed 40001)}. The diagnosis
+ * then finds failed operations in the ledger of a call whose code handles the exceptions, for example by a retry.
+ */
+final class FailedName {
+
+    /** Classes of SQL states for wrong or duplicate data, which applications often expect. */
+    private static final Set<String> EXPECTED_STATES = Set.of("22", "23");
+
+    /** Errors of Redis that client libraries or applications expect. */
+    private static final Set<String> EXPECTED_ERRORS = Set.of("NOSCRIPT", "BUSYGROUP", "MOVED", "ASK", "WRONGTYPE");
+
+    /** A part of the message of Redis clients whose pool has no free connection. */
+    private static final String NO_RESOURCE = "Could not get a resource";
+
+    private static final Pattern STATE = Pattern.compile("[0-9A-Z]{5}");
+    private static final Pattern REDIS_ERROR = Pattern.compile("(?:^|[: ])([A-Z]{3,12}) ");
+    private static final int MAX_CAUSES = 8;
+
+    private FailedName() {}
+
+    /**
+     * Returns the name of a statement that ended with an exception. A statement that timed out keeps its name, because
+     * it was slow but did not fail. So does a statement that broke a rule for the data.
+     */
+    static @Nullable String ofStatement(@Nullable String statement, Throwable failure) {
+        if (statement == null || isTimeOut(failure)) {
+            return statement;
+        }
+        String state = failure instanceof SQLException sql ? sql.getSQLState() : null;
+        if (state == null || !STATE.matcher(state).matches()) {
+            return statement + " (failed)";
+        }
+        return EXPECTED_STATES.contains(state.substring(0, 2)) ? statement : statement + " (failed " + state + ")";
+    }
+
+    /** Returns the name of a command that ended with an exception. A command that timed out keeps its name. */
+    static @Nullable String ofCommand(@Nullable String command, Throwable failure) {
+        if (command == null || isTimeOut(failure)) {
+            return command;
+        }
+        String message = failure.getMessage() == null ? "" : failure.getMessage();
+        Matcher error = REDIS_ERROR.matcher(message);
+        String word = error.find() ? error.group(1) : "";
+        if (EXPECTED_ERRORS.contains(word) || message.contains(NO_RESOURCE)) {
+            return command;
+        }
+        return command + (word.isEmpty() || word.equals("ERR") ? " (failed)" : " (failed " + word + ")");
+    }
+
+    private static boolean isTimeOut(Throwable failure) {
+        Throwable cause = failure;
+        for (int i = 0; cause != null && i < MAX_CAUSES; i++) {
+            String message = cause.getMessage() == null ? "" : cause.getMessage().toLowerCase(Locale.ROOT);
+            if (cause.getClass().getSimpleName().contains("Timeout")
+                    || message.contains("timeout")
+                    || message.contains("timed out")) {
+                return true;
+            }
+            cause = cause.getCause();
+        }
+        return false;
+    }
+}

@@ -1,0 +1,39 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static tern.rpc.diagnosis.Shop.USUAL;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import shop.Tickets;
+import tern.rpc.Phase;
+
+/** Tests calls whose code sleeps before it repeats a failed operation. */
+class RetriedOperationsTest {
+
+    private final Shop shop = new Shop().healthy(USUAL);
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "SQL | update stock (failed 40001) | FAILURE: SQLException 40001 of update stock | lock rows in the same order",
+                "REDIS | SET stock:* (failed OOM) | PEER FAILS: Redis: answers OOM | raise maxmemory",
+                "HTTP | GET stock:80 (503) | PEER FAILS: GET stock:80 (503) | see why GET stock:80 (503) fails"
+            })
+    void failedOperationIsTheCauseOfThePauseBeforeItsRepetition(Phase phase, String name, String title, String change)
+            throws Exception {
+        WaitingCalls calls = new WaitingCalls(shop).after(ledger -> ledger.add(phase, 2_000_000, name));
+        try {
+            Cause cause = calls.firstCause(Tickets::pause, USUAL);
+
+            assertThat(DiagnosisText.title(cause)).isEqualTo(title);
+            assertThat(cause.change().text())
+                    .contains(change)
+                    .contains("the code sleeps before it tries again, in Tickets.pause");
+        } finally {
+            calls.interrupt();
+            calls.join();
+        }
+    }
+}
