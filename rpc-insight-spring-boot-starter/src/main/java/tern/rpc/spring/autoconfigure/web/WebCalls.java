@@ -235,6 +235,10 @@ final class WebCalls implements CallSource {
 
         private void count(int status, @Nullable Throwable failure, long took, long now) {
             Throwable known = failure == null ? thrown : failure;
+            if (LeftClients.caused(known)) {
+                countLeft(took, now);
+                return;
+            }
             boolean refusal = failure == null && isRefusal(status) && took <= targetNanos;
             boolean hidden = refusal && WebRefusals.isFailure(ledger, known);
             Throwable sent = failure != null || status >= FIRST_SERVER_ERROR || hidden ? sent(failure) : null;
@@ -244,11 +248,29 @@ final class WebCalls implements CallSource {
                 refused.computeIfAbsent(status, unknown -> new LongAdder()).increment();
                 route(name()).meters().ended(REFUSED, took);
             } else {
-                Route route = route(name());
-                route.meters().ended(sent, took);
-                slow.ended(route.method(), ledger, took, now, sent);
                 Throwable reason = known == null ? new ErrorStatus(status) : known;
-                route.phases().ended(ledger, now, took, sent == null ? null : reason, sent);
+                countServed(sent == null ? null : reason, sent, took, now);
+            }
+        }
+
+        private void countServed(@Nullable Throwable reason, @Nullable Throwable sent, long took, long now) {
+            Route route = route(name());
+            route.meters().ended(sent, took);
+            slow.ended(route.method(), ledger, took, now, sent);
+            route.phases().ended(ledger, now, took, reason, sent);
+        }
+
+        /**
+         * Counts a request whose client has left. It has not failed. It counts as late if it was late, because that may
+         * be the reason why the client left. Otherwise the diagnosis does not use it, because it may have ended early.
+         */
+        private void countLeft(long took, long now) {
+            if (stream || hasWaited(took, now)) {
+                stream(name()).ended(null, took);
+            } else if (took > targetNanos) {
+                countServed(null, null, took, now);
+            } else {
+                route(name()).meters().ended(null, took);
             }
         }
 
