@@ -25,9 +25,9 @@ final class CallRecords implements CallObserver {
     static final String OTHERS = "other methods";
 
     private static final int MAX_METHODS = 64;
-    private static final int BAD_CALLS = 256;
-    private static final int GOOD_CALLS = 64;
-    private static final int ONE_IN = 16;
+    static final int BAD_CALLS = 256;
+    static final int GOOD_CALLS = 64;
+    static final int ONE_IN = 16;
 
     private final long targetNanos;
     private final ThreadIds threads;

@@ -15,6 +15,9 @@ final class Changes {
     /** A value is reported as changed if it is at least this multiple of its usual value. */
     private static final double MUCH = 2;
 
+    /** The number of operations per call is compared only if it is, or usually is, greater than this number. */
+    private static final double LEAST_COUNT = 0.2;
+
     /** A method is considered new if the time since its first call is at most this long. */
     private static final long NEW_NANOS = 90_000_000_000L;
 
@@ -49,7 +52,7 @@ final class Changes {
         for (Phase phase : List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC)) {
             double usually = operations.usualCount(phase);
             double now = operations.count(phase);
-            if (usually > 0.5 && now > 0) {
+            if (usually > 0 && Math.max(usually, now) > LEAST_COUNT && now > 0) {
                 compare(phase.key() + " operations", "a call", now, usually, lines, same);
             }
         }

@@ -22,7 +22,7 @@ import tern.rpc.pool.ApplicationCode;
  */
 final class ExhaustedHeap {
 
-    private static final int MAX_FRAMES = 64;
+    private static final int MAX_FRAMES = 256;
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     private final LongUnaryOperator allocatedBytes;

@@ -15,6 +15,12 @@ final class Hints {
             "the random numbers of the system block or are slow: -Djava.security.egd=file:/dev/./urandom";
     private static final String RATE = "a higher limit of this rate limiter, or refuse calls in place of a wait";
 
+    private static final String PATTERN = "compile the pattern once and keep it in a static field";
+    private static final String KEEP = "create this object once and keep it";
+    private static final String MAPPER = "create the mapper once and keep it: a new mapper examines all classes again";
+    private static final String LOOKUP = "look the method up once and keep it, or call it without reflection";
+    private static final String CONNECT = "create the client once and keep it: a new client opens new connections";
+
     /**
      * @param called a prefix of the called method's name, beginning with the simple class name
      * @param change the recommended change
@@ -23,6 +29,7 @@ final class Hints {
 
     /** The advice for application code that spends processor time in the methods listed here. */
     private static final List<Hint> COMPUTING = List.of(
+            new Hint("Pattern.compile", PATTERN),
             new Hint("Matcher.", REGEX),
             new Hint("Pattern.", REGEX),
             new Hint("String.matches", REGEX),
@@ -38,11 +45,57 @@ final class Hints {
             new Hint("ObjectInputStream.", JSON),
             new Hint("Thread.onSpinWait", "wait for a signal (a lock's condition, a future) in place of a loop"),
             new Hint("Throwable.", EXCEPTION),
-            new Hint("BCrypt", "a lower cost factor, or check the password once a session"),
             new Hint("SecretKeyFactory.", "derive the key once and keep it"),
             new Hint("KeyPairGenerator.", "create the key once and keep it"),
             new Hint("SSLContext.", "create the context once and keep it"),
+            new Hint("Class.getMethod", LOOKUP),
+            new Hint("Class.getDeclaredMethod", LOOKUP),
+            new Hint("MethodHandles.", LOOKUP),
+            new Hint("SimpleDateFormat.", "a DateTimeFormatter, created once and kept"),
+            new Hint("DateTimeFormatter.ofPattern", KEEP),
+            new Hint("DateTimeFormatterBuilder.", KEEP),
+            new Hint("KeyFactory.", "create the key once and keep it"),
             new Hint("Thread.getStackTrace", EXCEPTION));
+
+    /**
+     * The advice for methods that create expensive objects or do other work that calls need not repeat. It applies
+     * wherever such a method is on the stack, also if the application calls it through other methods.
+     */
+    private static final List<Hint> TELLING = List.of(
+            new Hint("BCrypt", "a lower cost factor, or check the password once a session"),
+            new Hint("JAXBContext.newInstance", KEEP),
+            new Hint("JAXBContextImpl.", KEEP),
+            new Hint("DocumentBuilderFactory.newInstance", KEEP),
+            new Hint("SAXParserFactory.newInstance", KEEP),
+            new Hint("TransformerFactory.newInstance", KEEP),
+            new Hint("XPathFactory.newInstance", KEEP),
+            new Hint("XMLInputFactory.newInstance", KEEP),
+            new Hint("XMLInputFactory.newFactory", KEEP),
+            new Hint("SchemaFactory.newSchema", KEEP),
+            new Hint("SchemaFactory.newInstance", KEEP),
+            new Hint("GroovyShell.", "compile the script once and keep it"),
+            new Hint("GroovyClassLoader.parseClass", "compile the script once and keep it"),
+            new Hint("InternalSpelExpressionParser.", "parse the expression once and keep it"),
+            new Hint("TemplateAwareExpressionParser.", "parse the expression once and keep it"),
+            new Hint("ScriptEngineManager.", "create the engine once, compile the script once, and keep both"),
+            new Hint("Validation.buildDefaultValidatorFactory", KEEP),
+            new Hint("ModelMapper.<init>", KEEP),
+            new Hint("KeyStore.load", KEEP),
+            new Hint("SSLContextImpl.", "create the context once and keep it"),
+            new Hint("TrustManagerFactory.init", "create the context once and keep it"),
+            new Hint("HttpClient.newHttpClient", CONNECT),
+            new Hint("HttpClientBuilderImpl.build", CONNECT),
+            new Hint("HttpClientBuilder.build", CONNECT),
+            new Hint("OkHttpClient.<init>", CONNECT),
+            new Hint("ObjectMapper.<init>", MAPPER),
+            new Hint("JsonMapper.<init>", MAPPER),
+            new Hint("BeanSerializerFactory.", MAPPER),
+            new Hint("BeanDeserializerFactory.", MAPPER),
+            new Hint("POJOPropertiesCollector.", MAPPER),
+            new Hint("BasicClassIntrospector.", MAPPER),
+            new Hint("AnnotatedClassResolver.", MAPPER),
+            new Hint("ReflectiveTypeAdapterFactory.create", MAPPER),
+            new Hint("ReflectiveTypeAdapterFactory.getBoundFields", MAPPER));
 
     /** The advice for application code that waits in the methods listed here. */
     private static final List<Hint> WAITING = List.of(
@@ -66,7 +119,13 @@ final class Hints {
         if (called != null && called.endsWith(".<init>") && isThrowable(called)) {
             return ": " + EXCEPTION;
         }
-        return find(COMPUTING, called);
+        String telling = find(TELLING, called);
+        return telling.isEmpty() ? find(COMPUTING, called) : telling;
+    }
+
+    /** Returns whether this method's name alone tells what to change, whichever method called it. */
+    static boolean isTelling(String called) {
+        return !find(TELLING, called).isEmpty();
     }
 
     /**

@@ -3,6 +3,7 @@ package tern.rpc.diagnosis;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
@@ -30,6 +31,13 @@ final class MachineText {
 
     /** The diagnosis names threads that allocate at least this number of bytes per second. */
     private static final double MIN_ALLOCATION = 10e6;
+
+    /** The causes of collections that diagnostic tools and agents ask for. */
+    private static final Set<String> TOOLS = Set.of(
+            "Heap Inspection Initiated GC",
+            "Heap Dump Initiated GC",
+            "Diagnostic Command",
+            "JvmtiEnv ForceGarbageCollection");
 
     private final Evidence evidence;
     private final Excess excess;
@@ -73,6 +81,9 @@ final class MachineText {
     }
 
     private Told computing(Part part) {
+        if (FrameworkWork.isOfBodies(part)) {
+            return bodies(part);
+        }
         StackTraceElement line = excess.samples.lineOf(part);
         String calls = excess.samples.shownLineOf(part);
         String called = excess.samples.calledIn(part);
@@ -199,6 +210,36 @@ final class MachineText {
                 facts);
     }
 
+    /** Returns the text for web requests whose bodies take a long time to read, or answers that take long to write. */
+    private Told bodies(Part part) {
+        boolean reads = part.name().equals(FrameworkWork.READING);
+        String method = "";
+        double longest = 0;
+        for (String name : excess.badByMethod().keySet()) {
+            double nanos = excess.meanOf(name, part);
+            if (nanos > longest) {
+                longest = nanos;
+                method = name;
+            }
+        }
+        String of = method.isEmpty() ? "" : " of " + method;
+        String called = excess.samples.calledIn(part);
+        String time = " takes " + Times.millis(longest) + " ms a call" + Hints.computing(called);
+        return new Told(
+                reads ? "LARGE REQUESTS" : "LARGE ANSWERS",
+                method.isEmpty() ? part.name() : method,
+                reads
+                        ? Change.of(
+                                Where.PEER,
+                                "smaller requests" + of + ", in pages or with a limit in the caller: reading them" + time)
+                        : Change.of(
+                                Where.CODE,
+                                "smaller answers" + of + ", in pages or with fewer members: writing them" + time
+                                        + "; no pool size helps"),
+                withBusy(List.of(
+                        String.format(Locale.ROOT, "looks    %d found a call at it", excess.samples.looks(part)))));
+    }
+
     /** Returns the threads that allocate the most memory, with the code that they run. */
     private String allocators() {
         Machine.Burner most = null;
@@ -241,6 +282,11 @@ final class MachineText {
             }
         }
         return null;
+    }
+
+    /** Returns whether a tool outside of the application has asked for the collections with this cause. */
+    static boolean isAskedForFromOutside(@Nullable String cause) {
+        return cause != null && TOOLS.contains(cause);
     }
 
     private Told collector() {
@@ -297,6 +343,17 @@ final class MachineText {
                     "COLLECTOR: classes",
                     "metaspace",
                     Change.of(Where.CODE, "see what loads classes again and again; else a larger -XX:MetaspaceSize"),
+                    facts);
+        }
+        if (isAskedForFromOutside(cause)) {
+            return new Told(
+                    "COLLECTOR: asked for from outside",
+                    "a tool or agent",
+                    Change.of(
+                            Where.MACHINE,
+                            "stop the tool or agent that makes this JVM collect (" + cause + "), such as jmap -histo:live,"
+                                    + " jcmd GC.class_histogram, GC.heap_dump or GC.run; jcmd GC.class_histogram -all"
+                                    + " counts objects without a collection"),
                     facts);
         }
         boolean more = machine.usuallyAllocatedPerSecond() > 0

@@ -151,11 +151,11 @@ final class Operations {
 
     /**
      * Returns the operations with this name. If no operation with this name was recorded, returns all operations of
-     * this kind.
+     * this kind. The figures of an operation that is known only from samples are unknown, and the result is zero.
      */
     Sum sum(Phase phase, String name) {
         Sum named = of(phase, name);
-        return named.count() > 0 ? named : of(phase, "");
+        return named.count() > 0 || name.startsWith(StackReader.CALLED) ? named : of(phase, "");
     }
 
     /**
@@ -287,16 +287,6 @@ final class Operations {
         return place != null && place.startsWith(method + ":");
     }
 
-    /**
-     * Returns whether the number of operations of this kind is the cause: calls run many operations, and each of them
-     * is short.
-     */
-    boolean areMany(Kind kind) {
-        Phase phase = phase(kind);
-        Sum sum = phase == null ? new Sum(0, 0) : of(phase, "");
-        return sum.count() >= MANY && sum.eachNanos() < excess.targetNanos() / 4.0;
-    }
-
     /** A failed operation. Its name contains the failure. */
     record Failed(Phase phase, String name) {}
 
@@ -425,9 +415,13 @@ final class Operations {
      * Returns the line of application code that most often waits for the operation with this name. If no sample shows
      * such a line, returns the line for any operation of this kind, or null if there is none. Samples contain the phase
      * but not the operation's name, so this method uses the samples of all calls that ran the operation.
+     * An operation that is known only from samples has its own samples.
      */
     @Nullable
     String placeOf(Phase phase, String name) {
+        if (name.startsWith(StackReader.CALLED)) {
+            return excess.samples.shownLineOf(Account.part(phase, name));
+        }
         Set<CallLedger> calls = Collections.newSetFromMap(new IdentityHashMap<>());
         for (Excess.Counted counted : excess.accounts) {
             CallLedger ledger = counted.call().ledger();

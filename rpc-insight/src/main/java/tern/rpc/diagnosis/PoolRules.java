@@ -23,15 +23,22 @@ final class PoolRules {
 
     private final Evidence evidence;
     private final Excess excess;
+    private final OperationCounts counts;
     private final Map<String, PoolVerdict> pools;
     private final Leaves leaves;
 
     /**
      * @param pools the verdicts on the pools by name; this class may replace a verdict
      */
-    PoolRules(Evidence evidence, Excess excess, Map<String, PoolVerdict> pools, Leaves leaves) {
+    PoolRules(
+            Evidence evidence,
+            Excess excess,
+            OperationCounts counts,
+            Map<String, PoolVerdict> pools,
+            Leaves leaves) {
         this.evidence = evidence;
         this.excess = excess;
+        this.counts = counts;
         this.pools = pools;
         this.leaves = leaves;
     }
@@ -52,6 +59,11 @@ final class PoolRules {
             boolean full = slow || verdict.reason() == PoolVerdict.Reason.TOO_SMALL;
             if (full && operation != null && isOccupiedOutside(verdict, operation)) {
                 pools.put(verdict.name(), verdict.heldByOthers());
+                continue;
+            }
+            Part more = full ? counts.filling(verdict.pool(), leaves.only(Leaves::isLeaf)) : null;
+            if (more != null) {
+                leaves.pour(part, leaves.only(more::equals), Leaves.WAIT_FOR + verdict.resource());
                 continue;
             }
             if (!slow) {

@@ -26,12 +26,23 @@ final class RemoteText {
     private final Excess excess;
     private final Operations operations;
     private final TimeOuts timeOuts;
+    private final OperationCounts counts;
 
     RemoteText(Evidence evidence, Excess excess, Operations operations, TimeOuts timeOuts) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
         this.timeOuts = timeOuts;
+        this.counts = new OperationCounts(evidence, excess, operations);
+    }
+
+    /** Returns the recommended change if calls run an operation more often than usual. */
+    static Change more(OperationCounts counts, Part part, @Nullable String place) {
+        return Change.of(
+                Where.CODE,
+                "find out why calls run this " + counts.factor(part) + " times as often as usual" + StoreText.at(place)
+                        + ": a cache in front of it was cleared, is too small, expires too soon or has other keys; or"
+                        + " code runs it for more elements: " + part.name() + "; no pool size helps");
     }
 
     Told http(Part part) {
@@ -52,7 +63,7 @@ final class RemoteText {
         }
         String host = part.name().isEmpty() ? "HTTP peers" : part.name();
         Operations.Sum sum = operations.sum(Phase.HTTP, part.name());
-        if (sum.count() >= Operations.MANY && sum.eachNanos() < evidence.targetNanos() / 4.0) {
+        if (counts.areMany(Kind.HTTP, part.name())) {
             return new Told(
                     "MANY HTTP CALLS",
                     host,
@@ -73,6 +84,11 @@ final class RemoteText {
                             "see why " + host + " fails: its log, its limits"
                                     + StoreText.at(operations.placeOf(Phase.HTTP, part.name()))),
                     facts);
+        }
+        if (counts.areMore(part)) {
+            facts.add(counts.figures(part));
+            String place = operations.placeOf(Phase.HTTP, part.name());
+            return new Told("MORE HTTP CALLS", host, more(counts, part, place), facts);
         }
         if (mostlyWaitsForConnection(part)) {
             return new Told(
@@ -154,6 +170,11 @@ final class RemoteText {
                                     + StoreText.at(operations.placeOf(Phase.RPC, part.name())) + ": " + service
                                     + "; the providers answer in " + Times.millis(sum.eachNanos()) + " ms"),
                     facts);
+        }
+        if (counts.areMore(part)) {
+            facts.add(counts.figures(part));
+            String place = operations.placeOf(Phase.RPC, part.name());
+            return new Told("MORE REMOTE CALLS", service, more(counts, part, place), facts);
         }
         return new Told(
                 "PEER",

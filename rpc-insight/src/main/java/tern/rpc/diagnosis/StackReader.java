@@ -1,11 +1,13 @@
 package tern.rpc.diagnosis;
 
-import java.util.Arrays;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
+import tern.rpc.pool.ApplicationFrames;
 
 /** Determines from a thread's stack what the thread is doing or waiting for. */
 final class StackReader {
@@ -45,9 +47,9 @@ final class StackReader {
      * A client library in which a thread can wait for another process, such as a database. The library is recognized by
      * the prefix of its class names.
      */
-    private record Library(String prefix, Kind kind) {}
+    record Library(String prefix, Kind kind) {}
 
-    private static final List<Library> LIBRARIES = List.of(
+    static final List<Library> LIBRARIES = List.of(
             new Library("jdk.internal.net.http.", Kind.HTTP),
             new Library("org.springframework.http.client.", Kind.HTTP),
             new Library("org.springframework.web.client.", Kind.HTTP),
@@ -137,7 +139,7 @@ final class StackReader {
             "org.sqlite.core.NativeDB");
 
     /** Class-name prefixes of pools that hand out database connections. */
-    private static final List<String> POOLS = List.of(
+    static final List<String> POOLS = List.of(
             "com.zaxxer.hikari.",
             "com.alibaba.druid.pool.DruidDataSource",
             "org.apache.commons.dbcp2.",
@@ -216,9 +218,10 @@ final class StackReader {
     }
 
     private static boolean runsStatement(ThreadLook thread) {
+        Predicate<String> application = ApplicationCode.ownerIn(thread.frames());
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
-            if (ApplicationCode.owns(type)) {
+            if (application.test(type)) {
                 return false;
             }
             if (ENGINES.stream().anyMatch(type::startsWith)) {
@@ -233,9 +236,10 @@ final class StackReader {
      * yet.
      */
     private static boolean waitsForDatabaseConnection(ThreadLook thread) {
+        Predicate<String> application = ApplicationCode.ownerIn(thread.frames());
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
-            if (ApplicationCode.owns(type) || LIBRARIES.stream().anyMatch(library -> type.startsWith(library.prefix))) {
+            if (application.test(type) || LIBRARIES.stream().anyMatch(library -> type.startsWith(library.prefix))) {
                 return false;
             }
             if (frame.getMethodName().startsWith("getConnection")
@@ -248,9 +252,10 @@ final class StackReader {
 
     /** Returns the kind of the library that the application's innermost code called; null if the library is unknown. */
     private static @Nullable Kind library(ThreadLook thread) {
+        Predicate<String> application = ApplicationCode.ownerIn(thread.frames());
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
-            if (ApplicationCode.owns(type)) {
+            if (application.test(type)) {
                 return null;
             }
             for (Library library : LIBRARIES) {
@@ -264,6 +269,7 @@ final class StackReader {
 
     /** Returns whether the thread looks up a host's address. It does not matter which library started the lookup. */
     static boolean isResolver(ThreadLook thread) {
+        Predicate<String> application = ApplicationCode.ownerIn(thread.frames());
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
             if (type.equals("java.net.InetAddress")
@@ -272,7 +278,7 @@ final class StackReader {
                     || type.startsWith("java.net.Inet6AddressImpl")) {
                 return true;
             }
-            if (ApplicationCode.owns(type)) {
+            if (application.test(type)) {
                 return false;
             }
         }
@@ -287,12 +293,13 @@ final class StackReader {
         if (thread.computes()) {
             return false;
         }
+        Predicate<String> application = ApplicationCode.ownerIn(thread.frames());
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
             if (type.startsWith("org.apache.hc.core5.pool.") || type.startsWith("org.apache.http.pool.")) {
                 return true;
             }
-            if (ApplicationCode.owns(type)) {
+            if (application.test(type)) {
                 return false;
             }
         }
@@ -309,36 +316,42 @@ final class StackReader {
         return false;
     }
 
-    /** Returns the frames of the application, the innermost first. */
+    /** Returns the frames of the application that do not only pass the call on, the innermost first. */
     static List<StackTraceElement> path(ThreadLook thread) {
-        return Arrays.stream(thread.frames())
-                .filter(frame -> ApplicationCode.owns(frame.getClassName()))
+        return ApplicationFrames.of(thread.frames()).all().stream()
                 .limit(MAX_PATH)
                 .toList();
     }
 
     /**
      * Returns the method that the application's innermost frame calls, as simple class name and method name. Returns
-     * null if that frame does not call a method, or if the stack contains no frame of the application.
+     * null if that frame does not call a method, or if the stack contains no frame of the application and no known work
+     * of a framework. If a method further inside has advice of its own, returns that method: the method that the
+     * application calls often has several uses.
      */
     static @Nullable String called(ThreadLook thread) {
-        StackTraceElement outer = null;
-        for (StackTraceElement frame : thread.frames()) {
-            if (ApplicationCode.owns(frame.getClassName())) {
-                return outer == null ? null : simple(outer.getClassName()) + "." + outer.getMethodName();
-            }
-            if (!isHidden(frame.getClassName())) {
-                outer = frame;
+        StackTraceElement[] frames = thread.frames();
+        ApplicationFrames application = ApplicationFrames.of(frames);
+        int from = application.firstIndex() < 0 ? FrameworkWork.indexIn(frames) : application.firstIndex();
+        String direct = null;
+        for (int i = from - 1; i >= 0; i--) {
+            if (!application.owns(i) && !isHidden(frames[i].getClassName())) {
+                String called = simple(frames[i].getClassName()) + "." + frames[i].getMethodName();
+                if (Hints.isTelling(called)) {
+                    return called;
+                }
+                direct = direct == null ? called : direct;
             }
         }
-        return null;
+        return direct;
     }
 
     /** Returns whether the application's innermost frame calls the JDK directly, with no library in between. */
     static boolean waitsByItself(ThreadLook thread) {
+        Predicate<String> application = ApplicationCode.ownerIn(thread.frames());
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
-            if (ApplicationCode.owns(type)) {
+            if (application.test(type)) {
                 return true;
             }
             if (!ThreadLook.isPlatform(type) && !isHidden(type)) {
@@ -411,14 +424,10 @@ final class StackReader {
         if (owner == null) {
             return path(thread);
         }
-        List<StackTraceElement> all = path(owner);
         if (owner.holdsAt() >= 0) {
-            int inside = (int) Arrays.stream(owner.frames())
-                    .limit(owner.holdsAt())
-                    .filter(frame -> ApplicationCode.owns(frame.getClassName()))
-                    .count();
-            return all.subList(Math.min(inside, Math.max(0, all.size() - 1)), all.size());
+            return pathFrom(owner, owner.holdsAt());
         }
+        List<StackTraceElement> all = path(owner);
         StackTraceElement wanted = first(lastWaiter(thread));
         for (int i = 0; wanted != null && i < all.size(); i++) {
             if (ApplicationCode.method(all.get(i)).equals(ApplicationCode.method(wanted))) {
@@ -433,7 +442,25 @@ final class StackReader {
         return all;
     }
 
-    /** Returns the application's innermost frame; null if there is none. */
+    /**
+     * Returns the application's frames from this frame on, which entered a monitor. If the application has no frame
+     * outside of it, returns the application's outermost frame.
+     */
+    private static List<StackTraceElement> pathFrom(ThreadLook owner, int entered) {
+        ApplicationFrames application = ApplicationFrames.of(owner.frames());
+        List<StackTraceElement> path = new ArrayList<>();
+        StackTraceElement outermost = null;
+        for (int i = 0; i < owner.frames().length && path.size() < MAX_PATH; i++) {
+            StackTraceElement frame = owner.frames()[i];
+            outermost = application.works(i) ? frame : outermost;
+            if (i >= entered && (application.works(i) || (i == entered && application.owns(i)))) {
+                path.add(frame);
+            }
+        }
+        return path.isEmpty() && outermost != null ? List.of(outermost) : path;
+    }
+
+    /** Returns the application's innermost frame that does not only pass the call on; null if there is none. */
     static @Nullable StackTraceElement first(ThreadLook thread) {
         return ApplicationCode.first(thread.frames());
     }
@@ -447,13 +474,18 @@ final class StackReader {
     }
 
     /**
-     * Returns the method of the application's innermost frame. If there is none, returns the method of the innermost
-     * frame outside the JDK.
+     * Returns the method of the application's innermost frame that does not only pass the call on. If there is none,
+     * returns the framework's work that surrounds the innermost frames, or else the method of the innermost frame
+     * outside the JDK.
      */
     static String place(ThreadLook thread) {
         StackTraceElement own = ApplicationCode.first(thread.frames());
         if (own != null) {
             return ApplicationCode.method(own);
+        }
+        int work = FrameworkWork.indexIn(thread.frames());
+        if (work >= 0) {
+            return FrameworkWork.name(thread.frames()[work]);
         }
         for (StackTraceElement frame : thread.frames()) {
             if (!ThreadLook.isPlatform(frame.getClassName())) {
@@ -469,9 +501,10 @@ final class StackReader {
      * threads wait for that class.
      */
     static @Nullable String initialized(ThreadLook thread) {
+        Predicate<String> application = ApplicationCode.ownerIn(thread.frames());
         String outermost = null;
         for (StackTraceElement frame : thread.frames()) {
-            if (frame.getMethodName().equals(INITIALIZER) && ApplicationCode.owns(frame.getClassName())) {
+            if (frame.getMethodName().equals(INITIALIZER) && application.test(frame.getClassName())) {
                 outermost = frame.getClassName();
             }
         }

@@ -77,17 +77,15 @@ final class StoreText {
     private final Evidence evidence;
     private final Excess excess;
     private final Operations operations;
+    private final OperationCounts counts;
     private final Map<String, PoolVerdict> pools;
 
     StoreText(Evidence evidence, Excess excess, Operations operations, Map<String, PoolVerdict> pools) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
+        this.counts = new OperationCounts(evidence, excess, operations);
         this.pools = pools;
-    }
-
-    private boolean isMany(Operations.Sum sum) {
-        return sum.count() >= Operations.MANY && sum.eachNanos() < evidence.targetNanos() / 4.0;
     }
 
     private String name(Part part, String otherwise) {
@@ -107,7 +105,7 @@ final class StoreText {
         if (place != null) {
             facts.add("from     " + place);
         }
-        if (isMany(sum)) {
+        if (counts.areMany(part.kind(), part.name())) {
             return new Told(
                     "MANY STATEMENTS",
                     text,
@@ -116,6 +114,10 @@ final class StoreText {
                             "one statement in place of " + Math.round(sum.count()) + " a call (join, IN list or batch)"
                                     + at(place) + ": " + text + "; no pool size helps"),
                     facts);
+        }
+        if (counts.areMore(part)) {
+            facts.add(counts.figures(part));
+            return new Told("MORE STATEMENTS", text, RemoteText.more(counts, part, place), facts);
         }
         Set<String> all = operations.allSlower(Kind.SQL);
         if (part.name().isEmpty() && !all.isEmpty()) {
@@ -291,7 +293,7 @@ final class StoreText {
         if (loops != null) {
             return loops;
         }
-        if (isMany(sum)) {
+        if (counts.areMany(part.kind(), part.name())) {
             return new Told(
                     "MANY COMMANDS",
                     name,
@@ -300,6 +302,10 @@ final class StoreText {
                             "one round trip in place of " + Math.round(sum.count()) + " a call (MGET or a pipeline)"
                                     + at(place) + ": " + name),
                     facts);
+        }
+        if (counts.areMore(part)) {
+            facts.add(counts.figures(part));
+            return new Told("MORE COMMANDS", name, RemoteText.more(counts, part, place), facts);
         }
         Set<String> all = operations.allSlower(Kind.REDIS);
         if (part.name().isEmpty() && !all.isEmpty()) {

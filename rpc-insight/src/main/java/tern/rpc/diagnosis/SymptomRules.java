@@ -66,6 +66,7 @@ final class SymptomRules {
     private final Evidence evidence;
     private final Excess excess;
     private final Operations operations;
+    private final OperationCounts counts;
     private final Map<String, PoolVerdict> pools;
     private final Leaves leaves;
 
@@ -78,6 +79,7 @@ final class SymptomRules {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
+        this.counts = new OperationCounts(evidence, excess, operations);
         this.pools = pools;
         this.leaves = leaves;
     }
@@ -93,7 +95,7 @@ final class SymptomRules {
         nameRunningOperations();
         passOnAttempts();
         passOnLocks();
-        new PoolRules(evidence, excess, pools, leaves).apply();
+        new PoolRules(evidence, excess, counts, pools, leaves).apply();
         passOnQueue();
         new RefusalRules(evidence, leaves).apply();
         passOnRunQueue();
@@ -314,7 +316,10 @@ final class SymptomRules {
             double sum = leaves.sum(kind);
             boolean oneOfMany =
                     leaves.longestFirst().stream().anyMatch(part -> part.kind() == kind && leaves.of(part) > sum / 2);
-            if (operations.allSlower(kind).isEmpty() && (oneOfMany || !operations.areMany(kind))) {
+            if (passOnToMore(kind)) {
+                continue;
+            }
+            if (operations.allSlower(kind).isEmpty() && (oneOfMany || !counts.areMany(kind, ""))) {
                 continue;
             }
             for (Part part : leaves.longestFirst()) {
@@ -323,6 +328,32 @@ final class SymptomRules {
                 }
             }
         }
+    }
+
+    /**
+     * If calls run one statement or command more often than usual and this takes most of the time of its kind, attributes
+     * the time of the others to it, because the additional operations keep the server busy.
+     *
+     * @return whether there is such an operation
+     */
+    private boolean passOnToMore(Kind kind) {
+        boolean isStore = kind == Kind.SQL || kind == Kind.REDIS;
+        Part longest = leaves.longestFirst().stream()
+                .filter(part -> isStore && part.kind() == kind)
+                .findFirst()
+                .orElse(null);
+        if (longest == null || 2 * leaves.of(longest) <= leaves.sum(kind) || !counts.areMore(longest)) {
+            return false;
+        }
+        if (operations.allSlower(kind).isEmpty()) {
+            return true; // The server answers the other operations as quickly as usual.
+        }
+        for (Part part : leaves.longestFirst()) {
+            if (part.kind() == kind && !part.equals(longest)) {
+                leaves.pour(part, leaves.only(longest::equals), Leaves.WAIT_FOR + part.name());
+            }
+        }
+        return true;
     }
 
     /** If the number of calls to a remote method is the cause, merges the parts for its providers into one part. */
@@ -431,12 +462,20 @@ final class SymptomRules {
     private void passOnCollector() {
         Part collector = Part.of(Kind.COLLECTOR);
         String reason = evidence.machine().collectionCause();
-        boolean other = reason != null && (reason.startsWith("System.gc") || reason.startsWith("Metadata"));
-        Times large = leaves.only(part -> part.kind() == Kind.DECODE ? areLarge() : returnsMuch(part));
+        boolean asked = MachineText.isAskedForFromOutside(reason);
+        boolean other = asked || (reason != null && (reason.startsWith("System.gc") || reason.startsWith("Metadata")));
+        if (asked) {
+            // The tool that asks for collections also stops the JVM to count objects or to write them to a file.
+            leaves.move(Part.of(Kind.JVM_PAUSE), collector);
+        }
+        Times large = leaves.only(part ->
+                part.kind() == Kind.DECODE ? areLarge() : areLargeBodies(part) || returnsMuch(part));
         // If the calls spend more time running code than reading large data, this code probably fills the heap. The
         // collector then pauses all threads. The operations with large data also take longer, but they are not the
         // cause.
-        boolean byCode = leaves.sum(Kind.COMPUTING) > large.sum();
+        boolean byCode = leaves.only(part -> part.kind() == Kind.COMPUTING && large.of(part) <= 0)
+                        .sum()
+                > large.sum();
         if (leaves.of(collector) > 0 && !other && !byCode && evidence.machine().live() < MachineText.NEARLY_FULL) {
             leaves.pour(collector, large, "the collector stops calls because of the memory for it");
         }
@@ -454,6 +493,11 @@ final class SymptomRules {
             double reads = excess.meanOf(method, decode);
             return reads >= LARGE_OF_TARGET * evidence.targetNanos() && reads >= LARGE_FACTOR * usually;
         });
+    }
+
+    /** Returns whether calls spend much more time than usual on the bodies of web requests or answers. */
+    private boolean areLargeBodies(Part part) {
+        return FrameworkWork.isOfBodies(part) && leaves.of(part) >= LARGE_OF_TARGET * evidence.targetNanos();
     }
 
     private boolean returnsMuch(Part part) {

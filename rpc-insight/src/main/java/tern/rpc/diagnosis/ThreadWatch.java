@@ -23,7 +23,7 @@ final class ThreadWatch {
 
     // The maximum number of groups to report for processor time, and for allocated bytes.
     private static final int MAX_BURNERS = 3;
-    private static final int MAX_FRAMES = 64;
+    private static final int MAX_FRAMES = 256;
     private static final int MAX_PLACES = 64;
     private static final Pattern NUMBERS = Pattern.compile("[-#\\d]+$");
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();

@@ -1,102 +1,281 @@
 package tern.rpc.pool;
 
+import java.util.Collection;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** Distinguishes application code from library code by class names. */
+/**
+ * Distinguishes application code from library code by class names. A stack with a class of the application's known
+ * packages contains application code in these packages only. For other stacks, every class outside of well-known
+ * libraries belongs to the application.
+ */
 public final class ApplicationCode {
 
     /** The package prefixes of the JDK and of libraries. */
     private static final List<String> LIBRARIES = List.of(
-            "java.",
-            "javax.",
-            "jakarta.",
-            "jdk.",
-            "sun.",
-            "com.sun.",
-            "kotlin.",
-            "scala.",
-            "org.springframework.",
-            "org.apache.",
-            "org.hibernate.",
-            "org.mybatis.",
-            "com.baomidou.",
-            "org.jooq.",
-            "org.eclipse.",
-            "org.slf4j.",
-            "org.aspectj.",
-            "org.h2.",
-            "org.hsqldb.",
-            "org.sqlite.",
-            "org.mariadb.",
-            "org.postgresql.",
-            "com.mysql.",
-            "com.microsoft.sqlserver.",
-            "oracle.",
+            "akka.",
+            "antlr.",
+            "bsh.",
+            "cglib.",
+            "ch.qos.logback.",
+            "clojure.",
+            "cn.dev33.satoken.",
+            "cn.hutool.",
+            "co.elastic.",
+            "com.alibaba.cloud.",
             "com.alibaba.csp.",
             "com.alibaba.druid.",
+            "com.alibaba.dubbo.",
+            "com.alibaba.excel.",
             "com.alibaba.fastjson.",
             "com.alibaba.fastjson2.",
             "com.alibaba.nacos.",
+            "com.alibaba.rocketmq.",
+            "com.alibaba.ttl.",
+            "com.alicp.jetcache.",
             "com.aliyun.",
             "com.amazonaws.",
+            "com.atomikos.",
+            "com.auth0.",
             "com.azure.",
+            "com.baomidou.",
+            "com.clickhouse.",
+            "com.codahale.",
+            "com.couchbase.",
+            "com.ctrip.framework.apollo.",
+            "com.dameng.",
             "com.datastax.",
             "com.esotericsoftware.",
+            "com.fasterxml.",
+            "com.github.benmanes.",
+            "com.github.jknack.",
             "com.github.pagehelper.",
+            "com.github.rholder.",
+            "com.github.xiaoymin.",
+            "com.google.",
+            "com.googlecode.",
             "com.hazelcast.",
+            "com.ibm.db2.",
+            "com.ibm.icu.",
+            "com.ibm.jms.",
+            "com.ibm.mq.",
+            "com.ibm.msg.",
+            "com.influxdb.",
+            "com.itextpdf.",
+            "com.jayway.",
+            "com.jcraft.",
+            "com.kingbase8.",
+            "com.lmax.",
+            "com.lowagie.",
+            "com.mchange.",
+            "com.microsoft.azure.",
+            "com.microsoft.graph.",
+            "com.microsoft.sqlserver.",
             "com.mongodb.",
+            "com.mysql.",
             "com.netflix.",
+            "com.newrelic.",
             "com.nimbusds.",
+            "com.ning.",
+            "com.oceanbase.",
+            "com.opencsv.",
+            "com.orbitz.",
+            "com.p6spy.",
+            "com.querydsl.",
             "com.rabbitmq.",
-            "cn.hutool.",
-            "co.elastic.",
+            "com.rometools.",
+            "com.sap.db.",
+            "com.squareup.",
+            "com.sun.",
+            "com.sybase.",
+            "com.taosdata.",
+            "com.tdengine.",
+            "com.tencentcloudapi.",
+            "com.thoughtworks.xstream.",
+            "com.twelvemonkeys.",
+            "com.typesafe.",
+            "com.unboundid.",
+            "com.univocity.",
+            "com.vaadin.",
+            "com.vladmihalcea.",
+            "com.xxl.job.core.",
+            "com.zaxxer.",
+            "dev.failsafe.",
+            "dm.jdbc.",
+            "feign.",
+            "freemarker.",
+            "gnu.",
             "graphql.",
             "groovy.",
+            "io.agroal.",
+            "io.awspring.",
+            "io.cloudevents.",
+            "io.confluent.",
+            "io.debezium.",
+            "io.dropwizard.",
+            "io.ebean.",
+            "io.etcd.",
+            "io.fabric8.",
+            "io.github.bucket4j.",
+            "io.github.classgraph.",
             "io.github.resilience4j.",
-            "io.jsonwebtoken.",
-            "io.minio.",
-            "io.opentracing.",
-            "io.prometheus.",
-            "io.r2dbc.",
-            "io.seata.",
-            "io.smallrye.",
-            "io.vertx.",
-            "javassist.",
-            "net.sf.ehcache.",
-            "net.spy.",
-            "org.asynchttpclient.",
-            "org.bouncycastle.",
-            "org.bson.",
-            "org.codehaus.",
-            "org.ehcache.",
-            "org.elasticsearch.",
-            "org.jboss.",
-            "org.opensearch.",
-            "org.quartz.",
-            "org.redisson.",
-            "org.yaml.",
-            "software.amazon.",
-            "com.zaxxer.",
-            "com.fasterxml.",
-            "tools.jackson.",
-            "com.google.",
-            "com.github.benmanes.",
-            "com.lmax.",
-            "ch.qos.logback.",
-            "io.netty.",
             "io.grpc.",
+            "io.helidon.",
+            "io.javalin.",
+            "io.jsonwebtoken.",
+            "io.ktor.",
+            "io.kubernetes.",
             "io.lettuce.",
             "io.micrometer.",
+            "io.micronaut.",
+            "io.minio.",
+            "io.nats.",
+            "io.netty.",
             "io.opentelemetry.",
+            "io.opentracing.",
+            "io.pebbletemplates.",
+            "io.prometheus.",
+            "io.quarkus.",
+            "io.r2dbc.",
+            "io.reactivex.",
+            "io.seata.",
+            "io.sentry.",
+            "io.smallrye.",
+            "io.swagger.",
+            "io.temporal.",
+            "io.trino.",
             "io.undertow.",
+            "io.vavr.",
+            "io.vertx.",
+            "it.unimi.dsi.",
+            "jakarta.",
+            "java.",
+            "javassist.",
+            "javax.",
+            "jdk.",
+            "kong.unirest.",
+            "kotlin.",
+            "kotlinx.",
+            "liquibase.",
+            "net.bull.javamelody.",
+            "net.bytebuddy.",
+            "net.datafaker.",
+            "net.javacrumbs.shedlock.",
+            "net.jodah.",
+            "net.jpountz.",
+            "net.logstash.",
+            "net.minidev.",
+            "net.rubyeye.",
+            "net.sf.",
+            "net.snowflake.",
+            "net.sourceforge.",
+            "net.spy.",
+            "net.time4j.",
+            "net.ttddyy.",
+            "ognl.",
             "okhttp3.",
             "okio.",
+            "oracle.",
+            "org.LatencyUtils.",
+            "org.antlr.",
+            "org.apache.",
+            "org.aspectj.",
+            "org.asynchttpclient.",
+            "org.attoparser.",
+            "org.axonframework.",
+            "org.bouncycastle.",
+            "org.bson.",
+            "org.cache2k.",
+            "org.codehaus.",
+            "org.cometd.",
+            "org.commonmark.",
+            "org.dataloader.",
+            "org.dom4j.",
+            "org.duckdb.",
+            "org.eclipse.",
+            "org.ehcache.",
+            "org.elasticsearch.",
+            "org.firebirdsql.",
+            "org.flowable.",
+            "org.flywaydb.",
+            "org.geotools.",
+            "org.glassfish.",
+            "org.graalvm.",
+            "org.h2.",
+            "org.hibernate.",
+            "org.hsqldb.",
+            "org.infinispan.",
+            "org.jasypt.",
+            "org.jboss.",
+            "org.jdbi.",
+            "org.jdom.",
+            "org.jdom2.",
+            "org.jetbrains.",
+            "org.jgroups.",
+            "org.jline.",
+            "org.joda.",
+            "org.jooq.",
+            "org.jose4j.",
+            "org.json.",
+            "org.jsoup.",
+            "org.keycloak.",
+            "org.locationtech.",
+            "org.mapstruct.",
+            "org.mariadb.",
+            "org.mindrot.",
+            "org.modelmapper.",
+            "org.msgpack.",
+            "org.mvel2.",
+            "org.mybatis.",
+            "org.neo4j.",
+            "org.objectweb.",
+            "org.objenesis.",
+            "org.openjdk.",
+            "org.opensaml.",
+            "org.opensearch.",
+            "org.owasp.",
+            "org.pcollections.",
+            "org.postgresql.",
+            "org.quartz.",
+            "org.reactivestreams.",
+            "org.redisson.",
+            "org.reflections.",
+            "org.roaringbitmap.",
+            "org.rocksdb.",
+            "org.slf4j.",
+            "org.springdoc.",
+            "org.springframework.",
+            "org.sqlite.",
+            "org.thymeleaf.",
+            "org.togglz.",
+            "org.tukaani.",
+            "org.unbescape.",
+            "org.w3c.",
+            "org.wildfly.",
+            "org.xerial.",
+            "org.xhtmlrenderer.",
+            "org.xml.",
+            "org.xnio.",
+            "org.yaml.",
+            "org.zalando.jackson.",
+            "org.zalando.logbook.",
+            "org.zalando.problem.",
+            "oshi.",
+            "picocli.",
             "reactor.",
             "redis.clients.",
-            "net.bytebuddy.",
-            "feign.");
+            "retrofit2.",
+            "ru.yandex.clickhouse.",
+            "rx.",
+            "scala.",
+            "software.amazon.",
+            "springfox.",
+            "sun.",
+            "tools.jackson.",
+            "zipkin2.");
 
     /** The packages of Tern RPC. An application may have its own packages under {@code tern.rpc}. */
     private static final Set<String> OURS = Set.of(
@@ -117,6 +296,12 @@ public final class ApplicationCode {
             "filter");
 
     private static final String OUR_ROOT = "tern.rpc.";
+
+    /** The hosts of open-source projects whose names begin the packages of different owners. */
+    private static final Set<String> HOSTS = Set.of("com.github", "com.gitlab", "io.github", "io.gitlab");
+
+    /** The prefixes of the application's known packages. Each one ends with a dot. */
+    private static final Set<String> KNOWN = ConcurrentHashMap.newKeySet();
 
     private ApplicationCode() {}
 
@@ -140,14 +325,43 @@ public final class ApplicationCode {
         return true;
     }
 
-    /** Returns the application's innermost frame; null if there is none. */
-    public static @Nullable StackTraceElement first(StackTraceElement[] frames) {
-        for (StackTraceElement frame : frames) {
-            if (owns(frame.getClassName())) {
-                return frame;
+    /**
+     * Adds packages of the application. The first two parts of a name count, as in {@code com.acme}, because the
+     * application's classes are often in packages beside the package of its main class.
+     */
+    public static void addPackages(Collection<String> packages) {
+        for (String name : packages) {
+            String[] parts = name.split("\\.");
+            boolean isHosted = parts.length > 2 && HOSTS.contains(parts[0] + "." + parts[1]);
+            int length = Math.min(parts.length, isHosted ? 3 : 2);
+            if (!name.isEmpty()) {
+                KNOWN.add(String.join(".", List.of(parts).subList(0, length)) + ".");
             }
         }
-        return null;
+    }
+
+    /** Returns a predicate on class names that recognizes the application's classes on this stack. */
+    public static Predicate<String> ownerIn(StackTraceElement[] stack) {
+        if (!KNOWN.isEmpty()) {
+            for (StackTraceElement frame : stack) {
+                if (isKnown(frame.getClassName())) {
+                    return ApplicationCode::isKnown;
+                }
+            }
+        }
+        return ApplicationCode::owns;
+    }
+
+    private static boolean isKnown(String className) {
+        return KNOWN.stream().anyMatch(className::startsWith) && owns(className);
+    }
+
+    /**
+     * Returns the application's innermost frame; null if there is none. Frames that only pass a call on to other code
+     * are left out.
+     */
+    public static @Nullable StackTraceElement first(StackTraceElement[] frames) {
+        return ApplicationFrames.of(frames).first();
     }
 
     /** Returns the frame in the form used in diagnoses, such as {@code OrderRepository.export:84}. */

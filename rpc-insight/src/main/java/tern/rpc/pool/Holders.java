@@ -23,7 +23,7 @@ public final class Holders {
     private static final long SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final int STACKS_A_SECOND = 100;
     private static final int SUSPICIOUS_STACKS = 500;
-    private static final int MAX_FRAMES = 64;
+    private static final int MAX_FRAMES = 256;
     private static final StackWalker STACKS = StackWalker.getInstance();
 
     private final Set<Holder> held = ConcurrentHashMap.newKeySet();
@@ -146,11 +146,9 @@ public final class Holders {
     }
 
     private static @Nullable StackTraceElement applicationFrame(Stream<StackWalker.StackFrame> frames) {
-        return frames.limit(MAX_FRAMES)
-                .filter(frame -> ApplicationCode.owns(frame.getClassName()))
-                .findFirst()
+        return ApplicationCode.first(frames.limit(MAX_FRAMES)
                 .map(StackWalker.StackFrame::toStackTraceElement)
-                .orElse(null);
+                .toArray(StackTraceElement[]::new));
     }
 
     public void returned(Holder holder) {

@@ -27,6 +27,13 @@ class AdviceTest {
         "ObjectMapper.writeValueAsString, fewer or smaller objects",
         "OrderClosedException.<init>, no exceptions",
         "Thread.onSpinWait, wait for a signal",
+        "Pattern.compile, compile the pattern once",
+        "JAXBContext.newInstance, create this object once",
+        "BeanSerializerFactory.createSerializer, create the mapper once",
+        "GroovyShell.evaluate, compile the script once",
+        "InternalSpelExpressionParser.doParseExpression, parse the expression once",
+        "HttpClient.newHttpClient, create the client once",
+        "Class.getMethod, look the method up once",
     })
     void commonReasonsForComputingHaveAdvice(String called, String advice) {
         assertThat(Hints.computing(called)).contains(advice);

@@ -50,6 +50,9 @@ class MachineCausesTest {
     @CsvSource({
         "0.97, G1 Evacuation Pause, 10, COLLECTOR: heap nearly full, bound what is kept in memory",
         "0.30, System.gc(), 10, COLLECTOR: asked for by code, no call of System.gc()",
+        "0.30, Heap Inspection Initiated GC, 10, COLLECTOR: asked for from outside, stop the tool or agent",
+        "0.30, Diagnostic Command, 10, COLLECTOR: asked for from outside, stop the tool or agent",
+        "0.30, JvmtiEnv ForceGarbageCollection, 900, COLLECTOR: asked for from outside, stop the tool or agent",
         "0.30, Metadata GC Threshold, 10, COLLECTOR: classes, see what loads classes",
         "0.30, G1 Evacuation Pause, 900, COLLECTOR: more allocation, fewer or smaller objects a call",
         "0.30, G1 Evacuation Pause, 10, COLLECTOR, fewer or smaller objects a call",
@@ -60,6 +63,24 @@ class MachineCausesTest {
 
         assertThat(first.kind()).isEqualTo(kind);
         assertThat(first.change().text()).startsWith(change);
+    }
+
+    @Test
+    void pausesInWhichAToolWritesTheHeapToAFileBelongToTheTool() {
+        shop.machine = machine(0.3, 0.1, 0, 0.2, null, 10e6);
+        shop.healthy(USUAL);
+        shop.machine = machine(0.6, 0.1, 0.1, 0.3, "Heap Dump Initiated GC", 10e6);
+        shop.pauses = (from, to) -> {
+            Times stood = new Times();
+            stood.add(Part.of(Part.Kind.COLLECTOR), 30e6);
+            stood.add(Part.of(Part.Kind.JVM_PAUSE), 120e6);
+            return stood;
+        };
+
+        Diagnosis miss = shop.miss(call -> USUAL.accept(call.own(150)));
+
+        assertThat(miss.causes().get(0).kind()).as(miss.text()).isEqualTo("COLLECTOR: asked for from outside");
+        assertThat(miss.causes()).noneMatch(cause -> cause.kind().equals("JVM PAUSE"));
     }
 
     @Test

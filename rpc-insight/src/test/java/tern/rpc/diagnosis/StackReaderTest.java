@@ -5,17 +5,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import tern.rpc.pool.ApplicationCode;
 
 class StackReaderTest {
 
     /** Reads the stack of a thread that is running in the first of the given methods. */
     private static Part computingIn(String... frames) {
+        return StackReader.read(computing(frames));
+    }
+
+    private static ThreadLook computing(String... frames) {
         StackTraceElement[] stack = Stream.of(frames)
                 .map(frame -> frame.split("/"))
                 .map(parts -> new StackTraceElement(parts[0], parts[1], null, 7))
                 .toArray(StackTraceElement[]::new);
-        return StackReader.read(new ThreadLook("worker-1", 7, Thread.State.RUNNABLE, stack, null, null, 1, -1));
+        return new ThreadLook("worker-1", 7, Thread.State.RUNNABLE, stack, null, null, 1, -1);
     }
 
     @ParameterizedTest
@@ -90,5 +96,58 @@ class StackReaderTest {
 
     private static ThreadLook waiting(StackTraceElement[] frames) {
         return new ThreadLook("rpc-worker-1", 7, Thread.State.WAITING, frames, null, null, -1, -1);
+    }
+
+    @Test
+    void clientLibrariesAndPoolsAreNoApplicationCode() {
+        Stream<String> libraries = StackReader.LIBRARIES.stream()
+                .map(StackReader.Library::prefix)
+                .filter(prefix -> prefix.endsWith("."));
+
+        assertThat(Stream.concat(libraries, StackReader.POOLS.stream()))
+                .allSatisfy(prefix ->
+                        assertThat(ApplicationCode.owns(prefix + "Some")).as(prefix).isFalse());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "tools.jackson.core.json.UTF8StreamJsonParser/_finishString, readWithMessageConverters, reading of requests",
+        "tools.jackson.core.json.UTF8JsonGenerator/writeName, writeWithMessageConverters, writing of answers"
+    })
+    void bodiesOfWebRequestsHaveOneNameAlsoBelowAFilterOfTheApplication(String inner, String method, String name) {
+        assertThat(computingIn(
+                        inner,
+                        "org.springframework.web.servlet.mvc.method.annotation.RequestResponseBodyMethodProcessor/" + method,
+                        "org.springframework.web.servlet.DispatcherServlet/doDispatch",
+                        "org.apache.catalina.core.ApplicationFilterChain/doFilter",
+                        "depot.TraceFilter/doFilterInternal"))
+                .isEqualTo(new Part(Part.Kind.COMPUTING, name));
+    }
+
+    @Test
+    void filterOfALibraryIsNamedByItsOwnWork() {
+        ThreadLook thread = computing(
+                "org.springframework.security.crypto.bcrypt.BCrypt/key",
+                "org.springframework.security.crypto.bcrypt.BCrypt/hashpw",
+                "org.springframework.security.authentication.ProviderManager/authenticate",
+                "org.springframework.security.web.authentication.www.BasicAuthenticationFilter/doFilterInternal",
+                "org.springframework.web.filter.OncePerRequestFilter/doFilter",
+                "org.springframework.security.web.FilterChainProxy$VirtualFilterChain/doFilter",
+                "org.springframework.security.web.header.HeaderWriterFilter/doFilterInternal",
+                "org.springframework.web.filter.OncePerRequestFilter/doFilter");
+
+        assertThat(StackReader.read(thread))
+                .isEqualTo(new Part(Part.Kind.COMPUTING, "BasicAuthenticationFilter.doFilterInternal"));
+        assertThat(Hints.computing(StackReader.called(thread))).contains("a lower cost factor");
+    }
+
+    @Test
+    void methodWithAdviceOfItsOwnIsNamedAlthoughAnotherOneCalledIt() {
+        ThreadLook thread = computing(
+                "tools.jackson.databind.introspect.POJOPropertiesCollector/collectAll",
+                "tools.jackson.databind.ObjectMapper/writeValueAsString",
+                "depot.Orders/list");
+
+        assertThat(StackReader.called(thread)).isEqualTo("POJOPropertiesCollector.collectAll");
     }
 }

@@ -5,10 +5,12 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import tern.rpc.diagnosis.CallSource;
 import tern.rpc.diagnosis.Diagnostician;
 import tern.rpc.metrics.RpcMeters;
+import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.PoolSource;
 import tern.rpc.spring.autoconfigure.pool.LoggingWatch;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
@@ -28,7 +30,9 @@ public final class RpcDiagnosisAutoConfiguration {
             RpcMeters meters,
             ObjectProvider<CallSource> calls,
             ObjectProvider<PoolSource> pools,
-            ObjectProvider<LoggingWatch> logging) {
+            ObjectProvider<LoggingWatch> logging,
+            ApplicationContext context) {
+        ApplicationCode.addPackages(ApplicationPackages.of(context));
         return Diagnostician.of(meters, new ApplicationSurroundings(calls, pools, logging));
     }
 

@@ -27,6 +27,7 @@ import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.CallSource;
 import tern.rpc.metrics.PhaseMeters;
 import tern.rpc.metrics.RpcMeters;
+import tern.rpc.pool.ApplicationCode;
 
 /** Tests a plain Spring Boot web application that uses the insight starter but not RPC. */
 @Timeout(120)
@@ -98,6 +99,19 @@ class InsightAloneTest {
             awaitNoCalls(there);
             assertThat(timer(there, "GET /orders/{id}", "ok").count()).isEqualTo(2);
             assertThat(calls(there)).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void packagesOfTheApplicationAreKnownToTheDiagnosis() {
+        try (ConfigurableApplicationContext there = start("servlet")) {
+            StackTraceElement[] stack = {
+                new StackTraceElement("unknown.library.Throttle", "consume", "Throttle.java", 1),
+                new StackTraceElement("plain.OrderController", "place", "OrderController.java", 2)
+            };
+
+            assertThat(there.isRunning()).isTrue();
+            assertThat(ApplicationCode.first(stack)).isEqualTo(stack[1]);
         }
     }
 

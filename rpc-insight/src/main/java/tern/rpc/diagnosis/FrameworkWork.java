@@ -1,0 +1,64 @@
+package tern.rpc.diagnosis;
+
+import tern.rpc.pool.ApplicationCode;
+
+/**
+ * Recognizes the work that a web framework does for a call without running code of the application, such as reading a
+ * request from JSON. This work is spread over many methods of libraries, so it needs one common name.
+ */
+final class FrameworkWork {
+
+    /** The name of the work that reads the bodies of requests. */
+    static final String READING = "reading of requests";
+
+    /** The name of the work that writes the bodies of answers. */
+    static final String WRITING = "writing of answers";
+
+    /** The name of the work that renders views, such as HTML pages. */
+    static final String RENDERING = "rendering of views";
+
+    private static final String READS = "readWithMessageConverters";
+    private static final String WRITES = "writeWithMessageConverters";
+    private static final String DISPATCHER = "org.springframework.web.servlet.DispatcherServlet";
+
+    private FrameworkWork() {}
+
+    /**
+     * Returns the index of the frame of the innermost known work on this stack; -1 if there is none.
+     *
+     * @param stack the frames, the innermost first
+     */
+    static int indexIn(StackTraceElement[] stack) {
+        String inner = "";
+        for (int i = 0; i < stack.length; i++) {
+            String type = stack[i].getClassName();
+            String method = stack[i].getMethodName();
+            // A filter works itself unless it has called the rest of its chain.
+            boolean isFilter = type.endsWith("Filter") && method.startsWith("doFilter") && !inner.startsWith("doFilter");
+            if (isFilter || isBody(method) || type.equals(DISPATCHER)) {
+                return i;
+            }
+            inner = ThreadLook.isPlatform(type) ? inner : method;
+        }
+        return -1;
+    }
+
+    private static boolean isBody(String method) {
+        return method.equals(READS) || method.equals(WRITES);
+    }
+
+    /** Returns the name of the work that this frame stands for. */
+    static String name(StackTraceElement frame) {
+        return switch (frame.getMethodName()) {
+            case READS -> READING;
+            case WRITES -> WRITING;
+            case "render" -> RENDERING;
+            default -> ApplicationCode.method(frame);
+        };
+    }
+
+    /** Returns whether this part is the reading of requests or the writing of answers. */
+    static boolean isOfBodies(Part part) {
+        return part.kind() == Part.Kind.COMPUTING && (part.name().equals(READING) || part.name().equals(WRITING));
+    }
+}

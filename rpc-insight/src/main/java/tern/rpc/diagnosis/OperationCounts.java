@@ -1,0 +1,246 @@
+package tern.rpc.diagnosis;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.NamedTimes;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Part.Kind;
+
+/**
+ * Compares the number of operations per call with the usual number. Operations take more time than usual in two cases:
+ * each of them is slower, or calls run more of them. The two cases need different changes.
+ */
+final class OperationCounts {
+
+    /** Operations are considered slower only if one of them takes at least this multiple of its usual time. */
+    private static final double SLOWER = 1.5;
+
+    /** Calls run many more operations than usual if their number is at least this multiple of the usual number. */
+    private static final double MANY_MORE = 3;
+
+    private static final double HALF = 0.5;
+
+    /** If more than this share of a pool is busy, waits are expected. */
+    private static final double FULL = 0.8;
+
+    private final Evidence evidence;
+    private final Excess excess;
+    private final Operations operations;
+
+    OperationCounts(Evidence evidence, Excess excess, Operations operations) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.operations = operations;
+    }
+
+    /**
+     * The usual operations with one name.
+     *
+     * @param count the usual number of operations per call; -1 if unknown
+     * @param eachNanos the usual time of one operation; -1 if unknown
+     */
+    private record UsualOf(double count, double eachNanos) {
+
+        static final UsualOf UNKNOWN = new UsualOf(-1, -1);
+    }
+
+    /**
+     * Returns whether the number of these operations per call is the cause: calls run many of them, each of them is
+     * short, and their number has grown by at least the same factor as their duration.
+     *
+     * @param name the operations' name; empty for all operations of the kind
+     */
+    boolean areMany(Kind kind, String name) {
+        Phase phase = Operations.phase(kind);
+        if (phase == null) {
+            return false;
+        }
+        Operations.Sum sum = operations.sum(phase, name);
+        if (sum.count() < Operations.MANY || sum.eachNanos() >= evidence.targetNanos() / 4.0) {
+            return false;
+        }
+        UsualOf usual = usual(kind, phase, name);
+        boolean slower = usual.eachNanos >= 0 && sum.eachNanos() > SLOWER * usual.eachNanos;
+        return !slower || usual.count < 0 || hasGrownMore(perCall(phase, name), usual, sum.eachNanos());
+    }
+
+    /**
+     * Returns whether calls run this operation several times as often as usual, and its number has grown by at least
+     * the same factor as its duration. This happens if a cache in front of the operation no longer holds the results.
+     * Returns false for an operation that these calls do not usually run, because the operation then belongs to new
+     * code.
+     */
+    boolean areMore(Part part) {
+        Phase phase = Operations.phase(part.kind());
+        boolean isNamed = !part.name().isEmpty() && !part.name().equals(NamedTimes.OTHERS);
+        if (phase == null || part.kind() == Kind.LOG || !isNamed || part.name().startsWith(StackReader.CALLED)) {
+            return false;
+        }
+        String name = name(part);
+        UsualOf usual = usual(part.kind(), phase, name);
+        double now = perCall(phase, name);
+        double each = operations.of(phase, name).eachNanos();
+        if (usual.count <= 0 || usual.eachNanos < 0 || each <= 0 || now < MANY_MORE * usual.count) {
+            return false;
+        }
+        // If other operations of the same kind have become rarer, calls only run this operation in place of them.
+        double usuallyAll = usual(part.kind(), phase, "").count;
+        boolean inPlaceOfOthers =
+                usuallyAll >= 0 && perCall(phase, "") - usuallyAll < HALF * (now - usual.count);
+        return !inPlaceOfOthers && hasGrownMore(now, usual, each);
+    }
+
+    /** Returns whether the number of operations has grown by at least the same factor as their duration. */
+    private static boolean hasGrownMore(double count, UsualOf usual, double eachNanos) {
+        return count * usual.eachNanos >= usual.count * eachNanos;
+    }
+
+    /** Returns the name under which operations are counted. Remote calls to all providers of a method are one. */
+    private static String name(Part part) {
+        String method = part.kind() == Kind.RPC ? OperationNames.method(part.name()) : null;
+        return method == null ? part.name() : method;
+    }
+
+    /** Returns the evidence that calls run this operation more often than usual. */
+    String figures(Part part) {
+        Phase phase = phase(part);
+        String name = name(part);
+        return String.format(
+                Locale.ROOT,
+                "often    %s a call, usually %s",
+                number(perCall(phase, name)),
+                number(usual(part.kind(), phase, name).count));
+    }
+
+    /** Returns how many times as often as usual calls run this operation. */
+    String factor(Part part) {
+        Phase phase = phase(part);
+        String name = name(part);
+        return number(perCall(phase, name) / usual(part.kind(), phase, name).count);
+    }
+
+    private static Phase phase(Part part) {
+        Phase phase = Operations.phase(part.kind());
+        return phase == null ? Phase.OWN : phase;
+    }
+
+    private static String number(double value) {
+        return String.format(Locale.ROOT, value >= 10 ? "%.0f" : value >= 0.1 ? "%.1f" : "%.3f", value);
+    }
+
+    /**
+     * Returns the operation that keeps a pool's connections busy because calls run it more often than usual. Without
+     * these additional operations, the pool would have free connections. Returns null if there is no such operation.
+     *
+     * @param leaves the extra time by part
+     */
+    @Nullable
+    Part filling(PoolLook pool, Times leaves) {
+        Kind kind = switch (pool.now().kind()) {
+            case JDBC -> Kind.SQL;
+            case REDIS -> Kind.REDIS;
+            case HTTP -> Kind.HTTP;
+            default -> Kind.UNEXPLAINED;
+        };
+        double busy = pool.holdNanos() < 0
+                ? -1
+                : pool.since().taken() / evidence.seconds() * pool.holdNanos() / 1e9;
+        for (Part part : leaves.only(part -> part.kind() == kind).longestFirst()) {
+            if (busy > 0 && areMore(part)) {
+                double more = moreConnections(part);
+                if (more >= HALF * busy && busy - more <= FULL * pool.now().effectiveMax()) {
+                    return part;
+                }
+            }
+        }
+        return null;
+    }
+
+    /** Returns how many connections the additional operations keep busy on average. */
+    private double moreConnections(Part part) {
+        Phase phase = phase(part);
+        String name = name(part);
+        double more = perCall(phase, name) - usual(part.kind(), phase, name).count;
+        return more * evidence.calls().calls() / evidence.seconds() * operations.of(phase, name).eachNanos() / 1e9;
+    }
+
+    private UsualOf usual(Kind kind, Phase phase, String name) {
+        if (name.isEmpty()) {
+            return new UsualOf(operations.usualCount(phase), operations.usualEach(phase));
+        }
+        double count = 0;
+        double nanos = 0;
+        int calls = 0;
+        for (Map.Entry<String, Integer> method : excess.badByMethod().entrySet()) {
+            Times usual = evidence.usual().of(method.getKey());
+            if (usual == null) {
+                return UsualOf.UNKNOWN;
+            }
+            calls += method.getValue();
+            for (Part part : usual.longestFirst()) {
+                double each = part.kind() == kind && OperationNames.isNamed(part.name(), name)
+                        ? operations.usualNamed(phase, part.name())
+                        : 0;
+                if (each > 0) {
+                    count += method.getValue() * usual.of(part) / each;
+                    nanos += method.getValue() * usual.of(part);
+                }
+            }
+        }
+        double each = count > 0 ? nanos / count : operations.usualNamed(phase, name);
+        return calls == 0 ? UsualOf.UNKNOWN : new UsualOf(count / calls, each);
+    }
+
+    /**
+     * Returns the mean number of operations per call, over all calls to the methods that miss the latency target. Late
+     * calls alone would not do: the calls that run a slow operation are more often late than others.
+     */
+    private double perCall(Phase phase, String name) {
+        double sum = 0;
+        int calls = 0;
+        for (Map.Entry<String, Integer> method : excess.badByMethod().entrySet()) {
+            List<EndedCall> bad = ofMethod(evidence.bad(), method.getKey());
+            List<EndedCall> good = ofMethod(evidence.good(), method.getKey());
+            double share = good.isEmpty() ? 1 : shareOfBad(bad.size(), good.size());
+            ToDoubleFunction<EndedCall> count = call -> count(call, phase, name);
+            double ofBad = bad.stream().mapToDouble(count).average().orElse(0);
+            double ofGood = good.stream().mapToDouble(count).average().orElse(0);
+            sum += method.getValue() * (share * ofBad + (1 - share) * ofGood);
+            calls += method.getValue();
+        }
+        return calls == 0 ? 0 : sum / calls;
+    }
+
+    /** Estimates the share of late or failed calls from the numbers of recorded calls. */
+    private double shareOfBad(int bad, int good) {
+        double goodCalls = (double) CallRecords.ONE_IN * good;
+        double recorded = bad / (bad + goodCalls);
+        if (bad < CallRecords.BAD_CALLS) {
+            return recorded;
+        }
+        // The oldest late calls are no longer recorded.
+        Evidence.Counts calls = evidence.calls();
+        double overall = (double) Math.max(calls.late(), calls.failed()) / Math.max(1, calls.calls());
+        return good < CallRecords.GOOD_CALLS ? Math.max(recorded, overall) : Math.min(recorded, overall);
+    }
+
+    private static List<EndedCall> ofMethod(List<EndedCall> calls, String method) {
+        return calls.stream().filter(call -> call.method().equals(method)).toList();
+    }
+
+    private static double count(EndedCall call, Phase phase, String name) {
+        if (name.isEmpty()) {
+            return call.ledger().count(phase);
+        }
+        double count = 0;
+        for (NamedTimes.Entry entry : call.ledger().named()) {
+            if (entry.kind() == phase && OperationNames.isNamed(entry.name(), name)) {
+                count += entry.count();
+            }
+        }
+        return count;
+    }
+}

@@ -1,0 +1,178 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static tern.rpc.diagnosis.Shop.first;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import shop.Packages;
+import tern.rpc.Phase;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSnapshot;
+
+/** Tests whether the number of operations or their duration is named as the cause. */
+class OperationCountsTest {
+
+    private final Shop shop = new Shop();
+
+    private static Consumer<Shop.Steps> chatty(Phase phase, String one, String other, int count, double millis) {
+        return call -> {
+            for (int i = 0; i < count; i++) {
+                call.in(phase, i % 3 == 0 ? one : other, millis);
+            }
+        };
+    }
+
+    @Test
+    void chattyCallsWhoseStatementsBecomeSlowerHaveASlowDatabase() {
+        Diagnosis miss = shop.healthy(chatty(Phase.SQL, "select item", "select price", 12, 1))
+                .miss(chatty(Phase.SQL, "select item", "select price", 12, 9));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW DATABASE: every statement");
+    }
+
+    @Test
+    void chattyCallsWhoseCommandsBecomeSlowerHaveASlowRedis() {
+        Diagnosis miss = shop.healthy(chatty(Phase.REDIS, "GET item:*", "GET price:*", 12, 1))
+                .miss(chatty(Phase.REDIS, "GET item:*", "GET price:*", 12, 9));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW REDIS: every command");
+    }
+
+    @Test
+    void chattyCallsOfASlowPeerAreNotTooMany() {
+        Diagnosis miss = shop.healthy(chatty(Phase.HTTP, "GET stock:80", "GET stock:80", 9, 2))
+                .miss(chatty(Phase.HTTP, "GET stock:80", "GET stock:80", 9, 15));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW HTTP PEER: GET stock:80");
+    }
+
+    @Test
+    void statementsAreTooManyIfTheirNumberHasGrownMoreThanTheirDuration() {
+        Diagnosis miss = shop.healthy(chatty(Phase.SQL, "select item", "select item", 1, 1))
+                .miss(chatty(Phase.SQL, "select item", "select item", 60, 4));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("MANY STATEMENTS: select item");
+    }
+
+    /** Returns the steps of calls of which only every {@code oneIn}th runs the slow operation. */
+    private static Supplier<Consumer<Shop.Steps>> cached(Phase phase, String name, int oneIn, double millis) {
+        int[] number = {0};
+        return () -> {
+            boolean runs = number[0]++ % oneIn == 0;
+            return call -> {
+                call.own(2).in(phase, "quick operation", 1);
+                if (runs) {
+                    call.in(phase, name, millis);
+                }
+            };
+        };
+    }
+
+    private void seconds(int count, Supplier<Consumer<Shop.Steps>> calls) {
+        for (int i = 0; i < count; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 100; call++) {
+                    shop.call(Shop.PLACE, 0, calls.get());
+                }
+            });
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "SQL, select price where id=?, MORE STATEMENTS",
+        "REDIS, HGETALL price:*, MORE COMMANDS",
+        "HTTP, GET prices:80/price, MORE HTTP CALLS",
+        "RPC, PriceService.of at prices-1:20880, MORE REMOTE CALLS"
+    })
+    void operationsInFrontOfWhichACacheIsLostAreMoreThanUsual(Phase phase, String name, String kind) {
+        seconds(90, cached(phase, name, 51, 70));
+        seconds(6, () -> call -> call.own(45).in(phase, "quick operation", 1).in(phase, name, 70));
+
+        Cause first = first(shop.diagnosis());
+        assertThat(DiagnosisText.title(first)).as(shop.diagnosis().text()).isEqualTo(kind + ": " + name);
+        assertThat(first.change().text()).contains("times as often as usual").contains("a cache in front of it");
+        assertThat(first.evidence()).anyMatch(fact -> fact.startsWith("often    0.9 a call, usually 0.01"));
+    }
+
+    @Test
+    void otherStatementsWaitForThoseThatAreMoreThanUsual() {
+        seconds(90, cached(Phase.SQL, "select price", 51, 50));
+        seconds(6, () -> call -> call.own(2).in(Phase.SQL, "quick operation", 30).in(Phase.SQL, "select price", 90));
+
+        Cause first = first(shop.diagnosis());
+        assertThat(DiagnosisText.title(first)).as(shop.diagnosis().text()).isEqualTo("MORE STATEMENTS: select price");
+        assertThat(first.symptoms()).anyMatch(symptom -> symptom.contains("quick operation"));
+    }
+
+    @Test
+    void rareSlowStatementOfLateCallsIsNotMoreThanUsual() {
+        seconds(90, cached(Phase.SQL, "select price", 21, 60));
+        Supplier<Consumer<Shop.Steps>> usual = cached(Phase.SQL, "select price", 21, 60);
+        seconds(6, () -> {
+            Consumer<Shop.Steps> steps = usual.get();
+            return call -> steps.accept(call.own(50)); // Calls are late only with the statement.
+        });
+
+        assertThat(shop.diagnosis().state()).isEqualTo(Diagnosis.State.MISS);
+        assertThat(shop.diagnosis().causes()).noneMatch(cause -> cause.kind().startsWith("MORE"));
+    }
+
+    @Test
+    void providerThatTakesTheCallsOfAnotherProviderIsNotCalledMoreThanUsual() {
+        String one = "PriceService.of at prices-1:20880";
+        String other = "PriceService.of at prices-2:20880";
+        int[] number = {0};
+        seconds(90, () -> {
+            String name = number[0]++ % 10 == 0 ? one : other;
+            return call -> call.in(Phase.RPC, name, 20);
+        });
+        seconds(6, () -> call -> call.own(2).in(Phase.RPC, one, 150));
+
+        assertThat(first(shop.diagnosis()).kind()).isEqualTo("PEER");
+    }
+
+    @Test
+    void poolThatIsFullBecauseOfMoreStatementsThanUsualIsNotTooSmall() {
+        long[] taken = {0};
+        shop.pools.add(() -> PoolSnapshot.builder("hikari", PoolKind.JDBC, 4)
+                .now(4, 0, 30)
+                .counts(taken[0] += 60, 0)
+                .sums(Duration.ZERO, Duration.ofMillis(taken[0] * 60))
+                .settings(List.of())
+                .build());
+        seconds(90, cached(Phase.SQL, "select price", 51, 60));
+        seconds(
+                6,
+                () -> call -> call.in(Phase.JDBC_CONNECTION, "hikari", 90)
+                        .in(Phase.SQL, "quick operation", 1)
+                        .in(Phase.SQL, "select price", 60));
+
+        Cause first = first(shop.diagnosis());
+        assertThat(DiagnosisText.title(first)).as(shop.diagnosis().text()).isEqualTo("MORE STATEMENTS: select price");
+        assertThat(first.symptoms()).anyMatch(symptom -> symptom.contains("a connection of \"hikari\""));
+    }
+
+    @Test
+    void figuresOfMeasuredOperationsAreNotThoseOfAnUnmeasuredClient() throws Exception {
+        shop.healthy(call -> call.own(2).in(Phase.SQL, "select stock", 3));
+        CompletableFuture<String> end = new CompletableFuture<>();
+        WaitingCalls calls = new WaitingCalls(shop);
+
+        Cause first = calls.firstCause(
+                () -> Packages.extra(end), call -> chatty(Phase.HTTP, "GET stock:80", "GET stock:80", 10, 2)
+                        .accept(call.own(150)));
+        end.complete("");
+        calls.join();
+
+        assertThat(first.kind()).as(shop.diagnosis().text()).isEqualTo("SLOW HTTP PEER");
+        assertThat(first.name()).isEqualTo("called in Packages.extra");
+    }
+}
