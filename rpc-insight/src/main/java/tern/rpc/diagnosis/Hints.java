@@ -83,6 +83,7 @@ final class Hints {
             new Hint("KeyStore.load", KEEP),
             new Hint("SSLContextImpl.", "create the context once and keep it"),
             new Hint("TrustManagerFactory.init", "create the context once and keep it"),
+            new Hint("DriverManager.getConnection", "a pool of connections in place of a new one for each use"),
             new Hint("HttpClient.newHttpClient", CONNECT),
             new Hint("HttpClientBuilderImpl.build", CONNECT),
             new Hint("HttpClientBuilder.build", CONNECT),

@@ -192,10 +192,12 @@ final class Operations {
         }
         Map<String, Double> each = each(phase);
         double least = Math.max(WIDE_FACTOR * usually, usually + WIDE_NANOS);
+        SlowerTogether together = new SlowerTogether(each, name -> usualNamed(phase, name));
         double sum = excess.times.sum(kind);
         for (Map.Entry<String, Double> entry : each.entrySet()) {
             boolean dominant = excess.times.of(new Part(kind, entry.getKey())) > DOMINANT * sum;
-            if (entry.getValue() < least || (dominant && each.size() < 3)) {
+            boolean isSlower = together.isKnown() ? together.isSlower(entry.getKey()) : entry.getValue() >= least;
+            if (!isSlower || (dominant && each.size() < 3)) {
                 return Set.of();
             }
         }
@@ -366,16 +368,10 @@ final class Operations {
                 .collect(Collectors.joining(", "));
     }
 
-    /** Returns whether all operations of this kind take about the same time, as on a slow network. */
+    /** Returns whether all operations of this kind take about the same time longer, as on a slow network. */
     boolean isSameForAll(Kind kind) {
         Phase phase = phase(kind);
-        if (phase == null) {
-            return false;
-        }
-        List<Double> times = new ArrayList<>(each(phase).values());
-        double least = times.stream().mapToDouble(Double::doubleValue).min().orElse(0);
-        double most = times.stream().mapToDouble(Double::doubleValue).max().orElse(0);
-        return times.size() > 1 && most < 1.5 * least;
+        return phase != null && new SlowerTogether(each(phase), name -> usualNamed(phase, name)).isByTheSameTime();
     }
 
     /**
@@ -395,7 +391,8 @@ final class Operations {
         return true;
     }
 
-    private Map<String, Double> each(Phase phase) {
+    /** Returns the mean time of each operation of this kind in late or failed calls, by name. */
+    Map<String, Double> each(Phase phase) {
         Map<String, long[]> sums = new HashMap<>();
         for (Excess.Counted counted : excess.accounts) {
             for (NamedTimes.Entry entry : counted.call().ledger().named()) {

@@ -101,6 +101,10 @@ final class RemoteText {
                                     + StoreText.at(operations.placeOf(Phase.HTTP, part.name()))),
                     facts);
         }
+        Told opened = newConnections(part, host, facts);
+        if (opened != null) {
+            return opened;
+        }
         String meanwhile = timeOuts.failCalls(part)
                 ? "a fallback, or a longer response timeout, because its timeout fails the calls"
                 : "a shorter response timeout or a fallback";
@@ -119,14 +123,51 @@ final class RemoteText {
     private boolean mostlyWaitsForConnection(Part part) {
         int looks = 0;
         int waits = 0;
+        for (Sampler.Samples samples : samplesOf(part)) {
+            looks += samples.httpLooks;
+            waits += samples.httpWaits;
+        }
+        return waits >= MIN_WAITS && 2 * waits > looks;
+    }
+
+    private List<Sampler.Samples> samplesOf(Part part) {
+        List<Sampler.Samples> all = new ArrayList<>();
         for (Excess.Counted counted : excess.accounts) {
             Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
             if (samples != null && counted.times().of(part) > 0) {
-                looks += samples.httpLooks;
-                waits += samples.httpWaits;
+                all.add(samples);
             }
         }
-        return waits >= MIN_WAITS && 2 * waits > looks;
+        return all;
+    }
+
+    /**
+     * Returns the text for exchanges of which many samples found a thread that opens a connection; null if there are few
+     * of these samples.
+     */
+    private @Nullable Told newConnections(Part part, String host, List<String> facts) {
+        int looks = 0;
+        int connects = 0;
+        int calls = 0;
+        for (Sampler.Samples samples : samplesOf(part)) {
+            looks += samples.httpLooks;
+            connects += samples.httpConnects;
+            calls += samples.httpConnects > 0 ? 1 : 0;
+        }
+        if (calls < MIN_WAITS || 3 * connects < looks) {
+            return null;
+        }
+        facts.add("looks    " + connects + " of " + looks + " found a thread that opens a connection");
+        return new Told(
+                "HTTP CONNECTIONS",
+                host,
+                Change.of(
+                        Where.CODE,
+                        "keep connections open and use one client for all calls: many calls open a new connection to "
+                                + host + StoreText.at(operations.placeOf(Phase.HTTP, part.name()))
+                                + "; if the client already keeps them, see why the peer accepts connections slowly or"
+                                + " closes them"),
+                facts);
     }
 
     Told rpc(Part part) {

@@ -40,6 +40,7 @@ final class Sampler {
         boolean ranRejectedTask;
         int httpLooks; // the number of samples during HTTP exchanges
         int httpWaits; // the number of these samples in which the thread waited for a connection
+        int httpConnects; // the number of these samples in which the thread opened a connection
 
         Samples(String method) {
             this.method = method;
@@ -58,11 +59,12 @@ final class Sampler {
             list.add(sample);
         }
 
-        private void addStack(Phase phase, ThreadLook thread) {
+        void addStack(Phase phase, ThreadLook thread) {
             ranRejectedTask |= StackReader.runsRejectedTask(thread);
             if (phase == Phase.HTTP) {
                 httpLooks++;
                 httpWaits += StackReader.waitsForHttpConnection(thread) ? 1 : 0;
+                httpConnects += NewConnections.isOpening(thread) ? 1 : 0;
             }
         }
 

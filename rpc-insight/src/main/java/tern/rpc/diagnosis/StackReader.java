@@ -180,7 +180,9 @@ final class StackReader {
         }
         Kind library = library(thread);
         if (library != null && (!thread.computes() || runsStatement(thread)) && !isResolver(thread)) {
-            return new Part(library, library == Kind.SOCKET ? at : CALLED + at);
+            boolean opens = library == Kind.SQL && NewConnections.isOpeningWithoutPool(thread, StackReader::isPool);
+            String name = CALLED + at + (opens ? NewConnections.OPENED : "");
+            return new Part(library, library == Kind.SOCKET ? at : name);
         }
         if (parksForATime(thread)) {
             return new Part(Kind.SLEEP, at);
@@ -242,12 +244,15 @@ final class StackReader {
             if (application.test(type) || LIBRARIES.stream().anyMatch(library -> type.startsWith(library.prefix))) {
                 return false;
             }
-            if (frame.getMethodName().startsWith("getConnection")
-                    && POOLS.stream().anyMatch(type::startsWith)) {
+            if (frame.getMethodName().startsWith("getConnection") && isPool(type)) {
                 return true;
             }
         }
         return false;
+    }
+
+    private static boolean isPool(String type) {
+        return POOLS.stream().anyMatch(type::startsWith);
     }
 
     /** Returns the kind of the library that the application's innermost code called; null if the library is unknown. */

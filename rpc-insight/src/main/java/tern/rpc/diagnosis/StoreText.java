@@ -97,6 +97,9 @@ final class StoreText {
     }
 
     Told statement(Part part) {
+        if (part.name().endsWith(NewConnections.OPENED)) {
+            return withoutPool(part);
+        }
         Operations.Sum sum = operations.sum(Phase.SQL, part.name());
         String text = name(part, "statements");
         String place = operations.placeOf(Phase.SQL, part.name());
@@ -128,6 +131,11 @@ final class StoreText {
                     server("database", Kind.SQL, "its load, disk and locks"),
                     facts);
         }
+        DatabaseLocks.Found together = new DatabaseLocks(operations, pools).find(text, at(place));
+        if (together != null) {
+            facts.addAll(together.facts());
+            return new Told(together.kind(), together.name(), together.change(), facts);
+        }
         if (text.equals("commit")) {
             return new Told(
                     "SLOW COMMIT",
@@ -157,12 +165,27 @@ final class StoreText {
         return new Told("SLOW STATEMENT", text, Change.of(Where.STATEMENT, slow(text, place)), facts);
     }
 
+    /** Returns the text for code that opens a database connection for each use. */
+    private Told withoutPool(Part part) {
+        String where = part.name()
+                .substring(StackReader.CALLED.length(), part.name().length() - NewConnections.OPENED.length());
+        String line = excess.samples.shownLineOf(part);
+        return new Told(
+                "CONNECTIONS OPEN SLOWLY",
+                "opened in " + where,
+                Change.of(
+                        Where.CODE,
+                        "a pool of connections in place of a new connection for each use in "
+                                + (line == null ? where : line)),
+                List.of("looks    " + excess.samples.looks(part) + " found a call that opens a connection"));
+    }
+
     private String slow(String text, @Nullable String place) {
         if (excess.samples.computingIn(Phase.SQL) >= READS) {
             return "this statement returns much: fewer rows or columns, or pages" + at(place) + ": " + text
                     + "; no pool size helps";
         }
-        String locks = writes(text.toLowerCase(Locale.ROOT)) ? ", or the lock that it waits for" : "";
+        String locks = DatabaseLocks.writes(text.toLowerCase(Locale.ROOT)) ? ", or the lock that it waits for" : "";
         return "this statement: its plan, an index, fewer rows" + locks + at(place) + ": " + text
                 + "; no pool size helps";
     }
@@ -191,19 +214,11 @@ final class StoreText {
      */
     private boolean waitsForLock(String statement, double eachNanos) {
         double usually = operations.usualNamed(Phase.SQL, statement);
-        return writes(statement.toLowerCase(Locale.ROOT))
+        return DatabaseLocks.writes(statement.toLowerCase(Locale.ROOT))
                 && usually > 0
                 && eachNanos > LOCKED_FACTOR * usually
                 && 2 * eachNanos > evidence.targetNanos()
                 && operations.othersAreAsUsual(Phase.SQL, statement);
-    }
-
-    private static boolean writes(String statement) {
-        return statement.startsWith("update")
-                || statement.startsWith("delete")
-                || statement.startsWith("insert")
-                || statement.startsWith("merge")
-                || statement.contains("for update");
     }
 
     /**
@@ -212,7 +227,7 @@ final class StoreText {
      */
     private @Nullable String holderOfRow(String statement) {
         String lower = statement.toLowerCase(Locale.ROOT);
-        if (!writes(lower)) {
+        if (!DatabaseLocks.writes(lower)) {
             return null;
         }
         long now = System.nanoTime();
@@ -225,32 +240,15 @@ final class StoreText {
                     StackTraceElement place = holder.place();
                     return "end the transaction that holds the row sooner"
                             + (place == null ? "" : ", begun in " + ApplicationCode.shown(place))
-                            + ": its last statement is " + last + now(holder);
+                            + ": its last statement is " + last + DatabaseLocks.now(holder);
                 }
             }
         }
         return null;
     }
 
-    /** Returns what the thread that holds the connection is doing now. */
-    private static String now(Holder holder) {
-        StackTraceElement[] frames = holder.thread().getStackTrace();
-        StackTraceElement inner = ApplicationCode.first(frames);
-        if (inner == null) {
-            return "";
-        }
-        for (StackTraceElement frame : frames) {
-            String type = frame.getClassName();
-            if (ApplicationCode.owns(type) && !type.equals(inner.getClassName())) {
-                return "; thread " + holder.thread().getName() + " is in " + ApplicationCode.shown(inner)
-                        + ", called from " + ApplicationCode.shown(frame);
-            }
-        }
-        return "; thread " + holder.thread().getName() + " is in " + ApplicationCode.shown(inner);
-    }
-
     private static boolean holds(String waiting, String last) {
-        if (!writes(last)) {
+        if (!DatabaseLocks.writes(last)) {
             return false;
         }
         Set<String> words = new HashSet<>(List.of(last.split("[^a-z0-9_]+")));
@@ -359,18 +357,43 @@ final class StoreText {
     }
 
     private String command(String name) {
-        String verb = name.split(" ", 2)[0].toUpperCase(Locale.ROOT);
-        if (verb.equals("KEYS")) {
-            return "SCAN in place of KEYS, which stops the server";
-        }
         if (isBlocking(name)) {
             return "no blocking command within a call, or a shorter timeout";
+        }
+        String verb = name.split(" ", 2)[0].toUpperCase(Locale.ROOT);
+        String fewer = overManyElements(verb);
+        if (fewer != null) {
+            return fewer;
         }
         if (excess.samples.computingIn(Phase.REDIS) >= READS) {
             return "this command's value is large: a smaller one, or parts of it";
         }
         return "this command: a smaller value, fewer elements, what else the Redis server runs (SLOWLOG), or the"
                 + " network to it";
+    }
+
+    /**
+     * Returns the recommended change for a command whose time grows with the number of elements; null for another
+     * command.
+     */
+    private static @Nullable String overManyElements(String verb) {
+        String stops = ", which stops the server for as long as it runs";
+        return switch (verb) {
+            case "KEYS" -> "SCAN in place of KEYS" + stops;
+            case "SMEMBERS", "SINTER", "SUNION", "SDIFF", "SINTERSTORE", "SUNIONSTORE", "SDIFFSTORE" ->
+                "smaller sets, or SSCAN in place of " + verb + " over a large set" + stops;
+            case "HGETALL", "HKEYS", "HVALS" ->
+                "HMGET of the members that are needed, or HSCAN, in place of " + verb + " over a large hash" + stops;
+            case "LRANGE", "LREM", "LINDEX", "LINSERT", "LTRIM" ->
+                "a shorter list, or a shorter range, for " + verb + stops;
+            case "ZRANGE", "ZREVRANGE", "ZRANGEBYSCORE", "ZREVRANGEBYSCORE", "ZRANGEBYLEX", "ZUNIONSTORE", "ZINTERSTORE" ->
+                "a LIMIT, or a smaller sorted set, for " + verb + stops;
+            case "DEL" -> "UNLINK in place of DEL of large values" + stops;
+            case "FLUSHALL", "FLUSHDB" -> verb + " with the option ASYNC" + stops;
+            case "SORT" -> "a sorted set in place of SORT" + stops;
+            case "EVAL", "EVALSHA", "FCALL" -> "a script with less work, or several short ones" + stops;
+            default -> null;
+        };
     }
 
     static String at(@Nullable String place) {

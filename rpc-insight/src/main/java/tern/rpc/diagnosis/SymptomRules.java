@@ -40,9 +40,6 @@ final class SymptomRules {
     /** Operations of one kind are considered slower if they take at least this share of the extra time. */
     private static final double NOTABLE = 0.1;
 
-    /** A Redis command noticeably delays other commands if it takes at least this long. */
-    private static final double STOPPED_NANOS = 10e6;
-
     /** The number of calls is considered a burst if it is at least this multiple of the usual number. */
     private static final double BURST = 4;
 
@@ -91,6 +88,7 @@ final class SymptomRules {
         passOnResults();
         boolean redisStands = passOnRedis();
         mergeProviders();
+        mergeStatements();
         mergeOperations(redisStands);
         nameRunningOperations();
         passOnAttempts();
@@ -261,27 +259,15 @@ final class SymptomRules {
     }
 
     /**
-     * Returns whether the command blocks Redis. A command that is usually short does not block Redis; it is slow only
-     * because the server is slow.
-     */
-    private boolean stopsRedis(Part part) {
-        if (part.kind() != Kind.REDIS || !StoreText.stopsServer(part.name())) {
-            return false;
-        }
-        double usually = operations.usualNamed(Phase.REDIS, part.name());
-        return operations.of(Phase.REDIS, part.name()).eachNanos() >= STOPPED_NANOS
-                && (usually < 0 || usually >= STOPPED_NANOS);
-    }
-
-    /**
      * If a command blocks the Redis server, attributes two times to this command: the time of other commands, and the
      * wait for Redis connections. Redis executes one command after another.
      *
      * @return whether there is such a command
      */
     private boolean passOnRedis() {
+        RedisStops stops = new RedisStops(operations);
         Part command = leaves.longestFirst().stream()
-                .filter(this::stopsRedis)
+                .filter(stops::isStopping)
                 .findFirst()
                 .orElse(null);
         if (command == null) {
@@ -326,6 +312,23 @@ final class SymptomRules {
                 if (part.kind() == kind) {
                     leaves.move(part, Part.of(kind));
                 }
+            }
+        }
+    }
+
+    /** Merges statements that wait for the same lock in the database, or for its log, into the longest of them. */
+    private void mergeStatements() {
+        Part longest = leaves.longestFirst().stream()
+                .filter(part -> part.kind() == Kind.SQL)
+                .findFirst()
+                .orElse(null);
+        if (longest == null || !operations.allSlower(Kind.SQL).isEmpty()) {
+            return;
+        }
+        Set<String> together = new DatabaseLocks(operations, pools).slowWith(longest.name());
+        for (Part part : leaves.longestFirst()) {
+            if (part.kind() == Kind.SQL && together.contains(part.name())) {
+                leaves.move(part, longest);
             }
         }
     }

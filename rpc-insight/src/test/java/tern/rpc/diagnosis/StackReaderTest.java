@@ -150,4 +150,34 @@ class StackReaderTest {
 
         assertThat(StackReader.called(thread)).isEqualTo("POJOPropertiesCollector.collectAll");
     }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "sun.nio.ch.NioSocketImpl/connect",
+                "sun.nio.ch.NioSocketImpl/timedFinishConnect",
+                "sun.security.ssl.SSLSocketImpl/startHandshake",
+                "sun.security.ssl.TransportContext/kickstart"
+            })
+    void newConnectionOfAClientIsRecognized(String opens) {
+        String read = "sun.security.ssl.SSLSocketInputRecord/read";
+
+        assertThat(NewConnections.isOpening(computing("sun.nio.ch.Net/poll", opens, "okhttp3.Call/execute", "depot.A/b")))
+                .isTrue();
+        assertThat(NewConnections.isOpening(computing("sun.nio.ch.Net/poll", read, "okhttp3.Call/execute", "depot.A/b")))
+                .isFalse();
+        assertThat(NewConnections.isOpening(computing("java.lang.Thread/sleep", "depot.A/b", opens)))
+                .isFalse();
+    }
+
+    @Test
+    void databaseConnectionThatIsOpenedWithoutAPoolIsRecognized() {
+        String read = "sun.nio.ch.NioSocketImpl/park";
+        String driver = "org.postgresql.Driver/connect";
+
+        assertThat(waitingIn(read, driver, "java.sql.DriverManager/getConnection", "depot.Tracking/track"))
+                .isEqualTo(new Part(Part.Kind.SQL, "called in Tracking.track, which opens a connection"));
+        assertThat(waitingIn(read, "org.postgresql.jdbc.PgStatement/execute", "depot.Tracking/track"))
+                .isEqualTo(new Part(Part.Kind.SQL, "called in Tracking.track"));
+    }
 }

@@ -1,0 +1,245 @@
+package tern.rpc.diagnosis;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Cause.Change;
+import tern.rpc.diagnosis.Cause.Where;
+import tern.rpc.pool.ApplicationCode;
+import tern.rpc.pool.Holders.Holder;
+
+/**
+ * Finds statements that became slow together while other statements take their usual time: all statements of one table,
+ * which wait for a lock, or all statements that write, which wait for the database's log.
+ */
+final class DatabaseLocks {
+
+    /** A statement is assumed to wait for a lock if it takes more than this multiple of its usual time. */
+    private static final double LOCKED_FACTOR = 20;
+
+    private static final double SLOWER_FACTOR = 3;
+    private static final double LEAST_NANOS = 3e6;
+    private static final String COMMIT = "commit";
+
+    /** The name of a statement's first table. It may be quoted, and a schema may precede it. */
+    private static final Pattern TABLE = Pattern.compile(
+            "\\b(?:update|into|from|join|tables?|truncate|vacuum|on)\\s+(?:(?:table|only|if\\s+exists)\\s+)*"
+                    + "([\\w.\"`\\[\\]]+)");
+
+    /** The statements that lock a whole table. */
+    private static final Pattern TABLE_LOCKS =
+            Pattern.compile("^(?:alter|lock|truncate|drop|create|vacuum|reindex|optimize|rename)\\b");
+
+    private static final Pattern NAMED_LOCKS = Pattern.compile("advisory_(?:xact_)?lock|\\bget_lock\\s*\\(|dbms_lock");
+
+    private final Operations operations;
+    private final Map<String, PoolVerdict> pools;
+    private final Map<String, Double> each;
+
+    DatabaseLocks(Operations operations, Map<String, PoolVerdict> pools) {
+        this.operations = operations;
+        this.pools = pools;
+        this.each = operations.each(Phase.SQL);
+    }
+
+    /** Returns the first table of the statement in lower case, without quotes and schema; null if there is none. */
+    static @Nullable String table(String statement) {
+        Matcher matcher = TABLE.matcher(statement.toLowerCase(Locale.ROOT));
+        if (!matcher.find()) {
+            return null;
+        }
+        String name = matcher.group(1).replaceAll("[\"`\\[\\]]", "");
+        return name.substring(name.lastIndexOf('.') + 1);
+    }
+
+    /** Returns the statements that have the same cause as this one, including it; empty if they are not slow together. */
+    Set<String> slowWith(String statement) {
+        Set<String> locked = lockedWith(statement);
+        return locked.isEmpty() && isWrite(statement) ? slowWrites() : locked;
+    }
+
+    /**
+     * A cause in the database that makes several statements slow.
+     *
+     * @param facts the evidence, one fact per short line
+     */
+    record Found(String kind, String name, Change change, List<String> facts) {}
+
+    /**
+     * Returns the cause that makes this statement and others slow; null if the statement is slow for another reason.
+     *
+     * @param in the code that runs the statement, preceded by {@code " in "}; empty if unknown
+     */
+    @Nullable
+    Found find(String statement, String in) {
+        if (NAMED_LOCKS.matcher(statement.toLowerCase(Locale.ROOT)).find()) {
+            return new Found("LOCK", statement, Change.of(Where.CODE, namedLock(in)), List.of());
+        }
+        Set<String> locked = lockedWith(statement);
+        String table = table(statement);
+        if (!locked.isEmpty() && table != null) {
+            return locked(statement, table, locked, in);
+        }
+        Set<String> writes = isWrite(statement) ? slowWrites() : Set.of();
+        return writes.isEmpty()
+                ? null
+                : new Found(
+                        "SLOW COMMIT",
+                        "every statement that writes",
+                        Change.of(
+                                Where.PEER,
+                                "the database's log disk or replication; fewer transactions a call, or writes in a batch"
+                                        + in),
+                        List.of("all      " + writes.size()
+                                + " different statements that write are slower, and none that reads"));
+    }
+
+    private Found locked(String statement, String table, Set<String> locked, String in) {
+        boolean isRow = locked.stream().allMatch(DatabaseLocks::isWrite) && locked.size() < of(table).size();
+        Holder holder = holder(table);
+        return new Found(
+                isRow ? "ROW LOCK" : "TABLE LOCK",
+                table,
+                Change.of(
+                        holder == null ? Where.PEER : Where.CODE,
+                        change(table, holder, isRow) + "; waiting: " + statement + in + "; no pool size helps"),
+                List.of("waiting  " + String.join("; ", locked)));
+    }
+
+    private static String namedLock(String in) {
+        return "hold this lock of the database for less time: its list of locks names the session that holds it; wanted"
+                + in + "; no pool size helps";
+    }
+
+    private static String change(String table, @Nullable Holder holder, boolean isRow) {
+        if (holder == null) {
+            return "end the transaction that locks " + (isRow ? "rows of " : "") + "the table " + table
+                    + " sooner: no connection of these pools holds it, so look in the database's list of locks for a"
+                    + " session that changes, locks or writes it, such as a migration or a batch";
+        }
+        StackTraceElement begun = holder.place();
+        return "run what locks the table " + table + " at another time, or for less time: " + holder.statement()
+                + (begun == null ? "" : ", begun in " + ApplicationCode.shown(begun)) + now(holder);
+    }
+
+    /**
+     * Returns the statements of this statement's table that wait for a lock: all of them, or all that write. Returns an
+     * empty set unless several statements wait or the holder of the lock is known, and others take their usual time.
+     */
+    private Set<String> lockedWith(String statement) {
+        String table = table(statement);
+        if (table == null || !isLocked(statement)) {
+            return Set.of();
+        }
+        Set<String> all = of(table);
+        Set<String> writes = only(all, DatabaseLocks::isWrite);
+        boolean areAll = all.stream().allMatch(this::isLocked);
+        boolean areWrites = !areAll
+                && isWrite(statement)
+                && writes.size() > 1
+                && all.stream().allMatch(name -> isWrite(name) ? isLocked(name) : isAsUsual(name));
+        Set<String> others = only(each.keySet(), name -> !table.equals(table(name)) && isKnown(name));
+        boolean shown = others.isEmpty() ? holder(table) != null : all.size() > 1 || holder(table) != null;
+        boolean isLock = (areAll && shown) || areWrites;
+        return isLock && others.stream().allMatch(this::isAsUsual) ? (areAll ? all : writes) : Set.of();
+    }
+
+    /**
+     * Returns all statements that write, if all of them are slower and those that read are not. Returns an empty set if
+     * they write to a single table, because they may then wait for a lock.
+     */
+    private Set<String> slowWrites() {
+        Set<String> writes = only(each.keySet(), name -> isWrite(name) && isKnown(name));
+        Set<String> reads = only(each.keySet(), name -> !isWrite(name) && isKnown(name));
+        Set<String> tables = new TreeSet<>();
+        for (String write : writes) {
+            String table = table(write);
+            tables.add(table == null ? write : table);
+        }
+        boolean slow = tables.size() > 1
+                && !reads.isEmpty()
+                && writes.stream().noneMatch(this::isAsUsual)
+                && reads.stream().allMatch(this::isAsUsual);
+        return slow ? writes : Set.of();
+    }
+
+    /** Returns the connection that probably locks the table; null if it is unknown. */
+    private @Nullable Holder holder(String table) {
+        for (PoolVerdict pool : pools.values()) {
+            for (Holder holder : pool.pool().holders()) {
+                String last = holder.statement();
+                if (last != null
+                        && TABLE_LOCKS.matcher(last.toLowerCase(Locale.ROOT)).find()
+                        && table.equals(table(last))) {
+                    return holder;
+                }
+            }
+        }
+        return null;
+    }
+
+    private Set<String> of(String table) {
+        return only(each.keySet(), name -> table.equals(table(name)) && isKnown(name));
+    }
+
+    private static Set<String> only(Set<String> names, Predicate<String> wanted) {
+        Set<String> chosen = new TreeSet<>(names);
+        chosen.removeIf(wanted.negate());
+        return chosen;
+    }
+
+    private static boolean isWrite(String statement) {
+        return statement.equals(COMMIT) || writes(statement.toLowerCase(Locale.ROOT));
+    }
+
+    private boolean isKnown(String statement) {
+        return operations.usualNamed(Phase.SQL, statement) > 0;
+    }
+
+    private boolean isLocked(String statement) {
+        return isKnown(statement) && isSlower(statement, LOCKED_FACTOR);
+    }
+
+    private boolean isAsUsual(String statement) {
+        return !isSlower(statement, SLOWER_FACTOR);
+    }
+
+    private boolean isSlower(String statement, double factor) {
+        double usually = operations.usualNamed(Phase.SQL, statement);
+        double now = each.getOrDefault(statement, 0.0);
+        return now > factor * usually && now > usually + LEAST_NANOS;
+    }
+
+    /** Returns whether a statement in lower case writes or locks rows. */
+    static boolean writes(String statement) {
+        return statement.startsWith("update")
+                || statement.startsWith("delete")
+                || statement.startsWith("insert")
+                || statement.startsWith("merge")
+                || statement.contains("for update");
+    }
+
+    /** Returns what the thread that holds the connection is doing now. */
+    static String now(Holder holder) {
+        StackTraceElement[] frames = holder.thread().getStackTrace();
+        StackTraceElement inner = ApplicationCode.first(frames);
+        if (inner == null) {
+            return "";
+        }
+        for (StackTraceElement frame : frames) {
+            String type = frame.getClassName();
+            if (ApplicationCode.owns(type) && !type.equals(inner.getClassName())) {
+                return "; thread " + holder.thread().getName() + " is in " + ApplicationCode.shown(inner)
+                        + ", called from " + ApplicationCode.shown(frame);
+            }
+        }
+        return "; thread " + holder.thread().getName() + " is in " + ApplicationCode.shown(inner);
+    }
+}

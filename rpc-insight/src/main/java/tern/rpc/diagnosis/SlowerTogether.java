@@ -1,0 +1,79 @@
+package tern.rpc.diagnosis;
+
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * Compares each operation with its own usual time, to find out whether operations with different usual times have become
+ * slower together.
+ */
+final class SlowerTogether {
+
+    private static final double LEAST_NANOS = 3e6;
+    private static final double HALF = 0.5;
+
+    /** Times are considered about the same if the longest is less than this multiple of the shortest. */
+    private static final double SAME = 1.5;
+
+    private final Map<String, Double> each;
+    private final Map<String, Double> usual = new TreeMap<>();
+
+    /**
+     * @param each the time of one operation, by name
+     * @param usual returns the usual time of the operation with a name; -1 if unknown
+     */
+    SlowerTogether(Map<String, Double> each, ToDoubleFunction<String> usual) {
+        this.each = each;
+        each.keySet().forEach(name -> {
+            double usually = usual.applyAsDouble(name);
+            if (usually >= 0) {
+                this.usual.put(name, usually);
+            }
+        });
+    }
+
+    /** Returns whether the usual times of at least two operations are known. */
+    boolean isKnown() {
+        return usual.size() > 1;
+    }
+
+    /**
+     * Returns whether this operation is slower by a notable time: by half of its usual time, or by half of the time by
+     * which the usually quickest operation is slower. Returns true for a new operation, because it shows nothing.
+     */
+    boolean isSlower(String name) {
+        Double usually = usual.get(name);
+        if (usually == null) {
+            return true;
+        }
+        String quickest = usual.entrySet().stream()
+                .min(Map.Entry.<String, Double>comparingByValue().thenComparing(Map.Entry.comparingByKey()))
+                .map(Map.Entry::getKey)
+                .orElse(name);
+        return longer(name) >= Math.max(LEAST_NANOS, HALF * Math.min(usually, longer(quickest)));
+    }
+
+    private double longer(String name) {
+        return each.getOrDefault(name, 0.0) - usual.getOrDefault(name, 0.0);
+    }
+
+    /**
+     * Returns whether at least two operations take about the same time longer. If their usual times are unknown, compares
+     * the times themselves.
+     */
+    boolean isByTheSameTime() {
+        return areSame(
+                isKnown()
+                        ? usual.keySet().stream().map(this::longer).toList()
+                        : each.values());
+    }
+
+    private static boolean areSame(Collection<Double> times) {
+        double least = times.stream().min(Comparator.naturalOrder()).orElse(0.0);
+        double most = times.stream().max(Comparator.naturalOrder()).orElse(0.0);
+        return times.size() > 1 && most < SAME * least;
+    }
+}

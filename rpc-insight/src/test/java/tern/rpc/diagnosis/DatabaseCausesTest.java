@@ -1,0 +1,165 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static tern.rpc.diagnosis.Shop.first;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import tern.rpc.Phase;
+import tern.rpc.pool.Holders;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSnapshot;
+import tern.rpc.pool.PoolSource;
+
+/** Tests statements and commands that become slow together. */
+class DatabaseCausesTest {
+
+    private static final String READ = "select * from orders where id=?";
+    private static final String LIST = "select id from shop.orders where state=?";
+    private static final String WRITE = "update orders set state=?";
+    private static final String OTHER = "select * from customer where id=?";
+
+    private final Shop shop = new Shop();
+
+    /** Returns calls that run these statements. */
+    private static Consumer<Shop.Steps> statements(Object... namesAndMillis) {
+        return operations(Phase.SQL, namesAndMillis);
+    }
+
+    private static Consumer<Shop.Steps> operations(Phase phase, Object... namesAndMillis) {
+        return call -> {
+            for (int i = 0; i < namesAndMillis.length; i += 2) {
+                call.in(phase, (String) namesAndMillis[i], ((Number) namesAndMillis[i + 1]).doubleValue());
+            }
+        };
+    }
+
+    @Test
+    void statementsOfDifferentUsualTimesThatTakeTheSameTimeLongerHaveASlowNetwork() {
+        Diagnosis miss = shop.healthy(statements(READ, 1, OTHER, 2, "select report", 25))
+                .miss(statements(READ, 31, OTHER, 32, "select report", 55));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW DATABASE: every statement");
+        assertThat(first(miss).change().text()).startsWith("the network to the database, or");
+    }
+
+    @Test
+    void statementsThatBecomeSlowerByTheSameFactorHaveASlowDatabaseAndNoSlowNetwork() {
+        Diagnosis miss = shop.healthy(statements(READ, 2, OTHER, 4, "select report", 20))
+                .miss(statements(READ, 12, OTHER, 24, "select report", 120));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW DATABASE: every statement");
+        assertThat(first(miss).change().text()).startsWith("the database itself");
+    }
+
+    @Test
+    void twoSlowStatementsAreNoSlowDatabaseIfTheQuickestOneIsAsUsual() {
+        Diagnosis miss = shop.healthy(statements(READ, 1, OTHER, 2, "select report", 25))
+                .miss(statements(READ, 1, OTHER, 80, "select report", 70));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW STATEMENT: " + OTHER);
+    }
+
+    @Test
+    void allStatementsOfOneTableThatWaitHaveALockOfTheTable() {
+        Diagnosis miss = shop.healthy(statements(READ, 1, LIST, 2, OTHER, 2))
+                .miss(statements(READ, 90, LIST, 80, OTHER, 2));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("TABLE LOCK: orders");
+        assertThat(first(miss).change().text()).contains("such as a migration or a batch");
+        assertThat(first(miss).ms()).isGreaterThan(150);
+    }
+
+    @Test
+    void readThatWaitsForAStatementOfThisProcessNamesIt() {
+        Holders holders = new Holders();
+        holders.size(10);
+        shop.pools.add(PoolSource.of(
+                () -> PoolSnapshot.builder("hikari", PoolKind.JDBC, 10)
+                        .now(1, 9, 0)
+                        .counts(0, 0)
+                        .sums(Duration.ZERO, Duration.ZERO)
+                        .settings(List.of())
+                        .build(),
+                holders));
+        shop.healthy(statements(READ, 1, OTHER, 2));
+        holders.taken(shop.now()).begins("alter table orders add column note varchar(?)");
+
+        Diagnosis miss = shop.miss(statements(READ, 190, OTHER, 2));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("TABLE LOCK: orders");
+        assertThat(first(miss).change().text()).contains("alter table orders add column");
+    }
+
+    @Test
+    void readThatAloneBecameSlowMayHaveABadPlan() {
+        Diagnosis miss = shop.healthy(statements(READ, 1, OTHER, 2)).miss(statements(READ, 190, OTHER, 2));
+
+        assertThat(DiagnosisText.title(first(miss))).isEqualTo("SLOW STATEMENT: " + READ);
+    }
+
+    @Test
+    void writesOfOneTableWaitForRowsIfReadsOfTheTableAreAsUsual() {
+        Diagnosis miss = shop.healthy(statements(READ, 1, WRITE, 1, "delete from orders where id=?", 1, OTHER, 2))
+                .miss(statements(READ, 1, WRITE, 90, "delete from orders where id=?", 90, OTHER, 2));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("ROW LOCK: orders");
+    }
+
+    @Test
+    void writesOfAllTablesThatAreSlowWaitForTheLogOfTheDatabase() {
+        Diagnosis miss = shop.healthy(statements(READ, 1, WRITE, 2, "insert into audit values (?)", 2))
+                .miss(statements(READ, 1, WRITE, 60, "insert into audit values (?)", 62));
+
+        assertThat(first(miss).kind()).as(miss.text()).isEqualTo("SLOW COMMIT");
+        assertThat(first(miss).change().text()).contains("log disk or replication");
+        assertThat(first(miss).ms()).isGreaterThan(110);
+    }
+
+    @Test
+    void lockThatTheApplicationTakesInTheDatabaseIsALock() {
+        Diagnosis miss = shop.healthy(statements("select pg_advisory_xact_lock(?)", 1, OTHER, 2))
+                .miss(statements("select pg_advisory_xact_lock(?)", 190, OTHER, 2));
+
+        assertThat(first(miss).kind()).isEqualTo("LOCK");
+        assertThat(first(miss).change().text()).startsWith("hold this lock of the database for less time");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "select a from shop.orders o join x  | orders",
+                "UPDATE \"orders\" SET a=?            | orders",
+                "insert into `orders` values (?)     | orders",
+                "truncate table orders               | orders",
+                "lock tables orders write            | orders",
+                "create index i on public.orders (a) | orders",
+                "select 1 where x=?                  | ",
+            })
+    void tableOfAStatementIsItsFirstOne(String statement, String table) {
+        assertThat(DatabaseLocks.table(statement)).isEqualTo(table);
+    }
+
+    @Test
+    void longCommandThatDelaysAllOthersIsTheCause() {
+        Diagnosis miss = shop.healthy(operations(Phase.REDIS, "GET user:*", 1, "GET cart:*", 1))
+                .miss(operations(Phase.REDIS, "GET user:*", 25, "GET cart:*", 22, "SMEMBERS tags:*", 80));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW REDIS COMMAND: SMEMBERS tags:*");
+        assertThat(first(miss).change().text()).contains("SSCAN");
+        assertThat(first(miss).symptoms()).anyMatch(symptom -> symptom.contains("GET user:*"));
+    }
+
+    @Test
+    void commandsThatAreAllSlowerByTheSameTimeHaveASlowRedis() {
+        Diagnosis miss = shop.healthy(operations(Phase.REDIS, "GET user:*", 1, "HGETALL cart:*", 4))
+                .miss(operations(Phase.REDIS, "GET user:*", 61, "HGETALL cart:*", 64));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW REDIS: every command");
+    }
+}

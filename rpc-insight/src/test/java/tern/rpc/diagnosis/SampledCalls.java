@@ -1,0 +1,95 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+import tern.rpc.pool.LoggingMode;
+
+/** Recorded late calls with samples of their threads, and the ranked causes. The latency target is 100 ms. */
+final class SampledCalls {
+
+    private static final int CALLS = 20;
+    private static final int LOOKS = 5;
+
+    private final AtomicLong time = new AtomicLong(1_000_000_000L);
+    private final List<EndedCall> bad = new ArrayList<>();
+    private final Map<CallLedger, Sampler.Samples> samples = new HashMap<>();
+    private PauseTimes pauses = PauseTimes.NONE;
+    private Machine machine = Machine.UNKNOWN;
+
+    /** Adds pauses of the collector to each call. */
+    SampledCalls pausedMillis(double millis) {
+        pauses = (from, to) -> {
+            Times times = new Times();
+            times.add(Part.of(Part.Kind.COLLECTOR), millis * 1e6);
+            return times;
+        };
+        machine = new Machine(2, 1, 0, 0, 0.3, 0.3, "G1 Evacuation Pause", 1e6, 1e6, List.of(), 0, null, List.of());
+        return this;
+    }
+
+    /**
+     * Adds calls that spend time in a phase.
+     *
+     * @param look reads a sample of the call's thread into the call's samples
+     */
+    SampledCalls calls(String method, Phase phase, double millis, Consumer<Sampler.Samples> look) {
+        for (int i = 0; i < CALLS; i++) {
+            CallLedger ledger = CallLedger.ofReceived(time::get, time.get(), 0);
+            ledger.turnTo(Phase.OWN);
+            Phase outer = ledger.enter(phase);
+            time.addAndGet((long) (millis * 1e6));
+            ledger.leave(outer, phase.isOperation() ? "GET stock:80" : null);
+            ledger.end();
+            Sampler.Samples all = new Sampler.Samples(method);
+            for (int each = 0; each < LOOKS; each++) {
+                look.accept(all);
+            }
+            samples.put(ledger, all);
+            bad.add(new EndedCall(method, ledger, time.get(), (long) (millis * 1e6), null));
+        }
+        return this;
+    }
+
+    /** Returns a sample of a thread in this phase that serves a call. */
+    static Sample sample(Phase phase, ThreadLook thread) {
+        return new Sample(
+                0,
+                phase,
+                StackReader.read(thread),
+                StackReader.path(thread),
+                StackReader.called(thread),
+                null,
+                null,
+                false,
+                null,
+                -1,
+                -1);
+    }
+
+    /** Returns the causes, most expensive first. */
+    List<Cause> causes() {
+        Evidence evidence = new Evidence(
+                100_000_000L,
+                10,
+                bad,
+                List.of(),
+                samples,
+                new TaskWatch(),
+                LoggingMode.ASYNCHRONOUS,
+                Map.of(),
+                List.of(),
+                new Usual(),
+                pauses,
+                List.of(),
+                Map.of(),
+                new Evidence.Counts(bad.size(), bad.size(), 0, 0, 0),
+                machine);
+        return new Ranking(evidence, time.get()).causes();
+    }
+}
