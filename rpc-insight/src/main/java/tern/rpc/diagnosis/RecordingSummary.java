@@ -79,13 +79,12 @@ final class RecordingSummary {
         if (stack == null || stack.getFrames().isEmpty()) {
             return null;
         }
-        for (RecordedFrame frame : stack.getFrames()) {
-            if (frame.isJavaFrame()
-                    && ApplicationCode.owns(frame.getMethod().getType().getName())) {
-                return shown(frame);
-            }
-        }
-        return shown(stack.getFrames().get(0));
+        StackTraceElement application = ApplicationCode.first(stack.getFrames().stream()
+                .filter(RecordedFrame::isJavaFrame)
+                .map(RecordingSummary::element)
+                .toArray(StackTraceElement[]::new));
+        return ApplicationCode.shown(
+                application == null ? element(stack.getFrames().get(0)) : application);
     }
 
     /**
@@ -98,9 +97,9 @@ final class RecordingSummary {
                         && ApplicationCode.owns(frame.getMethod().getType().getName()));
     }
 
-    private static String shown(RecordedFrame frame) {
-        return ApplicationCode.shown(new StackTraceElement(
-                frame.getMethod().getType().getName(), frame.getMethod().getName(), null, frame.getLineNumber()));
+    private static StackTraceElement element(RecordedFrame frame) {
+        return new StackTraceElement(
+                frame.getMethod().getType().getName(), frame.getMethod().getName(), null, frame.getLineNumber());
     }
 
     private static String owner(RecordedEvent event) {

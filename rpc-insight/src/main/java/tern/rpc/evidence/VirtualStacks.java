@@ -30,7 +30,7 @@ public final class VirtualStacks {
     /** The maximum number of threads to read from a dump. */
     private static final int MAX_THREADS = 2_000;
 
-    private static final int MAX_FRAMES = 64;
+    private static final int MAX_FRAMES = 256;
 
     /**
      * Matches a line such as {@code #23 "scheduling-1" virtual TIMED_WAITING 2026-…}. Before Java 25, the line contains

@@ -4,6 +4,8 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -301,7 +303,12 @@ public final class ApplicationCode {
     private static final Set<String> HOSTS = Set.of("com.github", "com.gitlab", "io.github", "io.gitlab");
 
     /** The prefixes of the application's known packages. Each one ends with a dot. */
-    private static final Set<String> KNOWN = ConcurrentHashMap.newKeySet();
+    private static final CopyOnWriteArrayList<String> KNOWN = new CopyOnWriteArrayList<>();
+
+    private static final int MAX_CACHED = 20_000;
+
+    /** Whether a class belongs to a library. A stack has many frames, and the list of libraries is long. */
+    private static final ConcurrentMap<String, Boolean> CACHE = new ConcurrentHashMap<>();
 
     private ApplicationCode() {}
 
@@ -317,12 +324,19 @@ public final class ApplicationCode {
             int end = className.indexOf('.', OUR_ROOT.length());
             return end > 0 && !OURS.contains(className.substring(OUR_ROOT.length(), end));
         }
-        for (String prefix : LIBRARIES) {
-            if (className.startsWith(prefix)) {
-                return false;
-            }
+        return !isOfLibrary(className);
+    }
+
+    private static boolean isOfLibrary(String className) {
+        Boolean known = CACHE.get(className);
+        if (known != null) {
+            return known;
         }
-        return true;
+        boolean isOfLibrary = LIBRARIES.stream().anyMatch(className::startsWith);
+        if (CACHE.size() < MAX_CACHED) {
+            CACHE.put(className, isOfLibrary);
+        }
+        return isOfLibrary;
     }
 
     /**
@@ -335,7 +349,7 @@ public final class ApplicationCode {
             boolean isHosted = parts.length > 2 && HOSTS.contains(parts[0] + "." + parts[1]);
             int length = Math.min(parts.length, isHosted ? 3 : 2);
             if (!name.isEmpty()) {
-                KNOWN.add(String.join(".", List.of(parts).subList(0, length)) + ".");
+                KNOWN.addIfAbsent(String.join(".", List.of(parts).subList(0, length)) + ".");
             }
         }
     }
@@ -353,7 +367,12 @@ public final class ApplicationCode {
     }
 
     private static boolean isKnown(String className) {
-        return KNOWN.stream().anyMatch(className::startsWith) && owns(className);
+        for (String prefix : KNOWN) {
+            if (className.startsWith(prefix)) {
+                return owns(className);
+            }
+        }
+        return false;
     }
 
     /**

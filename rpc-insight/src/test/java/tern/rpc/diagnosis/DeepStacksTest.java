@@ -1,0 +1,73 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import shop.Packages;
+import tern.rpc.pool.Holders;
+
+/** Tests stacks on which many frames of libraries lie inside of the application's code. */
+class DeepStacksTest {
+
+    /** A future whose join method runs code below as many frames as an object-relational mapper with its proxies has. */
+    private static final class Deep extends CompletableFuture<String> {
+
+        private static final int FRAMES = 150;
+        private final Runnable inner;
+
+        Deep(Runnable inner) {
+            this.inner = inner;
+        }
+
+        @Override
+        public String join() {
+            return call(FRAMES);
+        }
+
+        private String call(int frames) {
+            if (frames == 0) {
+                inner.run();
+                return "";
+            }
+            return call(frames - 1);
+        }
+    }
+
+    @Test
+    void applicationIsFoundBelowManyFramesOfLibraries() throws Exception {
+        CountDownLatch end = new CountDownLatch(1);
+        Thread thread = new Thread(() -> Packages.of(new Deep(() -> {
+            try {
+                end.await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        })));
+        thread.start();
+        while (thread.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+
+        ThreadLook look = ThreadLooks.of(new long[] {thread.getId()}).get(thread.getId());
+        end.countDown();
+        thread.join();
+
+        assertThat(StackReader.place(look)).isEqualTo("Packages.of");
+    }
+
+    @Test
+    void codeThatTakesAConnectionIsFoundBelowManyFramesOfLibraries() {
+        Holders holders = new Holders();
+        holders.size(1);
+
+        Packages.of(new Deep(() -> holders.taken(0)));
+
+        assertThat(holders.all())
+                .extracting(Holders.Holder::place)
+                .extracting(frame -> frame == null ? "unknown" : frame.getMethodName())
+                .isEqualTo(List.of("of"));
+    }
+}
