@@ -18,12 +18,6 @@ import tern.rpc.pool.ApplicationCode;
 /** The thread samples of late or failed calls, grouped by call and by method. */
 final class CallSamples {
 
-    /**
-     * Calls to a method are considered the likely owners of a lock only if at least this number of their samples show
-     * the same operation.
-     */
-    private static final int MIN_OWNERS = 3;
-
     private static final Shares NONE = new Shares();
 
     private final Map<CallLedger, List<Sample>> byCall = new IdentityHashMap<>();
@@ -261,34 +255,17 @@ final class CallSamples {
     }
 
     /**
-     * Looks at all samples that are in the same method as the wait for the lock, but do not wait for the lock. Returns
-     * the operation that at least half of these samples show. The JVM does not report which virtual thread owns a lock,
-     * so this code assumes that other calls in the same method own it.
+     * Returns the operation that the lock's likely owners run; null if there is none. The JVM does not report which
+     * virtual thread owns a lock, nor the owners of permits.
      */
     private @Nullable Phase likelyOwnersIn(Part lock) {
-        StackTraceElement waiting = lineOf(lock);
-        Map<Phase, Integer> phases = new HashMap<>();
-        int all = 0;
-        for (Sample sample : all()) {
-            if (waiting != null && !sample.part().equals(lock) && isIn(sample.line(), waiting)) {
-                all++;
-                if (sample.phase().isOperation()) {
-                    phases.merge(sample.phase(), 1, Integer::sum);
-                }
-            }
-        }
-        int looks = all;
-        return phases.entrySet().stream()
-                .filter(entry -> entry.getValue() >= MIN_OWNERS && entry.getValue() * 2 >= looks)
-                .map(Map.Entry::getKey)
-                .findFirst()
-                .orElse(null);
+        LikelyHolders.Activity activity = likelyHolders(lock);
+        return activity == null || !activity.phase().isOperation() ? null : activity.phase();
     }
 
-    private static boolean isIn(@Nullable StackTraceElement line, StackTraceElement method) {
-        return line != null
-                && line.getClassName().equals(method.getClassName())
-                && line.getMethodName().equals(method.getMethodName());
+    /** Returns what the likely holders of the thing do for which calls wait; null if unknown. */
+    LikelyHolders.@Nullable Activity likelyHolders(Part wait) {
+        return LikelyHolders.of(wait, all());
     }
 
     /** Returns the share of this phase's samples in which the thread was computing. */

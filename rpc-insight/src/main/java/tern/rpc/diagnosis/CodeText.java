@@ -82,8 +82,8 @@ final class CodeText {
         String called = tasks.called.get(part);
         String shown = (line == null ? part.name() : ApplicationCode.shown(line))
                 + (called == null ? "" : " (" + called + ")")
-                + (caller == null ? "" : ", called from " + ApplicationCode.shown(caller)) + ", in tasks of "
-                + executor;
+                + (caller == null ? "" : ", called from " + ApplicationCode.shown(caller))
+                + (tasks.isExecutor ? ", in tasks of " : ", in threads ") + executor;
         Told told = part.kind() == Part.Kind.LOCK ? lock(part, shown, line) : told(part, shown, line);
         if (!tasks.isFull() || part.kind() == Part.Kind.LOCK || part.kind() == Part.Kind.RESULT) {
             return told;
@@ -241,15 +241,15 @@ final class CodeText {
             facts.add("others   threads " + holder.threads() + "* were found in " + ApplicationCode.shown(holder.line())
                     + ", " + holder.looks() + " looks");
         }
-        if (part.name().startsWith("Semaphore ")) {
+        if (JdkLocks.isNeverReleased(part)) {
+            return neverReleased(part, shown, thread, facts);
+        }
+        String permits = permits(part, holder == null ? "" : " in " + ApplicationCode.shown(holder.line()));
+        if (permits != null) {
             return new Told(
                     "LOCK",
                     part.name(),
-                    Change.of(
-                            Where.CODE,
-                            "release each permit in a finally block, also where code fails, and hold it for less time"
-                                    + (holder == null ? "" : " in " + ApplicationCode.shown(holder.line()))
-                                    + "; else more permits: wanted in " + shown + "; no number of threads helps"),
+                    Change.of(Where.CODE, permits + ": wanted in " + shown + "; no number of threads helps"),
                     facts);
         }
         if (holder != null) {
@@ -276,12 +276,48 @@ final class CodeText {
                 facts);
     }
 
+    private static Told neverReleased(Part part, String shown, @Nullable String thread, List<String> facts) {
+        String name = part.name().replace(StackReader.NEVER_RELEASED, "");
+        return new Told(
+                "LOCK NOT RELEASED",
+                name,
+                Change.of(
+                        Where.CODE,
+                        "unlock it in a finally block, so that an exception cannot skip this, in the class of " + shown
+                                + ": the lock belongs to thread " + (thread == null ? "unknown" : thread)
+                                + ", which has left the code of the application; only a restart releases it"),
+                facts);
+    }
+
+    /**
+     * Returns the advice for a wait for a permit; null if the part is no such wait.
+     *
+     * @param place where the permits are held; empty if unknown
+     */
+    private static @Nullable String permits(Part part, String place) {
+        String less = "hold it for less time" + place;
+        if (part.name().startsWith("Semaphore ")) {
+            return "release each permit in a finally block, also where code fails, and " + less + "; else more permits";
+        }
+        if (part.name().startsWith(LibraryWaits.BULKHEAD)) {
+            return "find why the calls within this bulkhead take long; else more concurrent calls in its"
+                    + " configuration";
+        }
+        return part.name().startsWith(LibraryWaits.LIMIT)
+                ? "find why the calls below this limit take long; else a higher limit"
+                : null;
+    }
+
     /** Returns the advice for a lock that is held for too long. */
     private static String sooner(Part part, String shown) {
         String name = part.name();
         if (name.contains("ConcurrentHashMap.")) {
             return "compute the value before or outside of computeIfAbsent (compute, merge) in " + shown
                     + ", or keep it longer: meanwhile the map locks all keys of this bin";
+        }
+        if (name.startsWith(LibraryWaits.DISTRIBUTED)) {
+            return "hold this lock for less time, or take one lock for each key: another call or process holds it; release"
+                    + " it in a finally block; wanted in " + shown;
         }
         if (name.contains(StackReader.WANTED) && name.startsWith("ReentrantReadWriteLock.WriteLock")) {
             return "read under the lock for less time, or read a copy without it: readers keep the writer out that waits in "
@@ -302,18 +338,20 @@ final class CodeText {
                             + " limit",
                     line);
         }
-        Told full = pools.fullExecutor();
+        Told full = pools.fullExecutor(part);
         if (full != null) {
             List<String> facts = new ArrayList<>(full.facts());
             facts.add("waits    in " + shown);
             return new Told(full.kind(), full.name(), full.change(), facts);
         }
-        return code(
-                "WAITS FOR A RESULT",
-                part.name(),
-                "what completes the result that " + shown
-                        + " waits for; not within the call, or with more threads for it",
-                line);
+        String change = "what completes the result that " + shown
+                + " waits for; not within the call, or with more threads for it";
+        if (HolderRules.isQueue(part, excess.samples)) {
+            change = "what puts objects into the queue that " + shown
+                    + " takes from: if the queue is a pool, give each object back in a finally block, also where code"
+                    + " fails, and use it for less time; else more threads for what fills the queue";
+        }
+        return code("WAITS FOR A RESULT", part.name(), change, line);
     }
 
     /** Returns the text for the time that the threads of calls spend writing log lines. */

@@ -1,8 +1,10 @@
 package tern.rpc.diagnosis;
 
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.pool.ApplicationCode;
 
@@ -13,7 +15,8 @@ import tern.rpc.pool.ApplicationCode;
  *
  * @param caller the common caller of the code that uses processor time; null if each method is reported under its own
  *     name
- * @param holders for each lock with a usual holder, the part name that includes this holder
+ * @param holders for each lock with a usual holder, the part name that includes this holder; for each lock that was
+ *     never released, the part name that says so
  */
 record CommonNames(@Nullable String caller, Map<String, String> holders) {
 
@@ -29,14 +32,18 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
     /** A lock's usual holder is a holder found in at least this share of the lock's samples. */
     private static final double USUAL_HOLDER = 0.4;
 
+    /** A lock is considered never released only if at least this number of samples show it. */
+    private static final int MIN_LOOKS = 3;
+
     private static final String HELD = " held in ";
 
     /** Returns the sample with its common name. Returns the sample unchanged if it has no common name. */
     Sample of(Sample sample) {
         String lock = lock(sample);
         if (lock != null) {
-            String holder = holders.get(lock);
-            return holder == null || holder.equals(sample.part().name()) ? sample : sample.named(holder);
+            String name = sample.part().name();
+            String holder = holders.getOrDefault(lock, name.replace(StackReader.NEVER_RELEASED, ""));
+            return holder.equals(name) ? sample : sample.named(holder);
         }
         if (caller != null && sample.isComputing()) {
             for (int i = 0; i < sample.path().size(); i++) {
@@ -55,19 +62,22 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
         }
         String name = sample.part().name();
         int end = Math.max(name.indexOf(HELD), name.indexOf(StackReader.WANTED));
-        return end < 0 ? null : name.substring(0, end);
+        return end < 0 ? null : name.substring(0, end).replace(StackReader.NEVER_RELEASED, "");
     }
 
     /**
-     * Returns, for each lock, the part name that includes the lock's usual holder. Locks without a usual holder are
-     * omitted.
+     * Returns, for each lock, the part name that includes the lock's usual holder, or that says that its holder never
+     * released it. Locks without a usual holder are omitted.
      */
     static Map<String, String> holders(List<List<Sample>> calls) {
         Map<String, Map<String, Integer>> found = new HashMap<>();
+        Map<String, Set<String>> owners = new HashMap<>();
         for (List<Sample> list : calls) {
             for (Sample sample : list) {
                 String lock = lock(sample);
                 if (lock != null) {
+                    owners.computeIfAbsent(lock, name -> new HashSet<>())
+                            .add(sample.owner() == null ? "" : sample.owner());
                     found.computeIfAbsent(lock, name -> new HashMap<>())
                             .merge(sample.part().name(), 1, Integer::sum);
                 }
@@ -76,6 +86,17 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
         Map<String, String> holders = new HashMap<>();
         found.forEach((lock, names) -> {
             int all = names.values().stream().mapToInt(Integer::intValue).sum();
+            // A lock that changes hands may seem to have an owner outside of the application, because the stacks of the
+            // waiting thread and of the owner are not read at the same time.
+            boolean same = owners.getOrDefault(lock, Set.of()).size() == 1;
+            names.entrySet().stream()
+                    .filter(entry -> same && entry.getKey().contains(StackReader.NEVER_RELEASED))
+                    .filter(entry -> entry.getValue() >= MIN_LOOKS && entry.getValue() >= USUAL_HOLDER * all)
+                    .max(Map.Entry.<String, Integer>comparingByValue().thenComparing(Map.Entry::getKey))
+                    .ifPresent(entry -> holders.put(lock, entry.getKey()));
+            if (holders.containsKey(lock)) {
+                return;
+            }
             names.entrySet().stream()
                     .filter(entry -> entry.getKey().contains(HELD) && entry.getValue() >= USUAL_HOLDER * all)
                     .max(Map.Entry.<String, Integer>comparingByValue().thenComparing(Map.Entry::getKey))

@@ -1,6 +1,7 @@
 package tern.rpc.diagnosis;
 
 import java.util.List;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Advice about JDK and library methods that often slow down calls. */
@@ -20,6 +21,11 @@ final class Hints {
     private static final String MAPPER = "create the mapper once and keep it: a new mapper examines all classes again";
     private static final String LOOKUP = "look the method up once and keep it, or call it without reflection";
     private static final String CONNECT = "create the client once and keep it: a new client opens new connections";
+    private static final String CONSOLE = "what reads this output is slow: a logger with an asynchronous appender, or fewer"
+            + " lines a call";
+
+    /** Matches classes of rate limiters, and the aspects through which annotations call them. */
+    private static final Pattern LIMITERS = Pattern.compile("RateLimit(er|ing)|Bucket\\.");
 
     /**
      * @param called a prefix of the called method's name, beginning with the simple class name
@@ -104,9 +110,8 @@ final class Hints {
             new Hint("UUID.randomUUID", RANDOM),
             new Hint("KeyGenerator.", RANDOM),
             new Hint("KeyPairGenerator.", RANDOM),
-            new Hint("RateLimiter.", RATE),
-            new Hint("AtomicRateLimiter.", RATE),
-            new Hint("Bucket.", RATE),
+            new Hint("PrintStream.", CONSOLE),
+            new Hint("Logger.", CONSOLE),
             new Hint("Process.", "do not wait for another program within a call"),
             new Hint("ProcessImpl.", "do not wait for another program within a call"));
 
@@ -134,6 +139,9 @@ final class Hints {
      * none.
      */
     static String waiting(@Nullable String called) {
+        if (called != null && LIMITERS.matcher(called).find()) {
+            return ": " + RATE;
+        }
         return find(WAITING, called);
     }
 

@@ -17,21 +17,23 @@ import tern.rpc.pool.PoolSnapshot;
 record PoolLook(PoolSnapshot now, PoolSnapshot since, List<Holder> holders, double usualHoldNanos) {
 
     /**
-     * Returns the pool for which a call waited. This is the pool with the same name as the wait, or else the first pool
-     * of the same kind. Returns null if there is no such pool.
+     * Returns the pool for which a call waited. This is the pool with the same name as the wait. A wait whose name only
+     * tells the kind of the pool belongs to the first pool of this kind. Returns null if there is no such pool: an
+     * executor or a data source without a pool must not be taken for another pool.
      */
     static @Nullable PoolLook find(List<PoolLook> pools, Part wait) {
         PoolLook ofKind = null;
         PoolKind kind = switch (wait.name()) {
+            case "jdbc" -> PoolKind.JDBC;
             case "jedis" -> PoolKind.REDIS;
             case "http" -> PoolKind.HTTP;
-            default -> PoolKind.JDBC;
+            default -> null;
         };
         for (PoolLook pool : pools) {
             if (pool.now().name().equals(wait.name())) {
                 return pool;
             }
-            if (ofKind == null && pool.now().kind() == kind) {
+            if (ofKind == null && kind != null && pool.now().kind() == kind) {
                 ofKind = pool;
             }
         }

@@ -21,6 +21,12 @@ final class PoolText {
     /** More workers are recommended only if a call that has a worker takes at most this share of the latency target. */
     private static final double FULL = 0.8;
 
+    /**
+     * A full executor explains a wait for results only if the calls wait for its threads for at least this share of the
+     * wait.
+     */
+    private static final double HANDED_OVER = 0.1;
+
     /** The number of calls is considered higher than usual if it is at least this multiple of the usual number. */
     private static final double MORE = 1.5;
 
@@ -37,6 +43,11 @@ final class PoolText {
 
     private static final String BOOT_THREADS = "task";
 
+    /** The name under which calls wait for threads of Reactor's schedulers, and the threads that run blocking tasks. */
+    private static final String REACTOR = "reactor";
+
+    private static final String REACTOR_THREADS = "boundedElastic";
+
     private final Evidence evidence;
     private final Excess excess;
     private final Remedy remedy;
@@ -52,11 +63,8 @@ final class PoolText {
     Told pool(Part part) {
         PoolVerdict verdict = PoolVerdict.find(pools, part);
         if (verdict == null) {
-            return new Told(
-                    "WAIT AT POOL",
-                    part.name(),
-                    Change.of(Where.UNKNOWN, "nothing: the pool \"" + part.name() + "\" cannot be looked at"),
-                    List.of());
+            UnknownPoolText unknown = new UnknownPoolText(excess);
+            return new Told(unknown.kind(part), part.name(), unknown.change(part, mostly(part.name())), List.of());
         }
         String name = "\"" + verdict.name() + "\"";
         String place = verdict.place() == null ? takers(verdict.pool().now().kind()) : verdict.place();
@@ -137,6 +145,7 @@ final class PoolText {
         return switch (threads) {
             case COMMON_THREADS -> COMMON_POOL;
             case BOOT_THREADS -> BOOT_POOL;
+            case REACTOR_THREADS -> REACTOR;
             default -> threads;
         };
     }
@@ -145,6 +154,7 @@ final class PoolText {
         return switch (pool) {
             case COMMON_POOL -> COMMON_THREADS;
             case BOOT_POOL -> BOOT_THREADS;
+            case REACTOR -> REACTOR_THREADS;
             default -> pool;
         };
     }
@@ -382,23 +392,43 @@ final class PoolText {
                 told.facts());
     }
 
-    /** Returns the text for a full executor whose queued tasks wait for a thread; null if there is no such executor. */
+    /**
+     * Returns the text for a full executor whose queued tasks wait for a thread, if calls wait for results of this
+     * executor. Many applications have an executor with a backlog for which no call waits.
+     *
+     * @param wait the wait for a result
+     * @return null if there is no such executor
+     */
     @Nullable
-    Told fullExecutor() {
-        PoolVerdict full = full();
-        return full == null ? null : executor(full);
+    Told fullExecutor(Part wait) {
+        StackTraceElement line = excess.samples.lineOf(wait);
+        return pools.values().stream()
+                .filter(PoolText::isFull)
+                .filter(verdict -> isAwaited(verdict, wait, line))
+                .findFirst()
+                .map(this::executor)
+                .orElse(null);
+    }
+
+    /**
+     * Returns whether calls hand tasks over to this executor and wait for its threads, or whether its tasks run code of
+     * the class that waits.
+     */
+    private boolean isAwaited(PoolVerdict verdict, Part wait, @Nullable StackTraceElement line) {
+        double queued = excess.account.of(new Part(Kind.POOL, verdict.name()));
+        TaskWatch.Executor tasks = evidence.tasks().executor(threadsOf(verdict.name()));
+        return (queued > 0 && queued >= HANDED_OVER * excess.account.of(wait)) || (tasks != null && tasks.runs(line));
+    }
+
+    private static boolean isFull(PoolVerdict verdict) {
+        PoolSnapshot pool = verdict.pool().now();
+        PoolSnapshot since = verdict.pool().since();
+        boolean full = pool.active() >= pool.max() && (pool.waiting() > 0 || since.callerRuns() > 0);
+        return pool.kind() == PoolKind.EXECUTOR && (full || since.refused() > 0);
     }
 
     private @Nullable PoolVerdict full() {
-        for (PoolVerdict verdict : pools.values()) {
-            PoolSnapshot pool = verdict.pool().now();
-            PoolSnapshot since = verdict.pool().since();
-            boolean full = pool.active() >= pool.max() && (pool.waiting() > 0 || since.callerRuns() > 0);
-            if (pool.kind() == PoolKind.EXECUTOR && (full || since.refused() > 0)) {
-                return verdict;
-            }
-        }
-        return null;
+        return pools.values().stream().filter(PoolText::isFull).findFirst().orElse(null);
     }
 
     /** Returns the text for this executor, whose tasks wait for a thread. */

@@ -166,11 +166,14 @@ final class Sampler {
             RunningCall call, ThreadLook thread, @Nullable ThreadLook initializer, Map<Long, Phase> phases, long now) {
         ThreadLook owner = initializer == null ? StackReader.lastOwner(thread) : initializer;
         String initialized = initializer == null ? null : StackReader.initialized(initializer);
+        Part part = initialized == null
+                ? LibraryWaits.ofCall(StackReader.read(thread), call.phase(), thread)
+                : new Part(Part.Kind.CLASS_INITIALIZATION, initialized);
         return new Sample(
                 now,
                 call.phase(),
-                initialized == null ? StackReader.read(thread) : new Part(Part.Kind.CLASS_INITIALIZATION, initialized),
-                path(thread, initializer, owner),
+                part,
+                JdkLocks.isNeverReleased(part) ? StackReader.path(thread) : path(thread, initializer, owner),
                 StackReader.called(initializer == null ? thread : initializer),
                 owner == null ? null : StackReader.first(initializer == null ? owner : thread),
                 owner == null ? null : owner.name(),
@@ -206,7 +209,8 @@ final class Sampler {
             known.add(sample);
         }
         boolean isLock = sample.part().kind() == Part.Kind.LOCK && sample.owner() == null;
-        return call.phase() == Phase.OWN && (isLock || sample.part().kind() == Part.Kind.RESULT);
+        return call.phase() == Phase.OWN
+                && (isLock || sample.part().kind() == Part.Kind.RESULT || LibraryWaits.isOwnPool(sample.part()));
     }
 
     private void forget(long now) {

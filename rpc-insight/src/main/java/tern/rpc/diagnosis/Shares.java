@@ -67,6 +67,8 @@ final class Shares {
         Times of = moved.computeIfAbsent(sample.phase(), phase -> new Times());
         if (sample.resolving()) {
             of.add(new Part(Kind.RESOLVER, sample.part().name()), 1);
+        } else if (sample.part().kind() == Kind.RUN_QUEUE) { // a virtual thread, whose delay is unknown
+            of.add(sample.part(), 1);
         } else if (before != null && before.delayNanos() >= 0 && sample.delayNanos() >= 0) {
             double passed = sample.atNanos() - before.atNanos();
             double delayed = sample.delayNanos() - before.delayNanos();

@@ -157,6 +157,15 @@ final class StackReader {
     /** Separates the lock from the waiting frame in the name of a lock whose owner is unknown. */
     static final String WANTED = " wanted in ";
 
+    /**
+     * Follows the lock in the name of a lock whose owner does not run code of the application any more. {@link #WANTED}
+     * follows.
+     */
+    static final String NEVER_RELEASED = " never released";
+
+    /** The first words of the methods in which a virtual thread gives up its carrier thread. */
+    private static final List<String> YIELDING = List.of("park", "yield", "tryYield", "sleep");
+
     private static final String INITIALIZER = "<clinit>";
     private static final int MAX_PATH = 12;
 
@@ -169,14 +178,25 @@ final class StackReader {
             return new Part(Kind.CLASS_INITIALIZATION, initialized);
         }
         String at = place(thread);
+        if (waitsForCarrier(thread)) {
+            return Part.of(Kind.RUN_QUEUE);
+        }
         if (isResolver(thread)) { // lookups of the same name share a lock
             return new Part(Kind.RESOLVER, at);
+        }
+        Part owners = JdkLocks.workOfOwner(thread);
+        if (owners != null) {
+            return owners;
         }
         if (thread.state() == Thread.State.BLOCKED) {
             return new Part(Kind.LOCK, lock(thread, "monitor of " + simple(thread.lock()), at));
         }
         if (waitsForDatabaseConnection(thread)) {
             return Account.part(Phase.JDBC_CONNECTION, "");
+        }
+        Part held = LibraryWaits.of(thread, at);
+        if (held != null) {
+            return held;
         }
         Kind library = library(thread);
         if (library != null && (!thread.computes() || runsStatement(thread)) && !isResolver(thread)) {
@@ -196,7 +216,7 @@ final class StackReader {
             return new Part(Kind.COMPUTING, at);
         }
         if (thread.owner() != null) {
-            return new Part(Kind.LOCK, lock(thread, simple(thread.lock()), at));
+            return new Part(Kind.LOCK, lock(thread, JdkLocks.name(thread, simple(thread.lock())), at));
         }
         return new Part(Kind.RESULT, at);
     }
@@ -212,11 +232,32 @@ final class StackReader {
             if (type.equals("java.util.concurrent.locks.LockSupport")) {
                 String method = frame.getMethodName();
                 parked = method.equals("parkNanos") || method.equals("parkUntil");
-            } else if (!type.endsWith(".misc.Unsafe")) {
+            } else if (!type.endsWith(".misc.Unsafe") && !isVirtualThreads(type)) {
                 return parked && !ThreadLook.isPlatform(type);
             }
         }
         return false;
+    }
+
+    /**
+     * Returns whether a virtual thread could run, but all carrier threads are busy. Such a thread is RUNNABLE, and its
+     * innermost frame still shows where it stopped running.
+     */
+    private static boolean waitsForCarrier(ThreadLook thread) {
+        if (thread.state() != Thread.State.RUNNABLE || thread.frames().length == 0) {
+            return false;
+        }
+        StackTraceElement innermost = thread.frames()[0];
+        return isVirtualThreads(innermost.getClassName())
+                && YIELDING.stream().anyMatch(innermost.getMethodName()::startsWith);
+    }
+
+    /** Returns whether the class belongs to the JDK's implementation of virtual threads. */
+    private static boolean isVirtualThreads(String type) {
+        return type.equals("java.lang.VirtualThread")
+                || type.startsWith("java.lang.System$")
+                || type.startsWith("jdk.internal.vm.")
+                || type.equals("jdk.internal.misc.VirtualThreads");
     }
 
     private static boolean runsStatement(ThreadLook thread) {
@@ -383,7 +424,7 @@ final class StackReader {
 
     private static Part part(Place known, ThreadLook thread, String at) {
         if (known.kind == Kind.LOCK) {
-            return new Part(Kind.LOCK, lock(thread, simple(known.className), at));
+            return new Part(Kind.LOCK, lock(thread, JdkLocks.name(thread, simple(known.className)), at));
         }
         boolean waits = thread.state() != Thread.State.RUNNABLE || thread.isInNative();
         return waits || known.kind == Kind.CLASS_LOADING ? new Part(known.kind, at) : new Part(Kind.COMPUTING, at);
@@ -406,6 +447,9 @@ final class StackReader {
                 ? lock
                 : (waiter.state() == Thread.State.BLOCKED ? "monitor of " : "") + simple(waiter.lock());
         List<StackTraceElement> path = holderPath(thread);
+        if (path.isEmpty() && JdkLocks.isLeftBehind(waiter, owner)) {
+            return last + NEVER_RELEASED + WANTED + place(waiter);
+        }
         return last + " held in " + (path.isEmpty() ? place(owner) : ApplicationCode.method(path.get(0)));
     }
 
@@ -516,7 +560,7 @@ final class StackReader {
         return outermost == null ? null : simple(outermost);
     }
 
-    private static String simple(@Nullable String type) {
+    static String simple(@Nullable String type) {
         if (type == null) {
             return "an object";
         }

@@ -93,6 +93,7 @@ final class SymptomRules {
         nameRunningOperations();
         passOnAttempts();
         passOnLocks();
+        new HolderRules(evidence, excess, leaves).apply();
         new PoolRules(evidence, excess, counts, pools, leaves).apply();
         passOnQueue();
         new RefusalRules(evidence, leaves).apply();
@@ -150,7 +151,7 @@ final class SymptomRules {
      */
     private void passOnResults() {
         for (Part part : leaves.longestFirst()) {
-            String name = waitsForOthers(part) ? evidence.tasks().executorOf(excess.samples.lineOf(part)) : null;
+            String name = waitsForOthers(part) ? executorOf(part) : null;
             TaskWatch.Executor executor = name == null ? null : evidence.tasks().executor(name);
             if (executor == null || name == null) {
                 continue;
@@ -177,12 +178,20 @@ final class SymptomRules {
                         named(executor.parts.only(done -> done.kind() != Kind.RESULT), part),
                         String.format(
                                 Locale.ROOT,
-                                "%s waits for tasks of %s, %.0f %% of its threads busy",
+                                "%s waits for %s %s, %.0f %% of its threads busy",
                                 part.kind() == Kind.ELSEWHERE ? "asynchronous work" : part.name(),
+                                executor.isExecutor ? "tasks of" : "threads",
                                 name,
                                 100.0 * executor.busy / Math.max(1, executor.looks)));
             }
         }
+    }
+
+    private @Nullable String executorOf(Part wait) {
+        double queued = excess.accounts.stream()
+                .mapToDouble(counted -> counted.call().ledger().count(Phase.EXECUTOR))
+                .sum();
+        return evidence.tasks().executorOf(excess.samples.lineOf(wait), queued > 0);
     }
 
     /**
@@ -389,7 +398,7 @@ final class SymptomRules {
      */
     private void passOnLocks() {
         for (Part part : leaves.longestFirst()) {
-            Phase phase = part.kind() == Kind.LOCK ? excess.samples.ownersIn(part) : null;
+            Phase phase = ownersIn(part);
             Kind kind = phase == null ? null : Account.part(phase, "").kind();
             if (phase == null || kind == null) {
                 continue;
@@ -397,9 +406,21 @@ final class SymptomRules {
             Times operation = excess.ofMethodsWith(part).only(other -> other.kind() == kind);
             if (operation.sum() >= OWNERS_OPERATION * evidence.targetNanos() && !isNew(phase, operation)) {
                 Times known = leaves.only(other -> other.equals(Part.of(kind)) || operation.of(other) > 0);
-                leaves.pour(part, known.isEmpty() ? operation : known, Leaves.WAIT_FOR + part.name());
+                leaves.pour(part, known.isEmpty() ? operation : known, Leaves.WAIT_FOR + HolderRules.waitedFor(part));
             }
         }
+    }
+
+    /**
+     * Returns the operation run by the owners of a lock, of a permit or of an object of a pool. Returns null if the part
+     * is no wait for such a thing, or if its owners run no operation.
+     */
+    private @Nullable Phase ownersIn(Part part) {
+        if (part.kind() == Kind.LOCK) {
+            return JdkLocks.isNeverReleased(part) ? null : excess.samples.ownersIn(part);
+        }
+        LikelyHolders.Activity activity = HolderRules.holdersOf(part, excess.samples);
+        return activity == null || !activity.phase().isOperation() ? null : activity.phase();
     }
 
     /**

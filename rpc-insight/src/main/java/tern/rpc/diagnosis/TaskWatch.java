@@ -65,12 +65,28 @@ final class TaskWatch {
         final Map<String, Integer> classes = new HashMap<>();
         // for each application class, the innermost frames of this class in tasks that do not wait for a lock
         final Map<String, Map<StackTraceElement, Integer>> inside = new HashMap<>();
+        final boolean isExecutor; // false for threads outside of executors, which take no tasks from a queue
         int looks;
         int busy;
 
+        Executor(boolean isExecutor) {
+            this.isExecutor = isExecutor;
+        }
+
         /** Returns whether nearly all sampled threads of the executor were running a task. */
         boolean isFull() {
-            return busy >= MIN_BUSY && busy >= FULL * looks;
+            return isExecutor && busy >= MIN_BUSY && busy >= FULL * looks;
+        }
+
+        /** Returns whether the sampled tasks run code of the package of this stack frame. */
+        boolean runsPackageOf(StackTraceElement line) {
+            String wanted = packageOf(line.getClassName());
+            return classes.entrySet().stream()
+                    .anyMatch(entry -> entry.getValue() > 0 && packageOf(entry.getKey()).equals(wanted));
+        }
+
+        private static String packageOf(String type) {
+            return type.substring(0, type.lastIndexOf('.') + 1);
         }
 
         /** Returns whether the stacks of sampled tasks contain the class of this stack frame. */
@@ -172,26 +188,43 @@ final class TaskWatch {
         Collections.shuffle(others, random);
         long[] chosen =
                 others.stream().mapToLong(Long::longValue).limit(MAX_THREADS).toArray();
-        ThreadLooks.of(chosen).values().forEach(thread -> add(runsTasks(thread) ? executors : threads, thread));
-        virtual.read(now, serving).forEach(thread -> add(executors, thread));
+        ThreadLooks.of(chosen).values().forEach(thread -> {
+            boolean runsTasks = runsTasks(thread);
+            add(runsTasks ? executors : threads, runsTasks, thread);
+        });
+        virtual.read(now, serving).forEach(thread -> add(executors, true, thread));
     }
 
-    private static void add(Map<String, Executor> group, ThreadLook thread) {
+    private static void add(Map<String, Executor> group, boolean isExecutor, ThreadLook thread) {
         String name = NUMBERS.matcher(thread.name()).replaceFirst("");
         Executor executor = group.get(name);
         if (executor == null) {
             if (group.size() >= MAX_EXECUTORS) {
                 return;
             }
-            executor = new Executor();
+            executor = new Executor(isExecutor);
             group.put(name, executor);
         }
         executor.looks++;
         List<StackTraceElement> path = StackReader.path(thread);
-        if (!path.isEmpty()) {
+        if (!path.isEmpty() && !isIdle(thread, path)) {
             executor.busy++;
             executor.add(thread, path);
         }
+    }
+
+    /**
+     * Returns whether the thread is a consumer that waits for the next item: its code waits at a queue directly, and no
+     * other class of the application is on the stack.
+     */
+    private static boolean isIdle(ThreadLook thread, List<StackTraceElement> path) {
+        String type = path.get(0).getClassName();
+        String called = StackReader.called(thread);
+        return thread.state() != Thread.State.RUNNABLE
+                && called != null
+                && StackReader.waitsByItself(thread)
+                && LibraryWaits.takesFromQueue(called)
+                && path.stream().allMatch(frame -> frame.getClassName().equals(type));
     }
 
     private static boolean runsTasks(ThreadLook thread) {
@@ -206,31 +239,51 @@ final class TaskWatch {
     }
 
     /**
-     * Returns the name of the executor that runs the tasks for which a thread most likely waits. This is the executor
-     * whose tasks run code from the class of the waiting frame. If there is none, it is the only executor with tasks,
-     * provided that its threads are mostly busy. Returns null if neither exists.
+     * Returns the name of the executor or of the threads that most likely work on the result for which a thread waits.
+     * They run code from the class of the waiting frame. If there are none, it is the only executor with tasks, provided
+     * that its threads are mostly busy, and that something connects it with the wait: the calls hand over tasks, or its
+     * tasks run code of the waiting frame's package. Returns null if neither exists.
      *
-     * @param line the thread's waiting frame
+     * @param line the thread's waiting frame; null if no thread waits, but an asynchronous method
+     * @param handsOver whether the ledgers of the calls record waits for the threads of executors
      */
     @Nullable
-    String executorOf(@Nullable StackTraceElement line) {
-        String best = null;
-        int most = 0;
+    String executorOf(@Nullable StackTraceElement line, boolean handsOver) {
+        String same = mostOf(executors, line);
+        if (same == null) {
+            same = mostOf(threads, line);
+        }
+        if (same != null) {
+            return same;
+        }
         int busy = 0;
         String onlyBusy = null;
         for (Map.Entry<String, Executor> entry : executors.entrySet()) {
             Executor executor = entry.getValue();
             if (executor.busy > 0) {
                 busy++;
-                onlyBusy = 2 * executor.busy >= executor.looks ? entry.getKey() : null;
+                boolean connected = handsOver || line == null || executor.runsPackageOf(line);
+                onlyBusy = connected && 2 * executor.busy >= executor.looks ? entry.getKey() : null;
             }
-            int same = line == null ? 0 : executor.classes.getOrDefault(line.getClassName(), 0);
+        }
+        return busy == 1 ? onlyBusy : null;
+    }
+
+    /** Returns the group whose stacks contain the class of this frame most often; null if there is none. */
+    private static @Nullable String mostOf(Map<String, Executor> group, @Nullable StackTraceElement line) {
+        if (line == null) {
+            return null;
+        }
+        String best = null;
+        int most = 0;
+        for (Map.Entry<String, Executor> entry : group.entrySet()) {
+            int same = entry.getValue().classes.getOrDefault(line.getClassName(), 0);
             if (same > most) {
                 most = same;
                 best = entry.getKey();
             }
         }
-        return best != null ? best : busy == 1 ? onlyBusy : null;
+        return best;
     }
 
     /**
@@ -260,16 +313,25 @@ final class TaskWatch {
         return best;
     }
 
-    /** Returns the samples of an executor; null if there are none. */
+    /** Returns the samples of an executor, or of threads outside of executors; null if there are none. */
     @Nullable
     Executor executor(String name) {
-        return executors.get(name);
+        Executor executor = executors.get(name);
+        return executor != null ? executor : threads.get(name);
     }
 
-    /** Returns the name of the executor whose tasks were most often sampled in this part; null if there is none. */
+    /**
+     * Returns the name of the executor whose tasks were most often sampled in this part, or else of such threads outside
+     * of executors; null if there is none.
+     */
     @Nullable
     String executorIn(Part part) {
-        return executors.entrySet().stream()
+        String executor = mostIn(executors, part);
+        return executor != null ? executor : mostIn(threads, part);
+    }
+
+    private static @Nullable String mostIn(Map<String, Executor> group, Part part) {
+        return group.entrySet().stream()
                 .filter(entry -> entry.getValue().parts.of(part) > 0)
                 .max(Comparator.comparingDouble(entry -> entry.getValue().parts.of(part)))
                 .map(Map.Entry::getKey)

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 final class ThreadLooks {
 
     private static final int MAX_THREADS = 32; // the maximum number of lock owners to read at once
-    private static final int MAX_FRAMES = 256;
+    static final int MAX_FRAMES = 256;
     private static final int MAX_OWNERS = 4;
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 

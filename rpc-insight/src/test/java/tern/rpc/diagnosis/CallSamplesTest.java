@@ -33,6 +33,35 @@ class CallSamplesTest {
         assertThat(samples("touch").ownersIn(LOCK)).isEqualTo(Phase.REDIS);
     }
 
+    /** Returns the samples of one late call: half of them wait in a proxy below a line, half are in another class. */
+    private static CallSamples belowLine(int waiting, int running) {
+        StackTraceElement caller = new StackTraceElement("depot.Desk", "touch", "Desk.java", waiting);
+        List<StackTraceElement> below = List.of(
+                new StackTraceElement("depot.Client", "get", "Client.java", 9),
+                new StackTraceElement("depot.Desk", "touch", "Desk.java", running));
+        CallLedger ledger = new CallLedger(() -> 0);
+        Sampler.Samples all = new Sampler.Samples("Desk.me");
+        for (int i = 0; i < 4; i++) {
+            all.add(new Sample(0, Phase.OWN, LOCK, List.of(caller), null, null, null, false, null, -1, -1));
+            Part result = new Part(Part.Kind.RESULT, "Client.get");
+            all.add(new Sample(0, Phase.HTTP, result, below, null, null, null, false, null, -1, -1));
+            // An earlier statement of the same method, which runs without the lock.
+            all.add(sample(Phase.SQL, new Part(Part.Kind.RESULT, "Desk.touch"), "touch", 12));
+            all.add(sample(Phase.SQL, new Part(Part.Kind.RESULT, "Desk.touch"), "touch", 12));
+        }
+        return new CallSamples(List.of(new EndedCall("Desk.me", ledger, 0, 0, null)), Map.of(ledger, all));
+    }
+
+    @Test
+    void callsBelowTheLineAtWhichOthersWaitAreTheOwners() {
+        assertThat(belowLine(44, 44).ownersIn(LOCK)).isEqualTo(Phase.HTTP);
+    }
+
+    @Test
+    void callsInLambdasOfTheMethodAreTheOwners() {
+        assertThat(samples("lambda$touch$0").ownersIn(LOCK)).isEqualTo(Phase.REDIS);
+    }
+
     @Test
     void callsInOtherMethodsAreNotTheOwners() {
         assertThat(samples("other").ownersIn(LOCK)).isNull();

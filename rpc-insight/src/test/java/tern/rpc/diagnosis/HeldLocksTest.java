@@ -6,8 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import shop.Invoices;
 import shop.Signatures;
 
 /** Tests the diagnosis of locks with real threads that hold them and wait for them. */
@@ -84,6 +86,54 @@ class HeldLocksTest {
 
         assertThat(StackReader.read(waiter).name()).isEqualTo("monitor of Signatures held in Signatures.sign");
         assertThat(StackReader.lastOwner(waiter)).extracting(ThreadLook::name).isEqualTo("last");
+    }
+
+    @Test
+    void lockWhoseOwnerHasLeftTheApplicationWasNeverReleased() {
+        ReentrantLock lock = new ReentrantLock();
+        waiting(
+                "holder",
+                () -> {
+                    new Invoices(lock).fail();
+                    awaitEnd(); // as a worker between two calls
+                    lock.unlock();
+                },
+                Thread.State.WAITING);
+        ThreadLook waiter = look(waiting("waiter", () -> new Invoices(lock).number(), Thread.State.WAITING));
+
+        assertThat(StackReader.read(waiter))
+                .isEqualTo(new Part(Part.Kind.LOCK, "ReentrantLock never released wanted in Invoices.number"));
+    }
+
+    private void awaitEnd() {
+        try {
+            end.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Test
+    void neverReleasedLockIsTheCauseIfAllSamplesShowTheSameOwner() throws Exception {
+        ReentrantLock lock = new ReentrantLock();
+        Shop shop = new Shop().healthy(call -> call.own(2));
+        waiting(
+                "holder",
+                () -> {
+                    new Invoices(lock).fail();
+                    awaitEnd(); // as a worker between two calls
+                    lock.unlock();
+                },
+                Thread.State.WAITING);
+        WaitingCalls calls = new WaitingCalls(shop);
+
+        Cause first = calls.firstCause(() -> new Invoices(lock).number(), call -> call.own(2));
+        end.countDown();
+        calls.join();
+
+        assertThat(first.kind() + ": " + first.name())
+                .isEqualTo("LOCK NOT RELEASED: ReentrantLock wanted in Invoices.number");
+        assertThat(first.change().text()).contains("in a finally block").contains("belongs to thread holder");
     }
 
     @Test

@@ -2,12 +2,15 @@ package tern.rpc.diagnosis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.pool.ApplicationCode;
+import tern.rpc.Phase;
 
 class StackReaderTest {
 
@@ -46,11 +49,19 @@ class StackReaderTest {
 
     /** Reads the stack of a thread that waits in the first of the given methods. */
     private static Part waitingIn(String... frames) {
+        return read(Thread.State.WAITING, frames);
+    }
+
+    private static Part read(Thread.State state, String... frames) {
+        return StackReader.read(look(state, frames));
+    }
+
+    private static ThreadLook look(Thread.State state, String... frames) {
         StackTraceElement[] stack = Stream.of(frames)
                 .map(frame -> frame.split("/"))
                 .map(parts -> new StackTraceElement(parts[0], parts[1], null, 7))
                 .toArray(StackTraceElement[]::new);
-        return StackReader.read(new ThreadLook("worker-1", 7, Thread.State.WAITING, stack, null, null, -1, -1));
+        return new ThreadLook("worker-1", 7, state, stack, null, null, -1, -1);
     }
 
     @ParameterizedTest
@@ -64,6 +75,189 @@ class StackReaderTest {
     void taskThatAsksAPoolForAConnectionWaitsForThePool(String pool) {
         assertThat(waitingIn("java.util.concurrent.locks.LockSupport/park", pool, "depot.Tracking/track"))
                 .isEqualTo(new Part(Part.Kind.POOL, "jdbc"));
+    }
+
+    @Test
+    void connectionOfAPoolThatTheApplicationCreatedIsNotOneOfAMeasuredPool() {
+        ThreadLook look = look(
+                Thread.State.TIMED_WAITING, "com.zaxxer.hikari.pool.HikariPool/getConnection", "depot.Tracking/track");
+
+        assertThat(LibraryWaits.ofCall(StackReader.read(look), Phase.OWN, look))
+                .isEqualTo(new Part(Part.Kind.POOL, "connection pool in Tracking.track"));
+        assertThat(LibraryWaits.ofCall(StackReader.read(look), Phase.JDBC_CONNECTION, look))
+                .isEqualTo(new Part(Part.Kind.POOL, "jdbc"));
+    }
+
+    @Test
+    void waitForAnObjectOfAClientsPoolIsNoCommandOfItsServer() {
+        assertThat(waitingIn(
+                        "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject/await",
+                        "org.apache.commons.pool2.impl.LinkedBlockingDeque/takeFirst",
+                        "org.apache.commons.pool2.impl.GenericObjectPool/borrowObject",
+                        "redis.clients.jedis.util.Pool/getResource",
+                        "redis.clients.jedis.JedisPool/getResource",
+                        "depot.Tracking/track"))
+                .isEqualTo(new Part(Part.Kind.POOL, "JedisPool in Tracking.track"));
+        assertThat(waitingIn(
+                        "java.util.concurrent.locks.LockSupport/parkNanos",
+                        "com.mongodb.internal.connection.ConcurrentPool/get",
+                        "com.mongodb.internal.connection.DefaultConnectionPool/get",
+                        "depot.Tracking/track"))
+                .isEqualTo(new Part(Part.Kind.POOL, "pool of MongoDB connections in Tracking.track"));
+        assertThat(waitingIn(
+                        "java.lang.Object/wait", "org.apache.commons.pool2.impl.GenericObjectPool/borrowObject",
+                        "depot.Tracking/track"))
+                .isEqualTo(new Part(Part.Kind.POOL, "object pool in Tracking.track"));
+    }
+
+    @Test
+    void poolThatOpensAConnectionWaitsForItsServer() {
+        assertThat(waitingIn(
+                        "sun.nio.ch.Net/poll",
+                        "redis.clients.jedis.DefaultJedisSocketFactory/createSocket",
+                        "org.apache.commons.pool2.impl.GenericObjectPool/borrowObject",
+                        "redis.clients.jedis.JedisPool/getResource",
+                        "depot.Tracking/track"))
+                .isEqualTo(new Part(Part.Kind.REDIS, "called in Tracking.track"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "org.redisson.RedissonLock/lock",
+                "org.redisson.RedissonFairLock/tryLock",
+                "org.apache.curator.framework.recipes.locks.LockInternals/internalLockLoop",
+                "org.springframework.integration.redis.util.RedisLockRegistry$RedisSpinLock/tryRedisLockInner"
+            })
+    void waitForALockOfSeveralProcessesIsALock(String library) {
+        assertThat(waitingIn("java.util.concurrent.Semaphore/acquire", library, "depot.Tracking/track"))
+                .isEqualTo(new Part(Part.Kind.LOCK, "distributed lock wanted in Tracking.track"));
+    }
+
+    @Test
+    void commandThatTakesALockOfSeveralProcessesIsACommand() {
+        assertThat(waitingIn(
+                        "java.util.concurrent.CompletableFuture/get",
+                        "org.redisson.command.CommandAsyncService/get",
+                        "org.redisson.RedissonLock/tryLock",
+                        "depot.Tracking/track"))
+                .isEqualTo(new Part(Part.Kind.REDIS, "called in Tracking.track"));
+    }
+
+    @Test
+    void waitBelowALimitOfConcurrentCallsIsALimit() {
+        assertThat(waitingIn(
+                        "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject/await",
+                        "org.springframework.util.ConcurrencyThrottleSupport/onLimitReached",
+                        "org.springframework.util.ConcurrencyThrottleSupport/beforeAccess",
+                        "org.springframework.aop.interceptor.ConcurrencyThrottleInterceptor/invoke",
+                        "depot.Tracking/track"))
+                .isEqualTo(new Part(Part.Kind.LOCK, "concurrency limit wanted in Tracking.track"));
+    }
+
+    @Test
+    void virtualThreadThatParksForATimeSleeps() {
+        assertThat(read(
+                        Thread.State.TIMED_WAITING,
+                        "java.lang.VirtualThread/parkNanos",
+                        "java.lang.System$2/parkVirtualThread",
+                        "jdk.internal.misc.VirtualThreads/park",
+                        "java.util.concurrent.locks.LockSupport/parkNanos",
+                        "io.github.resilience4j.ratelimiter.internal.AtomicRateLimiter/waitForPermission",
+                        "depot.Tracking/track"))
+                .isEqualTo(new Part(Part.Kind.SLEEP, "Tracking.track"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"park", "parkNanos", "yieldContinuation", "tryYield", "sleepNanos"})
+    void virtualThreadThatCouldRunWaitsForAProcessor(String method) {
+        assertThat(read(
+                        Thread.State.RUNNABLE,
+                        "java.lang.VirtualThread/" + method,
+                        "java.util.concurrent.locks.LockSupport/park",
+                        "sun.nio.ch.NioSocketImpl/park",
+                        "depot.Tracking/track"))
+                .isEqualTo(Part.of(Part.Kind.RUN_QUEUE));
+    }
+
+    /** Reads the stack of a thread that waits for a lock of the given thread. */
+    private static Part waitingFor(Thread.State state, String lock, ThreadLook owner, String... frames) {
+        return StackReader.read(
+                new ThreadLook("worker-1", 7, state, look(state, frames).frames(), lock, owner, -1, -1));
+    }
+
+    private static ThreadLook writing(String... callers) {
+        List<StackTraceElement> stack = new ArrayList<>();
+        stack.add(new StackTraceElement("java.io.FileOutputStream", "writeBytes", null, -2));
+        stack.addAll(List.of(look(Thread.State.RUNNABLE, callers).frames()));
+        return new ThreadLook(
+                "worker-2", 8, Thread.State.RUNNABLE, stack.toArray(StackTraceElement[]::new), null, null, 1, -1);
+    }
+
+    @Test
+    void threadThatWaitsToPrintWaitsForTheFileThatTheOwnerOfTheLockWrites() {
+        ThreadLook owner = writing("java.io.PrintStream/println", "depot.Audit/print");
+
+        assertThat(waitingFor(
+                        Thread.State.BLOCKED,
+                        "java.io.PrintStream",
+                        owner,
+                        "java.io.PrintStream/println",
+                        "depot.Tracking/track"))
+                .isEqualTo(new Part(Part.Kind.FILE, "Audit.print"));
+        assertThat(waitingFor(
+                        Thread.State.WAITING,
+                        "java.util.concurrent.locks.ReentrantLock$NonfairSync",
+                        owner,
+                        "java.util.concurrent.locks.ReentrantLock/lock",
+                        "jdk.internal.misc.InternalLock/lock",
+                        "java.io.PrintStream/println",
+                        "depot.Tracking/track"))
+                .isEqualTo(new Part(Part.Kind.FILE, "Audit.print"));
+    }
+
+    @Test
+    void lockOfTheApplicationStaysTheCauseWhileItsOwnerWritesAFile() {
+        ThreadLook owner = writing("java.io.PrintStream/println", "depot.Audit/print", "depot.Tracking/track");
+
+        assertThat(waitingFor(Thread.State.BLOCKED, "depot.Tracking", owner, "depot.Tracking/track"))
+                .isEqualTo(new Part(Part.Kind.LOCK, "monitor of Tracking held in Tracking.track"));
+    }
+
+    @Test
+    void mapThatComputesAValueStaysTheCauseWhileTheApplicationReadsAFile() {
+        ThreadLook owner =
+                writing("depot.Tracking/load", "java.util.concurrent.ConcurrentHashMap/computeIfAbsent", "depot.Tracking/track");
+
+        assertThat(waitingFor(
+                                Thread.State.BLOCKED,
+                                "java.util.concurrent.ConcurrentHashMap$ReservationNode",
+                                owner,
+                                "java.util.concurrent.ConcurrentHashMap/computeIfAbsent",
+                                "depot.Tracking/track")
+                        .kind())
+                .isEqualTo(Part.Kind.LOCK);
+    }
+
+    @Test
+    void lockThatTheJdkTakesIsNamedByItsClass() {
+        ThreadLook owner = look(Thread.State.RUNNABLE, "java.security.SecureRandom/nextBytes", "depot.Audit/sign");
+
+        assertThat(waitingFor(
+                                Thread.State.WAITING,
+                                "java.util.concurrent.locks.ReentrantLock$NonfairSync",
+                                owner,
+                                "java.util.concurrent.locks.ReentrantLock/lock",
+                                "java.security.SecureRandom/nextBytes",
+                                "depot.Tracking/track")
+                        .name())
+                .isEqualTo("lock of SecureRandom held in Audit.sign");
+    }
+
+    @Test
+    void rateLimiterOfAnAnnotationIsRecognized() {
+        assertThat(Hints.waiting("RateLimiterAspect.rateLimiterAroundAdvice")).contains("rate limiter");
+        assertThat(Hints.waiting("BlockingBucket.consume")).contains("rate limiter");
     }
 
     @Test

@@ -3,6 +3,7 @@ package tern.rpc.diagnosis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -37,8 +38,17 @@ final class WaitingCalls {
      * @param others the simulated steps of the other calls, which end in the meantime
      */
     Cause firstCause(Runnable wait, Consumer<Shop.Steps> others) throws Exception {
+        return firstCause(Collections.nCopies(CALLS, wait), others);
+    }
+
+    /**
+     * Works like the method above.
+     *
+     * @param waits the code of each waiting call, in the order in which the calls start
+     */
+    Cause firstCause(List<Runnable> waits, Consumer<Shop.Steps> others) throws Exception {
         List<RunningCall> calls = new ArrayList<>();
-        for (int i = 0; i < CALLS; i++) {
+        for (Runnable wait : waits) {
             calls.add(start(wait));
         }
         long started = shop.now();

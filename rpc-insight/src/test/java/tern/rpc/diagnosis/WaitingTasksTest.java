@@ -2,7 +2,9 @@ package tern.rpc.diagnosis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import depot.Batch;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ForkJoinPool;
@@ -174,6 +176,67 @@ class WaitingTasksTest {
                 .contains("mostly waiting for a peer in Packages.extra")
                 .contains("an executor of their own");
         common.shutdown();
+    }
+
+    @Test
+    void executorWithABacklogThatNoCallAwaitsIsNotTheCause() throws Exception {
+        shop.healthy(USUAL);
+        shop.pools.add(() -> PoolSnapshot.builder("mail", PoolKind.EXECUTOR, 1)
+                .now(1, 0, 5)
+                .settings(List.of())
+                .build());
+
+        Cause first = calls.firstCause(() -> Packages.of(end), USUAL);
+
+        assertThat(first.kind() + ": " + first.name())
+                .as(shop.diagnosis().text())
+                .isEqualTo("WAITS FOR A RESULT: Packages.of");
+    }
+
+    @Test
+    void onlyBusyExecutorIsNotAwaitedIfNothingConnectsItWithTheCalls() throws Exception {
+        shop.healthy(USUAL);
+        for (int i = 0; i < THREADS; i++) {
+            packager.execute(() -> Batch.run(end));
+        }
+
+        Cause first = calls.firstCause(() -> Packages.of(end), USUAL);
+
+        assertThat(first.kind() + ": " + first.name())
+                .as(shop.diagnosis().text())
+                .isEqualTo("WAITS FOR A RESULT: Packages.of");
+    }
+
+    @Test
+    void consumersThatWaitForTheNextItemAreIdle() throws Exception {
+        shop.healthy(USUAL);
+        BlockingQueue<Runnable> items = new LinkedBlockingQueue<>();
+        for (int i = 0; i < THREADS; i++) {
+            packager.execute(() -> Batch.consume(items));
+        }
+
+        Cause first = calls.firstCause(
+                () -> Packages.of(end), call -> call.own(150).in(Phase.EXECUTOR, "packager", 1));
+
+        assertThat(first.kind()).as(shop.diagnosis().text()).isEqualTo("WAITS FOR A RESULT");
+        for (int i = 0; i < THREADS; i++) {
+            items.add(() -> {});
+        }
+    }
+
+    @Test
+    void threadThatNoExecutorOwnsWorksOnTheResult() throws Exception {
+        shop.healthy(USUAL);
+        Thread printer = new Thread(() -> Packages.extra(end), "printer-1");
+        printer.start();
+
+        Cause first = calls.firstCause(() -> Packages.of(end), USUAL);
+
+        assertThat(first.kind() + ": " + first.name())
+                .as(shop.diagnosis().text())
+                .isEqualTo("SLOW HTTP PEER: called in Packages.extra");
+        end.complete("");
+        printer.join();
     }
 
     private static Part read(String... frames) {

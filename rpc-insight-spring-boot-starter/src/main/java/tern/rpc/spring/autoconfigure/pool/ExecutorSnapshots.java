@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ThreadPoolExecutor;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSetting;
@@ -19,6 +20,9 @@ final class ExecutorSnapshots {
     private static final String BOOTS = "applicationTaskExecutor";
 
     private static final String PREFIX = "spring.task.execution.pool.";
+
+    /** The property of the executor that Boot creates if virtual threads are enabled. */
+    private static final String CONCURRENCY_LIMIT = "spring.task.execution.simple.concurrency-limit";
 
     private static final long NO_RECORD = -1;
 
@@ -62,6 +66,35 @@ final class ExecutorSnapshots {
         return PoolSnapshot.builder(name, PoolKind.EXECUTOR, Math.max(max, active))
                 .now(active, Math.max(0, max - active), waiting)
                 .queueCapacity((int) Math.min(Integer.MAX_VALUE, (long) waiting + room));
+    }
+
+    /** Returns a snapshot of an executor that starts a new thread for each task, below a limit of concurrent tasks. */
+    static PoolSnapshot of(String name, SimpleAsyncTaskExecutor executor, TaskTimes times, SettingOrigins origins) {
+        int limit = executor.getConcurrencyLimit();
+        int max = limit < 0 ? Integer.MAX_VALUE : Math.max(1, limit);
+        int active = Math.min(max, times.running());
+        List<PoolSetting> settings = name.equals(BOOTS) && limit > 0
+                ? List.of(origins.setting(CONCURRENCY_LIMIT, limit, Source.LIBRARY, Use.MAX)
+                        .accepting(new Range(1, BusinessPools.MAX_THREADS)))
+                : List.of();
+        return times.into(PoolSnapshot.builder(name, PoolKind.EXECUTOR, max))
+                .now(active, max - active, times.waiting())
+                .settings(settings)
+                .build();
+    }
+
+    /**
+     * Returns a snapshot of an executor that hides its number of threads. While tasks wait, this is the largest number
+     * of tasks that ran at once. While no task waits, the executor may have more threads.
+     */
+    static PoolSnapshot of(String name, TaskTimes times) {
+        int waiting = times.waiting();
+        int max = Math.max(1, waiting > 0 ? times.mostRunning() : times.mostRunning() + 1);
+        int active = Math.min(max, times.running());
+        return times.into(PoolSnapshot.builder(name, PoolKind.EXECUTOR, max))
+                .now(active, max - active, waiting)
+                .settings(List.of())
+                .build();
     }
 
     static PoolSnapshot of(String name, ForkJoinPool pool) {

@@ -74,7 +74,13 @@ final class ExecutorWatch implements BeanPostProcessor, SmartInitializingSinglet
             return executor;
         }
         if (bean instanceof SimpleAsyncTaskExecutor executor) {
-            decorate(SimpleAsyncTaskExecutor.class, executor, beanName, new TaskTimes(), executor::setTaskDecorator);
+            TaskTimes times = new TaskTimes();
+            String name = sources.getObject().nameFor(beanName);
+            boolean measured =
+                    decorate(SimpleAsyncTaskExecutor.class, executor, name, times, executor::setTaskDecorator);
+            if (measured && executor.isThrottleActive()) {
+                sources.getObject().add(name, () -> ExecutorSnapshots.of(name, executor, times, origins.getObject()));
+            }
             return executor;
         }
         if (bean.getClass() == ThreadPoolExecutor.class) {
@@ -95,8 +101,15 @@ final class ExecutorWatch implements BeanPostProcessor, SmartInitializingSinglet
         return bean instanceof ExecutorService executor
                         && !Modifier.isPublic(bean.getClass().getModifiers())
                         && !NativeDetector.inNativeImage()
-                ? WatchedExecutor.of(executor, beanName)
+                ? proxied(executor, beanName)
                 : bean;
+    }
+
+    private Object proxied(ExecutorService executor, String beanName) {
+        TaskTimes times = new TaskTimes();
+        String name = sources.getObject().nameFor(beanName);
+        sources.getObject().add(name, () -> ExecutorSnapshots.of(name, times));
+        return WatchedExecutor.of(executor, name, times);
     }
 
     private static boolean isOfTheApplication(ThreadPoolExecutor pool) {

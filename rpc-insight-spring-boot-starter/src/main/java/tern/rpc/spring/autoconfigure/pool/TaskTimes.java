@@ -1,8 +1,11 @@
 package tern.rpc.spring.autoconfigure.pool;
 
 import java.time.Duration;
+import java.util.concurrent.Callable;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.RejectedExecutionHandler;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import tern.rpc.pool.PoolSnapshot;
 
@@ -13,18 +16,33 @@ final class TaskTimes {
     private final LongAdder waitedNanos = new LongAdder();
     private final LongAdder ranNanos = new LongAdder();
     private final LongAdder rejected = new LongAdder();
+    private final AtomicLong submitted = new AtomicLong();
+    private final AtomicLong newestStarted = new AtomicLong(); // the number of the started task that was submitted last
+    private final AtomicInteger running = new AtomicInteger();
+    private final AtomicInteger mostRunning = new AtomicInteger();
 
     /** Wraps a task when it is submitted. The wrapper measures how long the task waits and runs. */
     Runnable measured(Runnable task) {
-        long submitted = System.nanoTime();
+        Submission submission = new Submission();
         return () -> {
-            long begun = System.nanoTime();
-            started.increment();
-            waitedNanos.add(begun - submitted);
+            long begun = submission.begin();
             try {
                 task.run();
             } finally {
-                ranNanos.add(System.nanoTime() - begun);
+                end(begun);
+            }
+        };
+    }
+
+    /** Wraps a task that returns a result. See {@link #measured(Runnable)}. */
+    <T> Callable<T> measured(Callable<T> task) {
+        Submission submission = new Submission();
+        return () -> {
+            long begun = submission.begin();
+            try {
+                return task.call();
+            } finally {
+                end(begun);
             }
         };
     }
@@ -44,6 +62,44 @@ final class TaskTimes {
     /** Counts a task that was rejected with an exception. */
     void rejected() {
         rejected.increment();
+    }
+
+    private final class Submission {
+        private final long atNanos = System.nanoTime();
+        private final long number = submitted.incrementAndGet();
+
+        /** Records that the task starts. Returns the current time. */
+        long begin() {
+            long now = System.nanoTime();
+            newestStarted.accumulateAndGet(number, Math::max);
+            mostRunning.accumulateAndGet(running.incrementAndGet(), Math::max);
+            started.increment();
+            waitedNanos.add(now - atNanos);
+            return now;
+        }
+    }
+
+    private void end(long begun) {
+        running.decrementAndGet();
+        ranNanos.add(System.nanoTime() - begun);
+    }
+
+    int running() {
+        return running.get();
+    }
+
+    /** Returns the largest number of tasks that ran at once so far. */
+    int mostRunning() {
+        return mostRunning.get();
+    }
+
+    /**
+     * Returns the number of tasks that wait for a thread. Executors start tasks in the order of their submission.
+     * Therefore the tasks submitted after the last started one wait. A canceled or rejected task counts only until a
+     * later task starts, or until no task runs.
+     */
+    int waiting() {
+        return running.get() == 0 ? 0 : (int) Math.max(0, submitted.get() - newestStarted.get());
     }
 
     PoolSnapshot.Builder into(PoolSnapshot.Builder snapshot) {

@@ -15,7 +15,7 @@ import org.springframework.util.ClassUtils;
 import tern.rpc.CallTask;
 
 /**
- * Wraps an executor in a proxy that runs each task with the ledger of the call that submitted the task. Used only for
+ * Wraps an executor in a proxy that measures each task and runs it with the ledger of the call that submitted the task. Used only for
  * executors whose class is not public. A proxy can replace such an executor, because no code can depend on its class.
  * Thread-safe.
  */
@@ -29,18 +29,20 @@ final class WatchedExecutor implements InvocationHandler {
 
     private final ExecutorService executor;
     private final String name;
+    private final TaskTimes times;
 
-    private WatchedExecutor(ExecutorService executor, String name) {
+    private WatchedExecutor(ExecutorService executor, String name, TaskTimes times) {
         this.executor = executor;
         this.name = name;
+        this.times = times;
     }
 
-    static Object of(ExecutorService executor, String name) {
+    static Object of(ExecutorService executor, String name, TaskTimes times) {
         Class<?>[] types = Stream.of(ClassUtils.getAllInterfaces(executor))
                 .filter(type -> Modifier.isPublic(type.getModifiers()))
                 .toArray(Class<?>[]::new);
         return Proxy.newProxyInstance(
-                WatchedExecutor.class.getClassLoader(), types, new WatchedExecutor(executor, name));
+                WatchedExecutor.class.getClassLoader(), types, new WatchedExecutor(executor, name, times));
     }
 
     @Override
@@ -62,10 +64,11 @@ final class WatchedExecutor implements InvocationHandler {
 
     private @Nullable Object handedOver(@Nullable Object task) {
         if (task instanceof Runnable runnable) {
-            return CallTask.of(runnable, name);
+            Runnable measured = times.measured(runnable);
+            return runnable instanceof CallTask ? measured : CallTask.of(measured, name);
         }
         if (task instanceof Callable<?> callable) {
-            return CallTask.ofResult(callable, name);
+            return CallTask.ofResult(times.measured(callable), name);
         }
         if (task instanceof Collection<?> tasks) {
             return tasks.stream().map(this::handedOver).toList();

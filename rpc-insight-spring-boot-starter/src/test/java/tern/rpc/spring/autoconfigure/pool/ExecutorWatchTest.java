@@ -3,6 +3,7 @@ package tern.rpc.spring.autoconfigure.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -11,6 +12,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -166,6 +168,69 @@ class ExecutorWatchTest {
             assertThat(Calls.pool(there, "fixed").waiting()).isZero();
             assertThat(executor.getCorePoolSize()).isEqualTo(2);
         });
+    }
+
+    @Test
+    void executorThatHidesItsThreadsIsAPool() {
+        application.withUserConfiguration(OwnExecutors.class).run(there -> {
+            ExecutorService executor = there.getBean("single", ExecutorService.class);
+            CountDownLatch started = new CountDownLatch(1);
+            CountDownLatch release = new CountDownLatch(1);
+            List<Future<String>> tasks = new ArrayList<>();
+            tasks.add(executor.submit(() -> {
+                started.countDown();
+                await(release);
+                return "done";
+            }));
+            tasks.add(executor.submit(() -> "second"));
+            await(started);
+
+            assertThat(Calls.pool(there, "single").kind()).isEqualTo(PoolKind.EXECUTOR);
+            assertThat(Calls.pool(there, "single").max()).isOne();
+            assertThat(Calls.pool(there, "single").active()).isOne();
+            assertThat(Calls.pool(there, "single").waiting()).isOne();
+
+            release.countDown();
+            for (Future<String> task : tasks) {
+                task.get(60, TimeUnit.SECONDS);
+            }
+            assertThat(Calls.pool(there, "single").waiting()).isZero();
+            assertThat(Calls.pool(there, "single").taken()).isEqualTo(2);
+        });
+    }
+
+    @Test
+    void limitOfConcurrentTasksOfBootIsAPoolWithItsProperty() {
+        application
+                .withPropertyValues("spring.task.execution.simple.concurrency-limit=3")
+                .withBean("applicationTaskExecutor", SimpleAsyncTaskExecutor.class, () -> {
+                    SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor();
+                    executor.setConcurrencyLimit(3);
+                    return executor;
+                })
+                .run(there -> {
+                    var pool = Calls.pool(there, "applicationTaskExecutor");
+
+                    assertThat(pool.max()).isEqualTo(3);
+                    assertThat(pool.settings())
+                            .extracting(setting -> setting.property())
+                            .containsExactly("spring.task.execution.simple.concurrency-limit");
+                });
+    }
+
+    @Test
+    void canceledTasksWaitOnlyUntilALaterTaskStarts() {
+        TaskTimes times = new TaskTimes();
+        List<Integer> waiting = new ArrayList<>();
+        Runnable first = times.measured((Runnable) () -> waiting.add(times.waiting()));
+        times.measured(() -> {}); // is canceled before it starts
+        Runnable last = times.measured((Runnable) () -> waiting.add(times.waiting()));
+
+        first.run();
+        last.run();
+
+        assertThat(waiting).containsExactly(2, 0);
+        assertThat(times.waiting()).isZero();
     }
 
     private static void await(CountDownLatch latch) {

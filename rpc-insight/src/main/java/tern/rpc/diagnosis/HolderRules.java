@@ -1,0 +1,78 @@
+package tern.rpc.diagnosis;
+
+import java.util.EnumSet;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Part.Kind;
+
+/**
+ * Reassigns the time spent waiting for permits, for locks without a known owner, and for objects of a pool to the work of
+ * their likely holders, if the ledgers of calls do not record this work: the holders use a client that Tern does not
+ * measure.
+ */
+final class HolderRules {
+
+    /** The kinds of work that depend on something outside of the application's code. */
+    private static final Set<Kind> OUTSIDE =
+            EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC, Kind.SOCKET, Kind.FILE, Kind.RESOLVER);
+
+    /** The holders' work explains a wait only if it grew by at least this share of the latency target. */
+    private static final double GROWN = 0.05;
+
+    private final Evidence evidence;
+    private final Excess excess;
+    private final Leaves leaves;
+
+    HolderRules(Evidence evidence, Excess excess, Leaves leaves) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.leaves = leaves;
+    }
+
+    void apply() {
+        for (Part part : leaves.longestFirst()) {
+            LikelyHolders.Activity activity = holdersOf(part, excess.samples);
+            Part work = activity == null || activity.phase() != Phase.OWN ? null : activity.part();
+            if (work != null && OUTSIDE.contains(work.kind()) && hasGrown(part, work)) {
+                Times one = new Times();
+                one.add(work, 1);
+                leaves.pour(part, one, Leaves.WAIT_FOR + waitedFor(part));
+            }
+        }
+    }
+
+    /** Returns what the likely holders of a thing do; null if the part is no wait for such a thing, or if it is unknown. */
+    static LikelyHolders.@Nullable Activity holdersOf(Part part, CallSamples samples) {
+        boolean isLock = part.kind() == Kind.LOCK
+                && part.name().contains(StackReader.WANTED)
+                && !JdkLocks.isNeverReleased(part)
+                && samples.ownerOf(part) == null;
+        boolean waits = isLock || LibraryWaits.isOwnPool(part) || isQueue(part, samples);
+        return waits ? samples.likelyHolders(part) : null;
+    }
+
+    /** Returns whether code of the application waits for an object from a queue. */
+    static boolean isQueue(Part part, CallSamples samples) {
+        String called = part.kind() == Kind.RESULT ? samples.calledIn(part) : null;
+        return called != null && LibraryWaits.takesFromQueue(called);
+    }
+
+    static String waitedFor(Part part) {
+        return part.kind() == Kind.RESULT ? "an object from a queue in " + part.name() : part.name();
+    }
+
+    /**
+     * Returns whether the work takes longer than before. Samples do not show how long work usually takes. Therefore it
+     * is compared with the usual time of all of the calls' own code.
+     */
+    private boolean hasGrown(Part wait, Part work) {
+        return excess.badByMethod().keySet().stream()
+                .filter(method -> excess.meanOf(method, wait) > 0)
+                .anyMatch(method -> {
+                    Times usual = evidence.usual().of(method);
+                    double grown = usual == null ? 0 : excess.meanOf(method, work) - usual.sum(Usual::isOwn);
+                    return grown >= GROWN * evidence.targetNanos();
+                });
+    }
+}

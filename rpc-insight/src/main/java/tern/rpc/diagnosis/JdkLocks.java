@@ -1,0 +1,99 @@
+package tern.rpc.diagnosis;
+
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.ApplicationCode;
+
+/**
+ * Reads waits for locks whose owner the JVM reports. Distinguishes locks that the application takes itself from locks
+ * that the JDK or a library takes, such as the lock of {@code System.out}.
+ */
+final class JdkLocks {
+
+    /** The prefixes of the classes that implement locks. */
+    private static final List<String> LOCKS = List.of(
+            "java.util.concurrent.locks.",
+            "jdk.internal.misc.",
+            "sun.misc.Unsafe",
+            "java.lang.VirtualThread",
+            "java.lang.Object");
+
+    /** The kinds of slow work for which a lock of the JDK or of a library makes other threads wait. */
+    private static final Set<Kind> SLOW = EnumSet.of(Kind.FILE, Kind.SOCKET, Kind.RESOLVER);
+
+    private JdkLocks() {}
+
+    /**
+     * If the thread waits for a lock of the JDK or of a library while the lock's owner uses a file or a socket, returns
+     * this work of the owner. Each waiting thread would do the same work. Returns null otherwise.
+     */
+    static @Nullable Part workOfOwner(ThreadLook thread) {
+        ThreadLook owner = thread.owner();
+        String taker = taker(thread);
+        if (owner == null || owner.owner() != null || taker == null || !isInside(owner, taker)) {
+            return null;
+        }
+        boolean loads = thread.waitsIn("java.lang.ClassLoader", "") || owner.waitsIn("java.lang.ClassLoader", "");
+        Part work = loads ? null : StackReader.read(owner);
+        return work != null && SLOW.contains(work.kind()) ? work : null;
+    }
+
+    /**
+     * Returns whether the owner's application code called this class, and the class now does the work itself. A map that
+     * holds a lock while it calls code of the application is not the one that is slow.
+     */
+    private static boolean isInside(ThreadLook owner, String taker) {
+        for (StackTraceElement frame : owner.frames()) {
+            if (frame.getClassName().equals(taker)) {
+                return true;
+            }
+            if (ApplicationCode.owns(frame.getClassName())) {
+                return false;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Returns the name of the lock for which the thread waits. A lock without a known owner keeps its name.
+     *
+     * @param lock the name to use for a lock that the application takes itself
+     */
+    static String name(ThreadLook thread, String lock) {
+        String taker = thread.owner() == null ? null : taker(thread);
+        return taker == null ? lock : "lock of " + StackReader.simple(taker);
+    }
+
+    /**
+     * Returns the class of the JDK or of a library that takes the lock for which the thread waits. Returns null if code
+     * of the application takes the lock itself.
+     */
+    private static @Nullable String taker(ThreadLook thread) {
+        for (StackTraceElement frame : thread.frames()) {
+            String type = frame.getClassName();
+            if (LOCKS.stream().noneMatch(type::startsWith)) {
+                return ApplicationCode.owns(type) ? null : type;
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Returns whether the owner has left the code of the application without releasing a lock that the application takes
+     * itself. Only locks of java.util.concurrent can be left behind in this way.
+     */
+    static boolean isLeftBehind(ThreadLook waiter, ThreadLook owner) {
+        return waiter.state() != Thread.State.BLOCKED
+                && taker(waiter) == null
+                && StackReader.first(waiter) != null
+                && owner.frames().length < ThreadLooks.MAX_FRAMES
+                && StackReader.first(owner) == null;
+    }
+
+    static boolean isNeverReleased(Part part) {
+        return part.kind() == Kind.LOCK && part.name().contains(StackReader.NEVER_RELEASED);
+    }
+}

@@ -1,0 +1,139 @@
+package tern.rpc.diagnosis;
+
+import java.util.List;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.ApplicationCode;
+
+/**
+ * Recognizes threads that wait inside a library for something that other threads hold: an object of a pool, a lock that
+ * several processes share, or a place below a limit of concurrent calls. Without this class, such a wait would be taken
+ * for a slow command of the server that the library talks to.
+ */
+final class LibraryWaits {
+
+    /** The name of a pool of database connections that Tern does not measure. */
+    private static final String CONNECTIONS = "connection pool";
+
+    private static final Pattern QUEUE = Pattern.compile(".*(Queue|Deque)\\.(take|poll)(First|Last)?");
+
+    /** Precedes the waiting frame in the name of a pool. */
+    private static final String IN = " in ";
+
+    static final String DISTRIBUTED = "distributed lock";
+    static final String LIMIT = "concurrency limit";
+    static final String BULKHEAD = "bulkhead";
+
+    /**
+     * Classes of a library in which threads wait.
+     *
+     * @param prefix the prefix of the class name
+     * @param within a part of the class name after the prefix; empty if the prefix is sufficient
+     * @param name the name of what the thread waits for
+     */
+    private record Wait(String prefix, String within, Kind kind, String name) {
+
+        boolean is(String type) {
+            return type.startsWith(prefix) && type.indexOf(within, prefix.length()) >= 0;
+        }
+    }
+
+    /**
+     * The thread waits in one of these classes itself: no other class outside the JDK is on the stack below it. A thread
+     * that opens a connection, or sends a command, has such classes on its stack.
+     */
+    private static final List<Wait> WAITS = List.of(
+            new Wait("org.apache.commons.pool2.impl.", "", Kind.POOL, "object pool"),
+            new Wait("org.apache.commons.pool.impl.", "", Kind.POOL, "object pool"),
+            new Wait("redis.clients.jedis.util.Pool", "", Kind.POOL, "JedisPool"),
+            new Wait("com.mongodb.internal.connection.", "Pool", Kind.POOL, "pool of MongoDB connections"),
+            new Wait("org.redisson.Redisson", "Lock", Kind.LOCK, DISTRIBUTED),
+            new Wait("org.redisson.Redisson", "Semaphore", Kind.LOCK, DISTRIBUTED),
+            new Wait("org.apache.curator.framework.recipes.locks.", "", Kind.LOCK, DISTRIBUTED),
+            new Wait("org.springframework.integration.redis.util.RedisLockRegistry", "", Kind.LOCK, DISTRIBUTED),
+            new Wait("org.springframework.integration.jdbc.lock.JdbcLockRegistry", "", Kind.LOCK, DISTRIBUTED),
+            new Wait("org.springframework.util.ConcurrencyThrottleSupport", "", Kind.LOCK, LIMIT),
+            new Wait("io.github.resilience4j.bulkhead.", "Bulkhead", Kind.LOCK, BULKHEAD));
+
+    /** The thread waits for one of these classes, even if the wait itself is in another class of the library. */
+    private static final List<Wait> ANYWHERE = List.of(
+            new Wait("com.hazelcast.cp.internal.datastructures.", "Lock", Kind.LOCK, DISTRIBUTED),
+            new Wait("com.hazelcast.cp.internal.datastructures.", "Semaphore", Kind.LOCK, DISTRIBUTED),
+            new Wait("com.hazelcast.client.cp.internal.datastructures.", "Lock", Kind.LOCK, DISTRIBUTED),
+            new Wait("com.hazelcast.client.cp.internal.datastructures.", "Semaphore", Kind.LOCK, DISTRIBUTED));
+
+    private LibraryWaits() {}
+
+    /**
+     * Returns what the thread waits for inside a library; null if it does not wait, or waits for something else.
+     *
+     * @param at the application's innermost method
+     */
+    static @Nullable Part of(ThreadLook thread, String at) {
+        if (thread.state() == Thread.State.RUNNABLE) {
+            return null;
+        }
+        boolean innermost = true;
+        for (StackTraceElement frame : thread.frames()) {
+            String type = frame.getClassName();
+            if (ThreadLook.isPlatform(type)) {
+                continue;
+            }
+            if (ApplicationCode.owns(type)) {
+                return null;
+            }
+            Wait wait = find(innermost ? WAITS : ANYWHERE, type);
+            if (wait != null) {
+                return wait.kind == Kind.POOL
+                        ? new Part(Kind.POOL, pool(wait, thread) + IN + at)
+                        : new Part(Kind.LOCK, wait.name + StackReader.WANTED + at);
+            }
+            innermost = false;
+        }
+        return null;
+    }
+
+    private static @Nullable Wait find(List<Wait> waits, String type) {
+        return waits.stream().filter(wait -> wait.is(type)).findFirst().orElse(null);
+    }
+
+    /** Returns the name of the pool. Jedis keeps its connections in an object pool of another library. */
+    private static String pool(Wait found, ThreadLook thread) {
+        for (StackTraceElement frame : thread.frames()) {
+            for (Wait wait : WAITS) {
+                if (wait.kind == Kind.POOL && !wait.prefix.startsWith("org.apache.") && wait.is(frame.getClassName())) {
+                    return wait.name;
+                }
+            }
+        }
+        return found.name;
+    }
+
+    /**
+     * Returns what the thread of a call does. If the ledger of the call says that the call runs its own code, a wait for
+     * a database connection is a wait for a pool that Tern does not measure: code of the application created this pool.
+     *
+     * @param read what the stack of the thread shows
+     */
+    static Part ofCall(Part read, Phase phase, ThreadLook thread) {
+        boolean isUnmeasured = phase == Phase.OWN && read.equals(Account.part(Phase.JDBC_CONNECTION, ""));
+        return isUnmeasured ? new Part(Kind.POOL, CONNECTIONS + IN + StackReader.place(thread)) : read;
+    }
+
+    /**
+     * Returns whether this method of the JDK takes an object from a queue. A pool of the application's own is often a
+     * queue.
+     *
+     * @param called the method, with the simple name of its class
+     */
+    static boolean takesFromQueue(String called) {
+        return QUEUE.matcher(called).matches();
+    }
+
+    /** Returns whether the part is a wait for a pool that only stacks show. */
+    static boolean isOwnPool(Part part) {
+        return part.kind() == Kind.POOL && part.name().contains(IN);
+    }
+}

@@ -1,0 +1,98 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+import tern.rpc.pool.ApplicationCode;
+
+/**
+ * Finds the calls that most likely hold a lock, a permit or an object of a pool for which other calls wait, and what
+ * they do. The JVM does not report these holders. They run code below the same line or method as the waiting calls, and
+ * do not wait for the same thing.
+ */
+final class LikelyHolders {
+
+    /** Holders are considered to do the same only if at least this number of their samples show it. */
+    private static final int MIN_SAMPLES = 3;
+
+    /**
+     * What the holders do.
+     *
+     * @param phase the phase of their ledgers
+     * @param part their activity according to their stacks, if the phase is {@link Phase#OWN}; otherwise the operation
+     *     without a name
+     */
+    record Activity(Phase phase, Part part) {}
+
+    private LikelyHolders() {}
+
+    /**
+     * Returns the activity that at least half of the samples of likely holders show; null if there is none.
+     *
+     * @param wait what the waiting calls wait for
+     * @param all the samples of all late or failed calls
+     */
+    static @Nullable Activity of(Part wait, List<Sample> all) {
+        List<Sample> holders = holders(wait, all);
+        Map<Activity, Integer> activities = new HashMap<>();
+        for (Sample sample : holders) {
+            Phase phase = sample.phase();
+            if (phase == Phase.OWN || phase.isOperation()) {
+                Part part = phase == Phase.OWN ? sample.part() : Account.part(phase, "");
+                activities.merge(new Activity(phase, part), 1, Integer::sum);
+            }
+        }
+        return activities.entrySet().stream()
+                .filter(entry -> entry.getValue() >= MIN_SAMPLES && 2 * entry.getValue() >= holders.size())
+                .max(Map.Entry.<Activity, Integer>comparingByValue()
+                        .thenComparing(entry -> entry.getKey().part().name()))
+                .map(Map.Entry::getKey)
+                .orElse(null);
+    }
+
+    /**
+     * Returns the samples of likely holders. The first of the following rules that finds enough samples applies. A
+     * holder is below the line at which calls wait: the wait is in a proxy, or in a library that runs the code with the
+     * permit. Or the holder is in or below the method in which calls wait. Or it is in or below the method that called
+     * the class in which calls wait: this class only takes the lock.
+     */
+    private static List<Sample> holders(Part wait, List<Sample> all) {
+        Set<StackTraceElement> lines = new HashSet<>();
+        Set<String> methods = new HashSet<>();
+        Set<String> callers = new HashSet<>();
+        List<Sample> others = new ArrayList<>();
+        for (Sample sample : all) {
+            StackTraceElement line = sample.line();
+            if (!sample.part().equals(wait)) {
+                others.add(sample);
+            } else if (line != null) {
+                lines.add(line);
+                methods.add(ApplicationCode.method(line));
+                sample.path().stream()
+                        .filter(frame -> !frame.getClassName().equals(line.getClassName()))
+                        .findFirst()
+                        .ifPresent(frame -> callers.add(ApplicationCode.method(frame)));
+            }
+        }
+        List<Predicate<StackTraceElement>> rules = List.of(
+                lines::contains,
+                frame -> methods.contains(ApplicationCode.method(frame)),
+                frame -> callers.contains(ApplicationCode.method(frame)));
+        for (Predicate<StackTraceElement> rule : rules) {
+            // The path of a sample with a known owner belongs to the owner.
+            List<Sample> found = others.stream()
+                    .filter(sample -> sample.owner() == null && sample.path().stream().anyMatch(rule))
+                    .toList();
+            if (found.size() >= MIN_SAMPLES) {
+                return found;
+            }
+        }
+        return List.of();
+    }
+}

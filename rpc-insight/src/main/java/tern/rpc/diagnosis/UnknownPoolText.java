@@ -1,0 +1,72 @@
+package tern.rpc.diagnosis;
+
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Cause.Change;
+import tern.rpc.diagnosis.Cause.Where;
+import tern.rpc.pool.ApplicationCode;
+
+/**
+ * Describes waits for pools of which no snapshot exists: executors that hide their threads, data sources without a pool,
+ * and pools that the application or a client library creates itself.
+ */
+final class UnknownPoolText {
+
+    private final Excess excess;
+
+    UnknownPoolText(Excess excess) {
+        this.excess = excess;
+    }
+
+    /** Returns the kind of the cause. */
+    String kind(Part part) {
+        if (isMeasuredAs(Phase.EXECUTOR, part)) {
+            return "EXECUTOR TOO SMALL";
+        }
+        return opensConnections(part) ? "CONNECTIONS OPEN SLOWLY" : "WAIT AT POOL";
+    }
+
+    /** @param mostly the most frequent activity of the executor's tasks; empty if unknown or if it is no executor */
+    Change change(Part part, String mostly) {
+        String name = "\"" + part.name() + "\"";
+        String wait = Times.millis(excess.accountOfCallsWith(part).of(part)) + " ms";
+        if (isMeasuredAs(Phase.EXECUTOR, part)) {
+            return Change.of(
+                    Where.CODE,
+                    "shorter tasks or more threads for " + name + mostly + ": tasks of calls wait " + wait
+                            + " for a thread, and the number of threads cannot be looked at");
+        }
+        if (opensConnections(part)) {
+            StackTraceElement taken = excess.samples.lineIn(Phase.JDBC_CONNECTION);
+            return Change.of(
+                    Where.CODE,
+                    "a connection pool for the data source " + name + ": taking a connection takes " + wait
+                            + (taken == null ? "" : " in " + ApplicationCode.shown(taken))
+                            + ", and it most likely opens one for each use; if it has a pool, the pool cannot be looked"
+                            + " at");
+        }
+        String calls = excess.samples.shownLineOf(part);
+        return Change.of(
+                Where.CODE,
+                "give each object of the pool back in a finally block, also where code fails, and use it for less time;"
+                        + " else more objects in the pool: calls wait " + wait + (calls == null ? "" : " in " + calls)
+                        + "; the pool cannot be looked at");
+    }
+
+    /**
+     * Returns whether the data source most likely opens a connection for each use. Only a pool gives up while all of its
+     * connections are in use.
+     */
+    private boolean opensConnections(Part part) {
+        return isMeasuredAs(Phase.JDBC_CONNECTION, part)
+                && excess.accounts.stream()
+                        .map(counted -> FailurePart.of(counted.call()))
+                        .noneMatch(part::equals);
+    }
+
+    /** Returns whether the ledgers of calls contain waits of this phase under the part's name. */
+    private boolean isMeasuredAs(Phase phase, Part part) {
+        return excess.accounts.stream()
+                .anyMatch(counted -> counted.call().ledger().named().stream()
+                        .anyMatch(entry -> entry.kind() == phase && entry.name().equals(part.name())));
+    }
+}

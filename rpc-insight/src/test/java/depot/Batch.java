@@ -1,0 +1,23 @@
+package depot;
+
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+
+/** Work of the application that no call waits for. */
+public final class Batch {
+
+    private Batch() {}
+
+    public static void run(CompletableFuture<String> end) {
+        end.join();
+    }
+
+    /** Waits for the next item, as a consumer does. */
+    public static void consume(BlockingQueue<Runnable> items) {
+        try {
+            items.take().run();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,19 @@
+package io.smallrye;
+
+import java.util.concurrent.Semaphore;
+import java.util.function.Supplier;
+
+/** Stands in for a library that limits concurrent calls. Its package does not count as application code. */
+public final class Permits {
+
+    private Permits() {}
+
+    public static String with(Semaphore permits, Supplier<String> work) {
+        permits.acquireUninterruptibly();
+        try {
+            return work.get();
+        } finally {
+            permits.release();
+        }
+    }
+}

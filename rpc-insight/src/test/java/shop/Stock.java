@@ -1,0 +1,49 @@
+package shop;
+
+import feign.Peer;
+import io.smallrye.Permits;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+
+/** Application code that calls a peer with a permit, or with a client from a pool of its own. */
+public final class Stock {
+
+    private Stock() {}
+
+    /** Calls the peer in a lambda that a library runs with a permit. */
+    public static void take(Semaphore permits, CompletableFuture<String> answer) {
+        Permits.with(permits, () -> Client.ask(answer));
+    }
+
+    /** Calls the peer with an object that another class takes from a queue. */
+    public static void takeFrom(BlockingQueue<Object> clients, CompletableFuture<String> answer) {
+        Object client = Clients.borrow(clients);
+        Client.ask(answer);
+        clients.add(client);
+    }
+
+    /** Calls the peer. */
+    static final class Client {
+
+        private Client() {}
+
+        static String ask(CompletableFuture<String> answer) {
+            return Peer.ask(answer);
+        }
+    }
+
+    /** Takes clients from a queue. */
+    static final class Clients {
+
+        private Clients() {}
+
+        static Object borrow(BlockingQueue<Object> clients) {
+            try {
+                return clients.take();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import shop.Stock;
+
+/** Tests calls that wait for something held by other calls, although the JVM does not report the holders. */
+class LikelyHoldersTest {
+
+    private static final int CALLS = 6;
+
+    private final Shop shop = new Shop().healthy(call -> call.own(2));
+    private final CompletableFuture<String> answer = new CompletableFuture<>();
+    private final WaitingCalls calls = new WaitingCalls(shop);
+
+    @AfterEach
+    void endThreads() throws InterruptedException {
+        answer.complete("");
+        calls.join();
+    }
+
+    private String firstCause(Runnable call) throws Exception {
+        Cause first = calls.firstCause(Collections.nCopies(CALLS, call), steps -> steps.own(2));
+        return first.kind() + ": " + first.name();
+    }
+
+    @Test
+    void waitForAPermitIsTheWaitForThePeerThatTheHoldersCall() throws Exception {
+        Semaphore permits = new Semaphore(2);
+
+        assertThat(firstCause(() -> Stock.take(permits, answer))).isEqualTo("SLOW HTTP PEER: called in Stock.Client.ask");
+        assertThat(shop.diagnosis().causes().get(0).symptoms())
+                .anySatisfy(symptom -> assertThat(symptom).contains("Semaphore wanted in Stock.take"));
+    }
+
+    @Test
+    void permitsThatNobodyHoldsAreTheCause() throws Exception {
+        Semaphore permits = new Semaphore(0);
+        try {
+            assertThat(firstCause(() -> Stock.take(permits, answer))).isEqualTo("LOCK: Semaphore wanted in Stock.take");
+        } finally {
+            answer.complete("");
+            permits.release();
+        }
+    }
+
+    @Test
+    void waitForAnObjectOfAQueueIsTheWaitForThePeerThatItsUsersCall() throws Exception {
+        BlockingQueue<Object> clients = new LinkedBlockingQueue<>(List.of("client 1", "client 2"));
+
+        assertThat(firstCause(() -> Stock.takeFrom(clients, answer)))
+                .isEqualTo("SLOW HTTP PEER: called in Stock.Client.ask");
+    }
+
+    @Test
+    void emptyQueueIsTheCauseIfNoCallUsesItsObjects() throws Exception {
+        BlockingQueue<Object> clients = new LinkedBlockingQueue<>();
+        try {
+            assertThat(firstCause(() -> Stock.takeFrom(clients, answer)))
+                    .isEqualTo("WAITS FOR A RESULT: Stock.Clients.borrow");
+            assertThat(shop.diagnosis().causes().get(0).change().text()).contains("if the queue is a pool");
+        } finally {
+            answer.complete("");
+            clients.add("client");
+        }
+    }
+}
