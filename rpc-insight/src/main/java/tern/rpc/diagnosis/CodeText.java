@@ -285,7 +285,7 @@ final class CodeText {
                         Where.CODE,
                         "unlock it in a finally block, so that an exception cannot skip this, in the class of " + shown
                                 + ": the lock belongs to thread " + (thread == null ? "unknown" : thread)
-                                + ", which has left the code of the application; only a restart releases it"),
+                                + ", which has ended or runs no code that uses it; only a restart releases it"),
                 facts);
     }
 

@@ -138,6 +138,17 @@ final class MachineText {
                     Change.of(Where.MACHINE, "another host or more processors: other virtual machines take this one's"),
                     withBusy(facts));
         }
+        if (!machine.isFull() && excess.samples.looks(Part.of(Kind.RUN_QUEUE)) > 0) {
+            return new Told(
+                    "PROCESSORS",
+                    "carrier threads",
+                    Change.of(
+                            Where.CODE,
+                            "no blocking call in native code, nor in synchronized blocks before Java 24: virtual threads"
+                                    + " that could run find no free carrier thread, although processors are free;"
+                                    + " jdk.VirtualThreadPinned events of the flight recorder show the code"),
+                    withBusy(facts));
+        }
         String name = "own threads";
         String text;
         if (others) {

@@ -343,9 +343,28 @@ final class PoolText {
      */
     private String mostly(String pool) {
         TaskWatch.Executor tasks = evidence.tasks().executor(threadsOf(pool));
+        if (tasks == null) {
+            tasks = awaited();
+        }
         return tasks == null || tasks.parts.isEmpty()
                 ? ""
                 : ", mostly " + activity(tasks.parts.longestFirst().get(0));
+    }
+
+    /**
+     * Returns the samples of the executor for whose results calls wait, if its threads have the name of no known pool.
+     * Threads of an executor that the application creates without a name have names such as {@code pool-2-thread-1}.
+     */
+    private TaskWatch.@Nullable Executor awaited() {
+        for (Part part : excess.account.longestFirst()) {
+            String threads = part.kind() == Kind.RESULT
+                    ? evidence.tasks().executorOf(excess.samples.lineOf(part), true)
+                    : null;
+            if (threads != null && !pools.containsKey(poolOf(threads))) {
+                return evidence.tasks().executor(threads);
+            }
+        }
+        return null;
     }
 
     private static String activity(Part part) {

@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.evidence.EndedThreads;
 
 /** Reads the stacks of platform threads, with at most {@value #MAX_FRAMES} frames each. */
 final class ThreadLooks {
@@ -18,6 +19,7 @@ final class ThreadLooks {
     static final int MAX_FRAMES = 256;
     private static final int MAX_OWNERS = 4;
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+    private static final EndedThreads ENDED = new EndedThreads();
 
     private ThreadLooks() {}
 
@@ -67,9 +69,22 @@ final class ThreadLooks {
                 info.getThreadState(),
                 info.getStackTrace(),
                 lock == null ? null : lock.getClassName(),
-                owner == null || owner == info ? null : look(owner, infos, depth - 1, lock),
+                owner == null || owner == info ? ended(info, depth) : look(owner, infos, depth - 1, lock),
                 cpuNanos(info.getThreadId()),
                 held == null ? -1 : holdsAt(info, held));
+    }
+
+    /**
+     * Returns the owner of the lock for which the thread waits, if the owner has ended without releasing the lock; null
+     * otherwise.
+     */
+    private static @Nullable ThreadLook ended(ThreadInfo info, int depth) {
+        long id = info.getLockOwnerId();
+        if (depth == 0 || id < 0 || id == info.getThreadId() || THREADS.getThreadInfo(id) != null || !ENDED.contains(id)) {
+            return null;
+        }
+        return new ThreadLook(
+                info.getLockOwnerName(), id, Thread.State.TERMINATED, new StackTraceElement[0], null, null, -1, -1);
     }
 
     /**

@@ -28,7 +28,7 @@ public final class VirtualStacks {
     public record Stack(long id, String name, Thread.State state, StackTraceElement[] frames) {}
 
     /** The maximum number of threads to read from a dump. */
-    private static final int MAX_THREADS = 2_000;
+    static final int MAX_THREADS = 2_000;
 
     private static final int MAX_FRAMES = 256;
 
@@ -62,8 +62,14 @@ public final class VirtualStacks {
      * could be written.
      */
     public static List<Stack> read() {
+        List<Stack> stacks = readOrNull();
+        return stacks == null ? List.of() : stacks;
+    }
+
+    /** Returns the stacks of the virtual threads. Returns null if they cannot be read. */
+    static @Nullable List<Stack> readOrNull() {
         if (DUMP == null) {
-            return List.of();
+            return null;
         }
         Path folder = null;
         try {
@@ -75,7 +81,7 @@ public final class VirtualStacks {
             }
         } catch (Throwable e) { // The diagnosis works without the stacks of virtual threads, too.
             LOG.debug("The virtual threads cannot be listed", e);
-            return List.of();
+            return null;
         } finally {
             delete(folder);
         }

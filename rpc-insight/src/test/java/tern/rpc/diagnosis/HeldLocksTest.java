@@ -105,6 +105,26 @@ class HeldLocksTest {
                 .isEqualTo(new Part(Part.Kind.LOCK, "ReentrantLock never released wanted in Invoices.number"));
     }
 
+    @Test
+    void lockWhoseOwnerHasEndedWasNeverReleased() throws Exception {
+        ReentrantLock lock = new ReentrantLock();
+        Thread holder = new Thread(() -> new Invoices(lock).fail(), "holder");
+        holder.start();
+        holder.join();
+        Thread waiter = new Thread(() -> new Invoices(lock).number(), "waiter"); // waits until the JVM ends
+        waiter.setDaemon(true);
+        waiter.start();
+        while (waiter.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+
+        assertThat(StackReader.read(look(waiter)))
+                .isEqualTo(new Part(Part.Kind.LOCK, "ReentrantLock never released wanted in Invoices.number"));
+        assertThat(StackReader.lastOwner(look(waiter)))
+                .extracting(ThreadLook::name)
+                .isEqualTo("holder");
+    }
+
     private void awaitEnd() {
         try {
             end.await();

@@ -194,6 +194,25 @@ class WaitingTasksTest {
     }
 
     @Test
+    void tasksOfAnExecutorWithoutNamedThreadsAreThoseThatTheCallsAwait() throws Exception {
+        shop.healthy(USUAL);
+        shop.pools.add(() -> PoolSnapshot.builder("printing", PoolKind.EXECUTOR, THREADS)
+                .now(THREADS, 0, 5)
+                .settings(List.of())
+                .build());
+        for (int i = 0; i < THREADS; i++) {
+            packager.execute(() -> Newsletter.send(end));
+        }
+
+        calls.firstCause(() -> Packages.of(end), call -> call.own(1).in(Phase.EXECUTOR, "printing", 150));
+
+        assertThat(shop.diagnosis().causes())
+                .filteredOn(cause -> cause.name().equals("printing"))
+                .first()
+                .satisfies(cause -> assertThat(cause.change().text()).contains("mostly in Newsletter.send"));
+    }
+
+    @Test
     void onlyBusyExecutorIsNotAwaitedIfNothingConnectsItWithTheCalls() throws Exception {
         shop.healthy(USUAL);
         for (int i = 0; i < THREADS; i++) {
