@@ -16,6 +16,26 @@ public final class Stock {
         Permits.with(permits, () -> Client.ask(answer));
     }
 
+    /** Works with a permit without calling another process. */
+    public static void count(Semaphore permits, CompletableFuture<String> end) {
+        permits.acquireUninterruptibly();
+        try {
+            Count.all(end);
+        } finally {
+            permits.release();
+        }
+    }
+
+    /** Works until the end of the test. */
+    static final class Count {
+
+        private Count() {}
+
+        static void all(CompletableFuture<String> end) {
+            end.join();
+        }
+    }
+
     /** Calls the peer with an object that another class takes from a queue. */
     public static void takeFrom(BlockingQueue<Object> clients, CompletableFuture<String> answer) {
         Object client = Clients.borrow(clients);

@@ -244,7 +244,11 @@ final class CodeText {
         if (JdkLocks.isNeverReleased(part)) {
             return neverReleased(part, shown, thread, facts);
         }
-        String permits = permits(part, holder == null ? "" : " in " + ApplicationCode.shown(holder.line()));
+        StackTraceElement held = holder != null ? holder.line() : likelyHolders(part);
+        if (holder == null && held != null) {
+            facts.add("held     most likely by calls in " + ApplicationCode.shown(held));
+        }
+        String permits = permits(part, held == null ? "" : " in " + ApplicationCode.shown(held));
         if (permits != null) {
             return new Told(
                     "LOCK",
@@ -274,6 +278,12 @@ final class CodeText {
                                         + "; only a restart ends this deadlock"
                                 : sooner(part, shown) + "; no number of threads helps"),
                 facts);
+    }
+
+    /** Returns the line at which calls most likely hold what other calls wait for; null if unknown. */
+    private @Nullable StackTraceElement likelyHolders(Part part) {
+        LikelyHolders.Activity activity = HolderRules.holdersOf(part, excess.samples);
+        return activity == null || activity.phase() != Phase.OWN ? null : excess.samples.lineOf(activity.part());
     }
 
     private static Told neverReleased(Part part, String shown, @Nullable String thread, List<String> facts) {
@@ -316,8 +326,8 @@ final class CodeText {
                     + ", or keep it longer: meanwhile the map locks all keys of this bin";
         }
         if (name.startsWith(LibraryWaits.DISTRIBUTED)) {
-            return "hold this lock for less time, or take one lock for each key: another call or process holds it; release"
-                    + " it in a finally block; wanted in " + shown;
+            return "hold this lock for less time, or take one lock for each key: another call or process holds it;"
+                    + " release it in a finally block; wanted in " + shown;
         }
         if (name.contains(StackReader.WANTED) && name.startsWith("ReentrantReadWriteLock.WriteLock")) {
             return "read under the lock for less time, or read a copy without it: readers keep the writer out that waits in "
@@ -344,13 +354,11 @@ final class CodeText {
             facts.add("waits    in " + shown);
             return new Told(full.kind(), full.name(), full.change(), facts);
         }
-        String change = "what completes the result that " + shown
-                + " waits for; not within the call, or with more threads for it";
-        if (HolderRules.isQueue(part, excess.samples)) {
-            change = "what puts objects into the queue that " + shown
-                    + " takes from: if the queue is a pool, give each object back in a finally block, also where code"
-                    + " fails, and use it for less time; else more threads for what fills the queue";
-        }
+        String hint = Hints.result(excess.samples.calledIn(part));
+        String change = hint.isEmpty()
+                ? "what completes the result that " + shown
+                        + " waits for; not within the call, or with more threads for it"
+                : hint + ": calls wait in " + shown;
         return code("WAITS FOR A RESULT", part.name(), change, line);
     }
 

@@ -21,8 +21,12 @@ final class Hints {
     private static final String MAPPER = "create the mapper once and keep it: a new mapper examines all classes again";
     private static final String LOOKUP = "look the method up once and keep it, or call it without reflection";
     private static final String CONNECT = "create the client once and keep it: a new client opens new connections";
-    private static final String CONSOLE = "what reads this output is slow: a logger with an asynchronous appender, or fewer"
-            + " lines a call";
+    private static final String CONSOLE =
+            "what reads this output is slow: a logger with an asynchronous appender, or fewer lines a call";
+
+    /** Matches methods that wait until a queue has room. */
+    private static final Pattern FILLS =
+            Pattern.compile(".*(Queue|Deque)\\.(put|offer|transfer)(First|Last)?|RingBuffer\\.(next|publishEvent)");
 
     /** Matches classes of rate limiters, and the aspects through which annotations call them. */
     private static final Pattern LIMITERS = Pattern.compile("RateLimit(er|ing)|Bucket\\.");
@@ -143,6 +147,25 @@ final class Hints {
             return ": " + RATE;
         }
         return find(WAITING, called);
+    }
+
+    /** Returns the advice for code that waits for another thread in this method; an empty string if there is none. */
+    static String result(@Nullable String called) {
+        if (called == null) {
+            return "";
+        }
+        if (LibraryWaits.takesFromQueue(called)) {
+            return "what puts objects into this queue: if the queue is a pool, give each object back in a finally"
+                    + " block, also where code fails, and use it for less time; else more threads for what fills the"
+                    + " queue";
+        }
+        if (FILLS.matcher(called).matches()) {
+            return "this queue is full: what takes from it is slower than the calls, so make it faster, or give it more"
+                    + " threads, or drop items in place of a wait";
+        }
+        return called.startsWith("Mono.") || called.startsWith("Flux.") || called.startsWith("BlockingMono")
+                ? "what this reactive client asks: see why it answers slowly, or set a timeout"
+                : "";
     }
 
     private static boolean isThrowable(String called) {

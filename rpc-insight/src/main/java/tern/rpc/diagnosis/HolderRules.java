@@ -7,8 +7,8 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Reassigns the time spent waiting for permits, for locks without a known owner, and for objects of a pool to the work of
- * their likely holders, if the ledgers of calls do not record this work: the holders use a client that Tern does not
+ * Reassigns the time spent waiting for permits, for locks without a known owner, and for objects of a pool to the work
+ * of their likely holders, if the ledgers of calls do not record this work: the holders use a client that Tern does not
  * measure.
  */
 final class HolderRules {
@@ -42,7 +42,9 @@ final class HolderRules {
         }
     }
 
-    /** Returns what the likely holders of a thing do; null if the part is no wait for such a thing, or if it is unknown. */
+    /**
+     * Returns what the likely holders of a thing do; null if the part is no wait for such a thing, or if it is unknown.
+     */
     static LikelyHolders.@Nullable Activity holdersOf(Part part, CallSamples samples) {
         boolean isLock = part.kind() == Kind.LOCK
                 && part.name().contains(StackReader.WANTED)

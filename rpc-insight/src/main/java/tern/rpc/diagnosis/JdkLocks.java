@@ -42,8 +42,8 @@ final class JdkLocks {
     }
 
     /**
-     * Returns whether the owner's application code called this class, and the class now does the work itself. A map that
-     * holds a lock while it calls code of the application is not the one that is slow.
+     * Returns whether the owner's application code called this class, and the class now does the work itself. A map
+     * that holds a lock while it calls code of the application is not the one that is slow.
      */
     private static boolean isInside(ThreadLook owner, String taker) {
         for (StackTraceElement frame : owner.frames()) {
@@ -82,8 +82,8 @@ final class JdkLocks {
     }
 
     /**
-     * Returns whether the owner has left the code of the application without releasing a lock that the application takes
-     * itself. Only locks of java.util.concurrent can be left behind in this way.
+     * Returns whether the owner has left the code of the application without releasing a lock that the application
+     * takes itself. Only locks of java.util.concurrent can be left behind in this way.
      */
     static boolean isLeftBehind(ThreadLook waiter, ThreadLook owner) {
         return waiter.state() != Thread.State.BLOCKED

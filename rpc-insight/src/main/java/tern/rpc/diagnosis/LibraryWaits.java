@@ -41,8 +41,8 @@ final class LibraryWaits {
     }
 
     /**
-     * The thread waits in one of these classes itself: no other class outside the JDK is on the stack below it. A thread
-     * that opens a connection, or sends a command, has such classes on its stack.
+     * The thread waits in one of these classes itself: no other class outside the JDK is on the stack below it. A
+     * thread that opens a connection, or sends a command, has such classes on its stack.
      */
     private static final List<Wait> WAITS = List.of(
             new Wait("org.apache.commons.pool2.impl.", "", Kind.POOL, "object pool"),
@@ -112,8 +112,9 @@ final class LibraryWaits {
     }
 
     /**
-     * Returns what the thread of a call does. If the ledger of the call says that the call runs its own code, a wait for
-     * a database connection is a wait for a pool that Tern does not measure: code of the application created this pool.
+     * Returns what the thread of a call does. If the ledger of the call says that the call runs its own code, a wait
+     * for a database connection is a wait for a pool that Tern does not measure: code of the application created this
+     * pool.
      *
      * @param read what the stack of the thread shows
      */

@@ -144,9 +144,9 @@ final class MachineText {
                     "carrier threads",
                     Change.of(
                             Where.CODE,
-                            "no blocking call in native code, nor in synchronized blocks before Java 24: virtual threads"
-                                    + " that could run find no free carrier thread, although processors are free;"
-                                    + " jdk.VirtualThreadPinned events of the flight recorder show the code"),
+                            "no blocking call in native code, nor in synchronized blocks before Java 24: virtual"
+                                    + " threads that could run find no free carrier thread, although processors are"
+                                    + " free; jdk.VirtualThreadPinned events of the flight recorder show the code"),
                     withBusy(facts));
         }
         String name = "own threads";

@@ -412,8 +412,8 @@ final class SymptomRules {
     }
 
     /**
-     * Returns the operation run by the owners of a lock, of a permit or of an object of a pool. Returns null if the part
-     * is no wait for such a thing, or if its owners run no operation.
+     * Returns the operation run by the owners of a lock, of a permit or of an object of a pool. Returns null if the
+     * part is no wait for such a thing, or if its owners run no operation.
      */
     private @Nullable Phase ownersIn(Part part) {
         if (part.kind() == Kind.LOCK) {

@@ -240,9 +240,9 @@ final class TaskWatch {
 
     /**
      * Returns the name of the executor or of the threads that most likely work on the result for which a thread waits.
-     * They run code from the class of the waiting frame. If there are none, it is the only executor with tasks, provided
-     * that its threads are mostly busy, and that something connects it with the wait: the calls hand over tasks, or its
-     * tasks run code of the waiting frame's package. Returns null if neither exists.
+     * They run code from the class of the waiting frame. If there are none, it is the only executor with tasks,
+     * provided that its threads are mostly busy, and that something connects it with the wait: the calls hand over
+     * tasks, or its tasks run code of the waiting frame's package. Returns null if neither exists.
      *
      * @param line the thread's waiting frame; null if no thread waits, but an asynchronous method
      * @param handsOver whether the ledgers of the calls record waits for the threads of executors
@@ -321,8 +321,8 @@ final class TaskWatch {
     }
 
     /**
-     * Returns the name of the executor whose tasks were most often sampled in this part, or else of such threads outside
-     * of executors; null if there is none.
+     * Returns the name of the executor whose tasks were most often sampled in this part, or else of such threads
+     * outside of executors; null if there is none.
      */
     @Nullable
     String executorIn(Part part) {

@@ -80,7 +80,9 @@ final class ThreadLooks {
      */
     private static @Nullable ThreadLook ended(ThreadInfo info, int depth) {
         long id = info.getLockOwnerId();
-        if (depth == 0 || id < 0 || id == info.getThreadId() || THREADS.getThreadInfo(id) != null || !ENDED.contains(id)) {
+        boolean isMissing =
+                depth > 0 && id >= 0 && id != info.getThreadId() && THREADS.getThreadInfo(id) == null;
+        if (!isMissing || !ENDED.contains(id)) {
             return null;
         }
         return new ThreadLook(

@@ -6,8 +6,8 @@ import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Describes waits for pools of which no snapshot exists: executors that hide their threads, data sources without a pool,
- * and pools that the application or a client library creates itself.
+ * Describes waits for pools of which no snapshot exists: executors that hide their threads, data sources without a
+ * pool, and pools that the application or a client library creates itself.
  */
 final class UnknownPoolText {
 
@@ -53,8 +53,8 @@ final class UnknownPoolText {
     }
 
     /**
-     * Returns whether the data source most likely opens a connection for each use. Only a pool gives up while all of its
-     * connections are in use.
+     * Returns whether the data source most likely opens a connection for each use. Only a pool gives up while all of
+     * its connections are in use.
      */
     private boolean opensConnections(Part part) {
         return isMeasuredAs(Phase.JDBC_CONNECTION, part)

@@ -36,9 +36,19 @@ class LikelyHoldersTest {
     void waitForAPermitIsTheWaitForThePeerThatTheHoldersCall() throws Exception {
         Semaphore permits = new Semaphore(2);
 
-        assertThat(firstCause(() -> Stock.take(permits, answer))).isEqualTo("SLOW HTTP PEER: called in Stock.Client.ask");
+        assertThat(firstCause(() -> Stock.take(permits, answer)))
+                .isEqualTo("SLOW HTTP PEER: called in Stock.Client.ask");
         assertThat(shop.diagnosis().causes().get(0).symptoms())
                 .anySatisfy(symptom -> assertThat(symptom).contains("Semaphore wanted in Stock.take"));
+    }
+
+    @Test
+    void codeThatHoldsPermitsIsNamedWithThem() throws Exception {
+        Semaphore permits = new Semaphore(2);
+
+        assertThat(firstCause(() -> Stock.count(permits, answer))).isEqualTo("LOCK: Semaphore wanted in Stock.count");
+        assertThat(shop.diagnosis().causes().get(0).change().text())
+                .contains("hold it for less time in Stock.Count.all:");
     }
 
     @Test

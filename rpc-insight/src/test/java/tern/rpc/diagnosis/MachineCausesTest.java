@@ -3,6 +3,7 @@ package tern.rpc.diagnosis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
@@ -14,6 +15,7 @@ import shop.Thumbnails;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
+import tern.rpc.pool.LoggingMode;
 
 /** Tests causes related to the garbage collector, the memory or the processors. */
 class MachineCausesTest {
@@ -44,6 +46,35 @@ class MachineCausesTest {
                 })
                 .causes()
                 .get(0);
+    }
+
+    @Test
+    void virtualThreadsWithoutACarrierBesideFreeProcessorsAreNotShortOfProcessors() {
+        CallLedger ledger = new CallLedger(() -> 0);
+        Sampler.Samples samples = new Sampler.Samples(Shop.PLACE);
+        Part ready = Part.of(Part.Kind.RUN_QUEUE);
+        samples.add(new Sample(1, Phase.OWN, ready, List.of(), null, null, null, false, null, -1, -1));
+        Evidence evidence = new Evidence(
+                100_000_000,
+                10,
+                List.of(new EndedCall(Shop.PLACE, ledger, 200_000_000, 200_000_000, null)),
+                List.of(),
+                Map.of(ledger, samples),
+                new TaskWatch(),
+                LoggingMode.ASYNCHRONOUS,
+                Map.of(),
+                List.of(),
+                new Usual(),
+                PauseTimes.NONE,
+                List.of(),
+                Map.of(),
+                new Evidence.Counts(10, 1, 0, 0, 0),
+                machine(0.3, 0.1, 0, 0.2, null, 10e6));
+
+        CauseText.Told told = new MachineText(evidence, new Excess(evidence)).told(ready);
+
+        assertThat(told.name()).isEqualTo("carrier threads");
+        assertThat(told.change().text()).contains("no free carrier thread, although processors are free");
     }
 
     @ParameterizedTest

@@ -226,8 +226,10 @@ class StackReaderTest {
 
     @Test
     void mapThatComputesAValueStaysTheCauseWhileTheApplicationReadsAFile() {
-        ThreadLook owner =
-                writing("depot.Tracking/load", "java.util.concurrent.ConcurrentHashMap/computeIfAbsent", "depot.Tracking/track");
+        ThreadLook owner = writing(
+                "depot.Tracking/load",
+                "java.util.concurrent.ConcurrentHashMap/computeIfAbsent",
+                "depot.Tracking/track");
 
         assertThat(waitingFor(
                                 Thread.State.BLOCKED,
@@ -258,6 +260,22 @@ class StackReaderTest {
     void rateLimiterOfAnAnnotationIsRecognized() {
         assertThat(Hints.waiting("RateLimiterAspect.rateLimiterAroundAdvice")).contains("rate limiter");
         assertThat(Hints.waiting("BlockingBucket.consume")).contains("rate limiter");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "LinkedBlockingQueue.put, this queue is full",
+        "ArrayBlockingQueue.offer, this queue is full",
+        "LinkedBlockingDeque.takeFirst, if the queue is a pool",
+        "SynchronousQueue.poll, if the queue is a pool",
+        "Mono.block, what this reactive client asks",
+        "CompletableFuture.join, ''",
+    })
+    void waitForAnotherThreadIsExplainedByTheCalledMethod(String called, String advice) {
+        String hint = Hints.result(called);
+
+        assertThat(hint).contains(advice);
+        assertThat(hint.isEmpty()).isEqualTo(advice.isEmpty());
     }
 
     @Test
