@@ -29,6 +29,9 @@ final class ExecutorWatch implements BeanPostProcessor, SmartInitializingSinglet
 
     private static final Logger LOG = LoggerFactory.getLogger(ExecutorWatch.class);
 
+    /** The class of executors that start a new thread for each task. They have no limit. */
+    private static final String THREAD_PER_TASK = "java.util.concurrent.ThreadPerTaskExecutor";
+
     private final ObjectProvider<PoolSources> sources;
     private final ObjectProvider<SettingOrigins> origins;
 
@@ -108,7 +111,9 @@ final class ExecutorWatch implements BeanPostProcessor, SmartInitializingSinglet
     private Object proxied(ExecutorService executor, String beanName) {
         TaskTimes times = new TaskTimes();
         String name = sources.getObject().nameFor(beanName);
-        sources.getObject().add(name, () -> ExecutorSnapshots.of(name, times));
+        if (!executor.getClass().getName().equals(THREAD_PER_TASK)) {
+            sources.getObject().add(name, () -> ExecutorSnapshots.of(name, times));
+        }
         return WatchedExecutor.of(executor, name, times);
     }
 
