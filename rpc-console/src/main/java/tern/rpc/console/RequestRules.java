@@ -64,8 +64,8 @@ final class RequestRules {
 
     private static void checkOrigin(Head head) {
         if (head.origins().isEmpty()) {
-            // All modern browsers send the Origin header, so the client is not a modern browser. In any case, check()
-            // requires the MARK header.
+            // A request without the Origin header does not come from a modern browser, because these always send the
+            // header. In any case, check() requires the MARK header.
             return;
         }
         String origin = head.origins().get(0);

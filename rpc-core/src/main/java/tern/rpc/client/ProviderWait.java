@@ -121,7 +121,10 @@ final class ProviderWait {
         }
     }
 
-    /** Runs all tasks that wait, and later ones at once, so that the calls through a closed client end. */
+    /**
+     * Runs all waiting tasks now. Tasks that are added after this call run immediately. All calls through the closed
+     * client therefore end.
+     */
     void close() {
         closed = true;
         waiting.forEach(Runnable::run);

@@ -105,7 +105,10 @@ record LastGood(
         return 2 * missing(all(), next).size() > used;
     }
 
-    /** Counts the entries of the next list that are near the same position of the previous list. */
+    /**
+     * Counts the entries of the next list that are also in the previous list, at most a few positions after the entry
+     * found before.
+     */
     private int near(List<Instance> next) {
         int found = 0;
         int position = 0;

@@ -16,7 +16,10 @@ final class RoundRobin implements Balancer {
     /** The scaled value of the largest weight. */
     private static final int FULL = 0xFFFF;
 
-    /** The number of turns to try before all providers are examined. */
+    /**
+     * The maximum number of steps to the next provider in the rotation for one call. If none of these steps leads to a
+     * provider that can be used, any usable provider is taken.
+     */
     private static final int MAX_TURNS = 64;
 
     private final Target[] targets;

@@ -16,9 +16,9 @@ import tern.rpc.NanoClock;
  *
  * <p>The number of calls that a tenant sends does not show how much of the server it occupies: a tenant with many fast
  * calls sends the most calls, but a few slow calls from another tenant may occupy all permits for a long time. A tenant
- * that is crowded out therefore never waits and never floods. A tenant is crowded out if another tenant holds more than
- * an equal share of the permits, and this tenant holds less than an equal share or less than half as many permits as
- * the other tenant.
+ * that is crowded out therefore never waits and never floods. A tenant is crowded out if both conditions hold: The
+ * largest other tenant holds more than an equal share of the permits. This tenant itself holds less than an equal
+ * share, or less than half as many permits as the largest one.
  *
  * <p>If no tenant floods, the tenant that holds the most permits must wait. Some permits are reserved for tenants with
  * fewer calls, for as long as these tenants send calls. The calls from these tenants are admitted even beyond the limit
@@ -94,7 +94,10 @@ final class FairShares {
         return share.isPart() ? parts : wholes;
     }
 
-    /** Returns the number of tenants that have admitted calls and are of the same kind as the given tenant. */
+    /**
+     * Returns the number of tenants that have admitted calls. If the given tenant is a single connection, counts only
+     * connections. Otherwise counts only tenants that are not single connections, such as client addresses.
+     */
     int tenants(Share share) {
         return tenantsLike(share).get();
     }
@@ -220,8 +223,9 @@ final class FairShares {
     }
 
     /**
-     * Returns whether another tenant floods the server, or would have more than twice as many admitted calls even if
-     * this tenant had one more.
+     * Returns whether a call from this tenant may be admitted beyond the limit. It may while another tenant floods the
+     * server, or if this tenant itself floods but has few admitted calls or is crowded out. If no tenant floods, the
+     * largest other tenant must have more than twice as many admitted calls as this tenant, including the new call.
      *
      * @param inside the number of admitted calls from all tenants
      */

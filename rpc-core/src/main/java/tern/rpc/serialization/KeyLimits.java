@@ -12,7 +12,10 @@ package tern.rpc.serialization;
  */
 public record KeyLimits(int nonScalarKeys, int equalKeys, long keySteps) {
 
-    /** 1,000 non-scalar keys, 256 keys with equal hashes, and 64 Mi steps, which take about 0.1 seconds. */
+    /**
+     * The default limits: 1,000 non-scalar keys, 256 keys with equal hashes, and 64 Mi steps for hashing and comparing
+     * keys. These steps take about 0.1 seconds.
+     */
     public static final KeyLimits DEFAULT = new KeyLimits(1000, 256, 1L << 26);
 
     public KeyLimits {

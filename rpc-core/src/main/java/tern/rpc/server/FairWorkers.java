@@ -20,10 +20,11 @@ import tern.rpc.limit.Share;
  * over tenants that hold several threads. This rule is the dynamic threshold of shared-memory switches (A. Choudhury,
  * E. Hahne: Dynamic Queue Length Thresholds for Shared-Memory Packet Switches, 1998).
  *
- * <p>A tenant is crowded out if another tenant holds more than an equal share of the threads, and this tenant holds
- * less than an equal share or less than half as many threads as the other tenant. If such a tenant sends more calls
- * than it can get spare threads for, the remaining calls wait until one of its other calls frees a spare thread. They
- * do not wait in the queue of the regular threads, because the other tenant's calls fill that queue.
+ * <p>A tenant is crowded out if both conditions hold: The largest other tenant holds more than an equal share of the
+ * threads. This tenant itself holds less than an equal share, or less than half as many threads as the largest one. A
+ * call from a crowded-out tenant may find no spare thread. The call then waits until another call from its tenant frees
+ * a spare thread. It does not wait in the queue of the regular threads, because the larger tenant's calls fill that
+ * queue.
  *
  * <p>If calls have also waited for a thread until their deadline, waiting does not help. The calls from a tenant are
  * then refused while it holds more than twice the number of free threads, and other tenants get the threads that it

@@ -33,7 +33,7 @@ class LargeMessagesTest {
 
         assertThat(all).isEqualTo(free);
         assertThat(LargeMessages.objectKib()).isZero();
-        Thread.currentThread().interrupt(); // so that the next request does not wait
+        Thread.currentThread().interrupt(); // An interrupted thread does not wait for the memory of its next request.
         assertThatThrownBy(() -> LargeMessages.startReading(1 << 20, "a"))
                 .isInstanceOfSatisfying(RpcException.class, refusal -> {
                     assertThat(refusal.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
@@ -76,7 +76,7 @@ class LargeMessagesTest {
         int second = LargeMessages.hold(1 << 20);
 
         assertThat(LargeMessages.objectKib()).isEqualTo(-1024);
-        Thread.currentThread().interrupt(); // so that the next request does not wait
+        Thread.currentThread().interrupt(); // An interrupted thread does not wait for the memory of its next request.
         assertThatThrownBy(() -> LargeMessages.startReading(1 << 20, "a")).hasMessageContaining("a quarter of the heap");
         assertThat(Thread.interrupted()).isTrue();
         LargeMessages.release(first);

@@ -27,12 +27,13 @@ public final class History {
     private int secondsOfMinute;
 
     /**
-     * A period within a miss during which the first cause stayed the same.
+     * A period during which calls missed the latency target for the same main cause. A miss is the whole time during
+     * which calls miss the target. It consists of one or more episodes.
      *
      * @param miss the beginning of the miss
-     * @param from the beginning of the period
-     * @param until the last time at which the miss had this first cause
-     * @param first the first cause's kind and name
+     * @param from the beginning of the episode
+     * @param until the last time at which the diagnosis ranked this cause first
+     * @param first the kind and name of the cause that the diagnosis ranks first
      * @param p99Ms the 99th percentile of the calls' times in milliseconds; -1 if unknown
      */
     public record Episode(
@@ -129,7 +130,9 @@ public final class History {
     }
 
     /**
-     * Records an episode. It replaces the last episode if both belong to the same miss and have the same first cause.
+     * Records an episode: a period during which calls missed the latency target for the same main cause. If the last
+     * recorded episode belongs to the same miss and has the same cause, the new episode replaces it and keeps its
+     * beginning.
      */
     synchronized void add(Episode episode) {
         Episode last = episodes.peekLast();
@@ -146,7 +149,7 @@ public final class History {
         }
     }
 
-    /** Returns the causes of misses, oldest first. */
+    /** Returns the periods during which calls missed the latency target, with their main causes, oldest first. */
     public synchronized List<Episode> episodes() {
         return List.copyOf(episodes);
     }
@@ -161,7 +164,7 @@ public final class History {
         return List.copyOf(minutes);
     }
 
-    /** Returns the last episode, or null if there was none. */
+    /** Returns the last recorded period during which calls missed the latency target; null if there was none. */
     synchronized @Nullable Episode last() {
         return episodes.peekLast();
     }

@@ -25,7 +25,10 @@ final class Leaves {
     private final Map<Part, List<Symptom>> symptoms = new HashMap<>();
     private final double leastSymptomNanos;
 
-    /** @param leastSymptomNanos the minimum time of a symptom per call; shorter symptoms are not remembered */
+    /**
+     * @param leastSymptomNanos the minimum mean time per call that a symptom, such as a wait, must take. Shorter
+     *     symptoms are not listed with their causes
+     */
     Leaves(double leastSymptomNanos) {
         this.leastSymptomNanos = leastSymptomNanos;
     }

@@ -36,7 +36,7 @@ record Machine(
         @Nullable MachineSecond second,
         List<String> missing) {
 
-    /** The value used if nothing is known. */
+    /** The state before the first measurement: one processor, and all other values unknown. */
     static final Machine UNKNOWN = new Machine(1, -1, -1, -1, -1, -1, null, -1, -1, List.of(), -1, null, List.of());
 
     private static final double FULL = 0.8;

@@ -67,9 +67,9 @@ final class MissWatch {
         boolean bareMiss = false;
         if (calls(FAST_SECONDS) >= FAST_CALLS) {
             bareMiss = calls(RECENT_SECONDS) > 0 && isMiss(FAST_SECONDS, FAST_CALLS);
-            // If there are few calls, all calls in the last minute are counted. If that minute contains many calls, the
-            // application was busy until calls stopped a moment ago. Its share of late calls then no longer describes
-            // the present.
+            // There were few calls in the last ten seconds, so the share of bad calls is computed over the last minute.
+            // If there were many calls in the last minute, they stopped a moment ago. The share of bad calls in this
+            // minute would then describe the past, so it is not used.
         } else if (calls(FAST_SECONDS) > 0 && calls(SLOW_SECONDS) < MAX_SLOW_CALLS) {
             bareMiss = isMiss(SLOW_SECONDS, SLOW_CALLS);
         }

@@ -58,7 +58,7 @@ record PoolVerdict(
 
     private static final double USUAL_FACTOR = 1.5;
 
-    /** Up to this multiple of the usual time, a connection is held for about as long as usual. */
+    /** Connections count as held for the usual time if they are held for at most this multiple of the usual time. */
     private static final double SAME_FACTOR = 1.15;
 
     private static final long ABANDONED_NANOS = TimeUnit.SECONDS.toNanos(1);

@@ -19,7 +19,10 @@ final class RemoteText {
     private static final String AT = " at ";
     private static final double LOSSY = 0.01;
 
-    /** The minimum number of samples that must show a wait for a connection. */
+    /**
+     * The minimum number of samples in which calls waited for a connection of the HTTP client. With fewer samples, the
+     * lack of connections is not reported as the cause.
+     */
     private static final int MIN_WAITS = 3;
 
     private final Evidence evidence;

@@ -271,7 +271,7 @@ final class SymptomRules {
      * If a command blocks the Redis server, attributes two times to this command: the time of other commands, and the
      * wait for Redis connections. Redis executes one command after another.
      *
-     * @return whether there is such a command
+     * @return whether there is a blocking command
      */
     private boolean passOnRedis() {
         RedisStops stops = new RedisStops(operations);

@@ -15,10 +15,16 @@ import tern.rpc.transport.ServerCall;
  */
 public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Unanswered {
 
-    /** A call that has been open for this long may be checked rarely. */
+    /**
+     * The connection checks the deadline of a call every 20 ms. After a call has been open for this long, one check per
+     * second is enough.
+     */
     private static final long REST_AFTER_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** The time before its time limit in which a call is checked often. Longer than the interval of rare checks. */
+    /**
+     * The deadline of a call is checked every 20 ms again when less than this time is left. This time is longer than
+     * the interval of the rare checks.
+     */
     private static final long ALERT_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private static final VarHandle ANSWERED;

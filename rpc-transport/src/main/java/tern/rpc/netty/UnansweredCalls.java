@@ -42,11 +42,13 @@ final class UnansweredCalls {
     private final Channel channel;
     // ArrayLists while there are calls; otherwise immutable empty lists
     private List<Unanswered> calls = Collections.emptyList();
-    private List<Unanswered> resting = Collections.emptyList(); // calls that are checked only once a second
-    private boolean sweeping; // true while a check of the calls is scheduled
-    private boolean sweepingRarely; // true while a check of the resting calls is scheduled
-    private boolean restingKeep; // whether a resting call keeps the connection, as of the last check
-    private volatile boolean keep; // whether a call keeps the connection; written only by the event loop
+    private List<Unanswered> resting = Collections.emptyList(); // calls that are checked only once per second
+    private boolean sweeping; // true while the next check of the calls in "calls" is scheduled
+    private boolean sweepingRarely; // true while the next check of the calls in "resting" is scheduled
+    // whether the last check found a call in "resting" because of which the connection must stay open
+    private boolean restingKeep;
+    // whether the connection must stay open because of a call; written only by the event loop
+    private volatile boolean keep;
     // time of the last answer; like haveEnded, this field is written only by the event loop
     private volatile long quietSinceNanos = System.nanoTime();
     private volatile boolean haveEnded;

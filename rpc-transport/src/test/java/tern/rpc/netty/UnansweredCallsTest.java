@@ -89,7 +89,7 @@ class UnansweredCallsTest {
         pass(10_000);
 
         assertThat(quick.checks).isEqualTo(500);
-        // one check before the call rests, and one for each second
+        // after its first check, a call that may rest is checked only once per second
         assertThat(streams).allMatch(stream -> stream.checks <= 11 && stream.checks >= 10);
     }
 

@@ -35,9 +35,9 @@ import tern.rpc.transport.InMemoryTransport;
 import tern.rpc.transport.Tls;
 
 /**
- * Simulates a client of many small applications and one very large application. The lists of their instances change at
- * different rates while the client makes calls. There are no sockets and no registry, so the results are the client's
- * own costs. Prints one line per scene.
+ * Simulates a client of many small applications and one very large application. The simulation runs several scenes. In
+ * each scene, the lists of instances change in another way while the client makes calls. There are no sockets and no
+ * registry, so the results are the client's own costs. Prints one line per scene.
  */
 final class ManyApplications {
 
@@ -67,7 +67,8 @@ final class ManyApplications {
     private final int seconds;
     private final int servicesPerApplication;
     private volatile Histogram micros = new ConcurrentHistogram(3);
-    private final Queue<RuntimeException> failures = new ConcurrentLinkedQueue<>(); // of the current scene
+    // the failures of calls in the current scene of the simulation
+    private final Queue<RuntimeException> failures = new ConcurrentLinkedQueue<>();
     private volatile boolean ended;
 
     private ManyApplications(Options options) {
@@ -164,7 +165,7 @@ final class ManyApplications {
     }
 
     private interface Scene {
-        /** Returns the number of changes. */
+        /** Runs the scene, and returns the number of lists of instances that it published. */
         int run() throws InterruptedException;
     }
 

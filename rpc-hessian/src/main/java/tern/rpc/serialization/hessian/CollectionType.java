@@ -145,8 +145,9 @@ final class CollectionType {
     }
 
     /**
-     * Returns the collection type to create at a position of a JDK type if the message names a class that is not created
-     * here. Sets keep the order of the message. Returns null if the declared class is not a collection type of the JDK.
+     * Returns the collection type that replaces a class named in the message, if this process does not create instances
+     * of that class. The replacement is assignable to the declared class. A replacing set keeps the order of the
+     * message. Returns null if the declared class is not a collection type of the JDK.
      */
     static @Nullable CollectionType replacement(Class<?> declared) {
         if (ClassOrigin.isOfApplication(declared)

@@ -70,8 +70,8 @@ final class HandleForm implements WireForm {
     }
 
     /**
-     * Returns a form for the handle class, or null if its fields are not the expected ones or hessian-lite is
-     * configured not to write handles.
+     * Returns the {@link WireForm} that writes values as instances of hessian-lite's handle class. Returns null if the
+     * handle class does not have the expected fields, or if hessian-lite is configured not to write handles.
      */
     private static @Nullable WireForm of(Class<?> handle, Set<Part> expected) {
         List<String> names = BeanShape.serializedFields(handle, Object.class).stream()

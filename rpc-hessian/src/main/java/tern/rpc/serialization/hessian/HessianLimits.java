@@ -47,7 +47,10 @@ public record HessianLimits(
         }
     }
 
-    /** Creates limits that allow 256 keys with equal hash codes and 64 Mi key steps. */
+    /**
+     * Creates limits with the default values of {@code equalKeys} and {@code keySteps}: 256 keys with equal hash codes,
+     * and 64 Mi steps for hashing and comparing keys.
+     */
     public HessianLimits(
             int depth,
             int values,
@@ -70,7 +73,8 @@ public record HessianLimits(
 
     /**
      * Returns the defaults: depth 64, 1 Mi values, 1,024 class definitions, 512 fields per definition, 512 characters
-     * per name, hashed nesting 4, 1,000 non-scalar keys, 256 keys with equal hash codes and 64 Mi key steps.
+     * per name, 4 levels of sets and maps within a key, 1,000 non-scalar keys, 256 keys with equal hash codes, and
+     * 64 Mi steps for hashing and comparing keys.
      */
     public static HessianLimits defaults() {
         return DEFAULTS;

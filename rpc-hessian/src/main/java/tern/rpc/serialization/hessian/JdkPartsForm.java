@@ -94,8 +94,8 @@ final class JdkPartsForm implements WireForm {
     }
 
     /**
-     * Returns the form for the class, or null if the class is not supported or does not have the expected fields in the
-     * running JDK.
+     * Returns the {@link WireForm} that writes instances of the class. Returns null if the class is not supported or
+     * does not have the expected fields in the running JDK.
      */
     static @Nullable WireForm of(Class<?> type) {
         Map<String, Function<Object, @Nullable Object>> known = PARTS.get(type);

@@ -202,7 +202,10 @@ final class OpenContainers {
         often = capped(often + more);
     }
 
-    /** Returns the cost of hashing an open container and the enclosing open containers to which it refers. */
+    /**
+     * Returns the cost of hashing a container that is still being read. If the container contains references to
+     * containers that enclose it, the cost includes the enclosing containers.
+     */
     private long weigh(int depth) {
         if (masks[depth] == 0) {
             return weights[depth];

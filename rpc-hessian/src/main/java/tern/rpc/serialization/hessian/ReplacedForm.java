@@ -22,8 +22,8 @@ final class ReplacedForm implements WireForm {
     }
 
     /**
-     * Returns a form for the class, or null if its {@code writeReplace} method cannot be called or its fields cannot be
-     * read, as in JDK classes.
+     * Returns the {@link WireForm} that writes instances of the class. Returns null if the {@code writeReplace} method
+     * of the class cannot be called or its fields cannot be read, as in JDK classes.
      */
     static @Nullable WireForm of(Class<?> type) {
         Method method = JavaSerializer.getWriteReplace(type);

@@ -40,7 +40,10 @@ final class WireClass {
         return uses.length == 0;
     }
 
-    /** Returns the cached {@link Shape} for objects of this class at a position, or null if none is cached. */
+    /**
+     * Returns the cached {@link Shape} for objects of this class at a position in a message, such as an argument or a
+     * field. Returns null if none is cached.
+     */
     @Nullable
     Shape known(ReadableTypes service, Slot position) {
         for (Use use : uses) {
@@ -52,8 +55,8 @@ final class WireClass {
     }
 
     /**
-     * Returns the {@link Shape} for objects of this class at a position, and caches it. The service checks whether the
-     * class is allowed at the position.
+     * Returns the {@link Shape} for objects of this class at a position in a message, and caches it. The service checks
+     * whether the class is allowed at this position.
      */
     Shape shape(ReadableTypes service, Slot position) {
         Shape shape = service.shape(name, position);

@@ -30,7 +30,7 @@ public class ForbiddenClassesTest {
         Evil @Nullable [] evils;
     }
 
-    /** A class declared by the interface, and therefore allowed at the position of that declaration. */
+    /** A class that a message may contain only where the interface declares it, here in {@link Holder#evils}. */
     public static class Evil implements Serializable {
         int a;
     }

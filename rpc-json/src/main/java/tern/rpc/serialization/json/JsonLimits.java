@@ -30,7 +30,10 @@ public record JsonLimits(int depth, int numberDigits, int nameLength, int nonSca
         }
     }
 
-    /** Creates limits that allow 256 keys with equal hash codes and 64 Mi key steps. */
+    /**
+     * Creates limits with the default values of {@code equalKeys} and {@code keySteps}: 256 keys with equal hash codes,
+     * and 64 Mi compared characters of keys.
+     */
     public JsonLimits(int depth, int numberDigits, int nameLength, int nonScalarKeys) {
         this(
                 depth,
@@ -43,7 +46,7 @@ public record JsonLimits(int depth, int numberDigits, int nameLength, int nonSca
 
     /**
      * Returns the defaults: depth 64, numbers of 100 digits, names of 1,024 characters, 1,000 non-scalar keys, 256 keys
-     * with equal hash codes and 64 Mi key steps.
+     * with equal hash codes, and 64 Mi compared characters of keys.
      */
     public static JsonLimits defaults() {
         return DEFAULTS;

@@ -32,7 +32,7 @@ final class LostFields {
         this.context = context;
     }
 
-    /** Returns one sentence for each class with such fields. */
+    /** Returns one warning for each class with fields that JSON does not send. */
     static List<String> of(MethodDescriptor method, JsonMapper mapper) {
         try (JsonGenerator generator = mapper.createGenerator(OutputStream.nullOutputStream())) {
             LostFields lost = new LostFields((SerializationContext) generator.objectWriteContext());

@@ -111,7 +111,12 @@ final class Position {
         this.problem = other.problem;
     }
 
-    /** Returns a copy for values sent as separate strings, such as query parameters. */
+    /**
+     * Returns a copy of this parameter whose reader accepts strings as numbers and a single value as an array. Query
+     * parameters and forms contain only strings.
+     *
+     * @param textMapper a mapper that accepts strings as numbers
+     */
     Position forText(JsonMapper textMapper) {
         return new Position(
                 this,

@@ -36,7 +36,10 @@ final class PropertyValueCheck {
             ConfigurationPropertyName.of("rpc.server.cors.allowed-headers"), "one header or more",
             ConfigurationPropertyName.of("rpc.server.ssl.client-auth"), "none, want or need");
 
-    /** A property that is a text for the keyword {@code adaptive}. All of its other values are numbers. */
+    /**
+     * The last part of the names of properties whose value is a number or the keyword {@code adaptive}. Their type is
+     * String because of the keyword, but a number in YAML is accepted without quotes.
+     */
     private static final String NUMBER_AS_TEXT = "max-concurrency";
 
     private static final String OWN_PORT = "local.rpc.port";

@@ -87,7 +87,8 @@ final class Gzip {
         int end = offset + length;
         int position = offset;
         int before = out.position();
-        int deflated = length; // without headers and trailers, which a sender may fill with anything
+        // the compressed size without gzip headers and trailers, because a sender may fill these with any bytes
+        int deflated = length;
         Inflating inflating = inflaters.take();
         try {
             do { // a message usually has one gzip member, but RFC 1952 permits several

@@ -232,8 +232,8 @@ class UnreadStreamsTest {
                         .getBytes(UTF_8));
                 socket.send(body);
             }
-            // the expected number is low, because the server may end one stream before the other streams have queued as
-            // many bytes as that stream
+            // The test waits only for the unsent bytes of a single stream, which are at most 1 MiB. The server may end
+            // one stream before the other streams have queued this many bytes.
             Await.until("much waits", () -> unsent() > 900_000);
 
             awaitFreeWorkers();
