@@ -24,7 +24,7 @@ final class Live {
 
     /**
      * Shows the fault and prints PASS or FAIL. FAIL means that the diagnosis came too late, that its first cause or the
-     * recommended change was wrong, or that the miss did not end.
+     * recommended change was wrong, or that calls still missed the latency target after the fault had been undone.
      */
     boolean show(Fault fault) throws Exception {
         say("The shop answers 40 calls a second in time. Planted now: " + fault.text() + ".");
@@ -63,7 +63,10 @@ final class Live {
         return "the first cause or its change is not the planted one: " + verdict.cause() + "; " + verdict.change();
     }
 
-    /** Waits for the end of the miss. Returns the number of seconds until the end, or -1 if the miss did not end. */
+    /**
+     * Waits until the shop's calls no longer miss the latency target. Returns the number of seconds until then, or -1
+     * if they still miss the target after {@value #RECOVERY_SECONDS} seconds.
+     */
     private double awaitEnd() throws Exception {
         long start = System.nanoTime();
         while (Garden.secondsSince(start) < RECOVERY_SECONDS) {

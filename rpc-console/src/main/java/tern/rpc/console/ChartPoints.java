@@ -49,8 +49,9 @@ final class ChartPoints {
     }
 
     /**
-     * If the mark belongs to the given run, returns the second in the mark, counted from the start of the window. For
-     * any other mark, returns a second that is never reached.
+     * Returns the second up to which the page already has the points, counted from the start of the window. The mark
+     * contains this second after the text {@code run}, which identifies the process and the start of the window. If the
+     * mark begins with another text, returns a second that is never reached.
      */
     private static long secondIn(String mark, String run) {
         try {

@@ -26,8 +26,8 @@ public final class Coalescing {
     }
 
     /**
-     * Returns how many nanoseconds a waiting change must still wait if it is needed at once: only the shortest gap, even
-     * while changes continue.
+     * Returns how many nanoseconds a delayed change must still wait if it is urgent. An urgent change may be passed on
+     * 100 ms after the previous change was passed on, even if frequent changes have made the usual gap longer.
      */
     public long shortestDelay(long now) {
         return passedAny ? Math.max(0, passedNanos + MIN_GAP_NANOS - now) : 0;

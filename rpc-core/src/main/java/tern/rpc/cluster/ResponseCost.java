@@ -60,11 +60,13 @@ final class ResponseCost {
     /** The number of consecutive good answers after which a slow or failing node has recovered. */
     private static final int GOOD_IN_A_ROW = 2;
 
-    // The response time as of the time costNanos, as a multiple of the usual response time.
+    // The last response time, as a multiple of the usual response time. This is the value at the time costNanos, and it
+    // decays to 1 afterwards.
     private volatile double cost = 1;
     private volatile long costNanos;
-    // The mean of the recent response times as of the time costNanos, as a multiple of the usual response time. An
-    // answer enters with the weight IN_MEAN. A failure or refusal immediately raises the mean to its full cost.
+    // The mean of the recent response times, as a multiple of the usual response time. This is the value at the time
+    // costNanos, and it decays to 1 afterwards. Each answer has the weight IN_MEAN in the mean. A failure or refusal
+    // immediately raises the mean to at least FAILED or REFUSED.
     private volatile double mean = 1;
     // The provider's smoothed response time in nanoseconds; 0 before the first answer.
     private volatile long usualNanos;

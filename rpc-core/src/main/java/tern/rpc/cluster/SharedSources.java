@@ -60,7 +60,10 @@ final class SharedSources {
 
     /** The subscription of one reference to a source. */
     interface Subscription {
-        /** Asks the source to look up the providers again soon. A list that waits is passed on soon. */
+        /**
+         * Asks the source to look up the providers again soon. If a list of providers is being delayed because of
+         * frequent changes, the delay becomes shorter.
+         */
         void refresh();
 
         void close();
@@ -134,8 +137,11 @@ final class SharedSources {
         private EndpointSnapshot latest = told;
         // The last list in which every address could belong to a provider. Its instances need not be checked again.
         private List<Instance> checked = List.of();
-        private volatile boolean waiting; // Reads do not need the lock.
-        private volatile boolean hurried; // whether the waiting list is passed on early; reads do not need the lock
+        // Whether a list of providers is being delayed because of frequent changes. Reads do not need the lock.
+        private volatile boolean waiting;
+        // Whether the delayed list will be passed to the references before the usual delay ends. Reads do not need the
+        // lock.
+        private volatile boolean hurried;
         private boolean namedAsTooLong;
         private final Set<String> refused = new HashSet<>(); // The addresses for which a warning has been logged.
         private int users; // The lock of the enclosing SharedSources guards this field.
@@ -192,10 +198,15 @@ final class SharedSources {
             later(delay, this::passLater);
         }
 
-        /** Passes a waiting list on early, because no provider of the previous list can be used. */
+        /**
+         * Passes a list that is being delayed to the references before the usual delay ends, because no provider of the
+         * previous list can be used.
+         */
         void hurry() {
+            // Usually no list is being delayed. This check needs no lock, because many failed calls may get here at the
+            // same time.
             if (!waiting || hurried) {
-                return; // The usual case. Many calls may fail at the same time.
+                return;
             }
             synchronized (this) {
                 if (waiting && !hurried) {

@@ -10,8 +10,10 @@ import tern.rpc.endpoint.Candidate;
 final class WeightedChoice {
 
     private final int size;
-    private final int[] always; // The threshold of each column. The array is empty if all weights are equal.
-    private final int[] other;
+    // The alias method first draws a column, which stands for the index of a candidate. A second random number below
+    // the column's threshold selects this index. Any other number selects the column's alias, which is another index.
+    private final int[] always; // The thresholds of the columns. The array is empty if all weights are equal.
+    private final int[] other; // The aliases of the columns.
 
     WeightedChoice(List<? extends Candidate> candidates) {
         size = candidates.size();
@@ -80,7 +82,7 @@ final class WeightedChoice {
         for (int i = 1; i < size; i++) {
             heaviest = weights[i] > weights[heaviest] ? i : heaviest;
         }
-        while (smalls > 0) { // Rounding errors may leave some columns without an alias.
+        while (smalls > 0) { // Because of rounding errors, some columns of the alias table may still have no alias.
             int rest = small[--smalls];
             set(rest, weights[rest] > 0 ? 1 : 0, heaviest);
         }

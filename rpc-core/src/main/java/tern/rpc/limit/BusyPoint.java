@@ -104,9 +104,11 @@ final class BusyPoint {
     }
 
     /**
-     * Decides from the throughput whether the step that the window tried was right.
+     * Decides from the throughput in a window whether it was right to double or halve the number of admitted calls for
+     * this window.
      *
-     * @return the step if it was right and should be repeated; NONE if it was wrong or there was no step
+     * @return the change to the number if it was right and should be repeated; NONE if the change was wrong, or if
+     *     there was no change
      */
     private Step judge(Window seen) {
         Window compared = before;

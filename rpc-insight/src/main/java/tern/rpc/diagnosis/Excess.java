@@ -15,8 +15,9 @@ import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 
 /**
- * The time by which late or failed calls exceed their usual time, per call and part. If a failed call was not late, ten
- * times the latency target is added to the part that failed. Times are in nanoseconds.
+ * The time by which late or failed calls exceed their usual time, per call and per {@link Part}, that is, per activity
+ * or wait. If a failed call was not late, ten times the latency target is added to the part that failed. Times are in
+ * nanoseconds.
  */
 final class Excess {
 
@@ -245,8 +246,8 @@ final class Excess {
     }
 
     /**
-     * Considers the late or failed calls that spent time on matching parts. Returns the mean extra time that these
-     * calls spent on all other parts.
+     * Considers the late or failed calls that spent time on a part accepted by the predicate. Returns, for each part
+     * that the predicate does not accept, the mean extra time that these calls spent on the part.
      */
     Times ofCallsWith(Predicate<Part> wanted) {
         Times sum = new Times();
@@ -262,8 +263,8 @@ final class Excess {
     }
 
     /**
-     * Considers the methods of which at least one late or failed call spent time on this part. Returns the mean extra
-     * time of all late or failed calls to these methods.
+     * Considers the methods of which at least one late or failed call spent time on the given part. Returns, for each
+     * part, the mean extra time that all late or failed calls to these methods spent on it.
      */
     Times ofMethodsWith(Part part) {
         Set<String> methods = new TreeSet<>();
@@ -285,7 +286,7 @@ final class Excess {
         return sum;
     }
 
-    /** Returns the mean time that the late or failed calls to a method spend on this part. */
+    /** Returns the mean time that the late or failed calls to a method spent on the given part. */
     double meanOf(String method, Part part) {
         double sum = 0;
         int count = 0;
@@ -299,8 +300,8 @@ final class Excess {
     }
 
     /**
-     * Returns the mean time by part over the late or failed calls that spent time on this part. If there are no such
-     * calls, returns the mean over all late or failed calls.
+     * Considers the late or failed calls that spent time on the given part. Returns the mean time that these calls
+     * spent on each part. If there are no such calls, returns the mean times of all late or failed calls.
      */
     Times accountOfCallsWith(Part part) {
         Times sum = new Times();
@@ -316,8 +317,8 @@ final class Excess {
     }
 
     /**
-     * Returns the extra time that this part takes even in the slowest tenth of the usual calls. Late calls are slow
-     * calls, so a comparison with the mean of all usual calls overstates their extra time by this amount.
+     * Returns the extra time that the given part takes even in the slowest tenth of the usual calls. Late calls are
+     * slow calls, so a comparison with the mean of all usual calls overstates their extra time by this amount.
      */
     double selected(Part part, Predicate<Part> matching) {
         double own = times.sum(Usual::isOwn);

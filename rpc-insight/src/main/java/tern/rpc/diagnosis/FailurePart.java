@@ -388,8 +388,8 @@ final class FailurePart {
     }
 
     /**
-     * Returns the part for an error reported by a database or Redis. For any other failure, returns the part for an
-     * exception in the code.
+     * Returns the part of the call's time to which the failure is attributed. If a database or Redis reported an error,
+     * the part names this error. For any other failure, the part names the exception and the stack frame that threw it.
      */
     private static Part ofStore(EndedCall call, List<Throwable> chain) {
         Throwable innermost = chain.get(chain.size() - 1);

@@ -54,12 +54,13 @@ final class TaskWatch {
     /** The sampled tasks of one executor. */
     static final class Executor {
         final Times parts = new Times(); // the activities of the tasks, weighted by samples
+        // for each activity of the tasks, the application's innermost stack frame
         final Map<Part, StackTraceElement> lines = new HashMap<>();
-        // for each part, the innermost frame of a class other than the class in the map "lines"
+        // for each activity of the tasks, the innermost application frame outside the class of the frame in "lines"
         final Map<Part, StackTraceElement> callers = new HashMap<>();
         // the samples in which the application's code waits for a result directly, not through a library
         private final Times ownWaits = new Times();
-        // for each part, the method that the application's innermost frame called in the last sample
+        // for each activity of the tasks, the method that the application's innermost frame called in the last sample
         final Map<Part, String> called = new HashMap<>();
         // for each application class, the number of sampled task stacks that contain it
         final Map<String, Integer> classes = new HashMap<>();

@@ -9,7 +9,7 @@ public enum CallKind {
     /** A streaming call of a service, which may stay open for ever. */
     STREAM,
 
-    /** A call of {@code Check} of the health service, which needs no token and runs on the reserved threads. */
+    /** A call of {@code Check} of the health service, which needs no token and runs on threads reserved for it. */
     HEALTH_CHECK,
 
     /**

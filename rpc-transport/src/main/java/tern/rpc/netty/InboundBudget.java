@@ -130,8 +130,10 @@ final class InboundBudget {
     }
 
     /**
-     * Called when the message of the account is complete or has failed. A waiting account then gets permission to
-     * exceed the budget.
+     * Called when the message of the connection that may exceed the budget is complete or has failed. Another
+     * connection that waits for memory then gets this permission.
+     *
+     * @param account counts the bytes of the connection
      */
     void finished(InboundAccount account) {
         if (finishing.compareAndSet(account, null)) {

@@ -73,7 +73,8 @@ public final class NettyServerTransport implements ServerTransport {
             ConcurrentHashMap.newKeySet(); // silent connections that are being closed to make room for new ones
     // the time of the next check of all connections, if the last one found none that any address could replace
     private final AtomicLong nextLookNanos;
-    // the same for the addresses that may replace none, as long as they have connections
+    // for each address whose new connection could not replace any connection, the time at which it may try again;
+    // removed when the last connection from the address is closed
     private final Map<InetAddress, Long> nextLookOfNetwork = new ConcurrentHashMap<>();
     private final NanoClock clock;
     private final Map<InetAddress, Integer> perNetwork = new ConcurrentHashMap<>();
@@ -270,7 +271,8 @@ public final class NettyServerTransport implements ServerTransport {
         List<ServerConnection> silent =
                 SilentConnections.choose(connections.values(), network, own, own ? 1 : LEAVE_AT_ONCE, now);
         if (silent.isEmpty()) {
-            // Other addresses may replace connections that this address may not replace, so they are not made to wait.
+            // Only this address must wait before it is considered again. A new connection from another address may
+            // replace connections that a new connection from this address may not replace.
             nextLookOfNetwork.put(network, now + BETWEEN_LOOKS_NANOS);
             if (!own && isNobodySilent(now)) {
                 nextLookNanos.compareAndSet(next, now + BETWEEN_LOOKS_NANOS);

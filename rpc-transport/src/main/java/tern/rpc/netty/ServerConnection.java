@@ -215,8 +215,9 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Returns the reason why a call of {@code Check} is refused, as text for error messages; null if it is accepted or
-     * is another call. Otherwise one connection could occupy all reserved threads.
+     * Returns the reason why a health check is refused, as text for error messages. Returns null if the health check is
+     * accepted, or if the call is not a health check. The health checks of one connection are limited, because they
+     * could otherwise occupy all threads that are reserved for health checks.
      */
     public @Nullable String refusesCheck(NettyServerCall call) {
         int running = checks;

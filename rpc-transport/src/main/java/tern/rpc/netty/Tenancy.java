@@ -102,8 +102,9 @@ final class Tenancy {
     private Share ofConnection() {
         Share made = ofConnection;
         if (made == null) {
-            // The network's share is the parent of the connection's share, so that it counts the same calls. The
-            // network becomes the tenant when a connection from another network appears, perhaps during these calls.
+            // A Share counts the calls from one tenant. A call counted in the connection's share is also counted in the
+            // share of the client's address, because the address becomes the tenant as soon as there is a connection
+            // from another address. The call may still be running at that time.
             made = new Share(connection, ofNetwork);
             ofConnection = made;
         }

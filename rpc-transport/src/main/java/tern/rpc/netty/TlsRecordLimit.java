@@ -26,8 +26,8 @@ final class TlsRecordLimit {
     private final NanoClock clock;
     private final Consumer<String> closing;
     private long windowNanos;
-    private int records; // in the current time window
-    private int unread; // since the socket last accepted bytes without delay
+    private int records; // the number of records without application data in the current window of 30 seconds
+    private int unread; // the number of records without application data since the channel was last writable
 
     /** @param closing called with the reason before the connection is closed */
     TlsRecordLimit(Channel channel, NanoClock clock, Consumer<String> closing) {

@@ -45,7 +45,7 @@ interface Peer extends AutoCloseable {
         }
     }
 
-    /** The peers that take part in the scenarios with streams. */
+    /** The frameworks that are compared in the scenarios with streams. */
     List<String> STREAMING = List.of(
             "tern-proto",
             "tern-proto-tls",
@@ -73,10 +73,10 @@ interface Peer extends AutoCloseable {
             "floor",
             "floor-queue");
 
-    /** The peers that take part both with and without TLS. */
+    /** The frameworks that are compared both with and without TLS. */
     List<String> ENCRYPTED = List.of("tern-dubbo", "tern-tri", "tern-proto", "grpc-java");
 
-    /** The names of all peers: first the peers without TLS, then the peers with TLS. */
+    /** The names of all compared frameworks: first those without TLS, then those with TLS. */
     List<String> NAMES = Stream.of(
                     CLEAR_TEXT.stream(),
                     ENCRYPTED.stream().map(Encryption.JDK::added),

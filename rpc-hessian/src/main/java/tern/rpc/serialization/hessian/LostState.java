@@ -22,8 +22,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Warns once for each class whose objects lose state in hessian2, which has only fields, elements and entries. Java's own
- * serialization would keep this state. Thread-safe.
+ * Warns once for each class whose objects lose state when they are sent in hessian2. Messages in hessian2 contain only
+ * fields, elements and entries. Java's own serialization would keep the lost state, such as the data that
+ * {@code writeObject} writes. Thread-safe.
  */
 final class LostState {
 
@@ -42,7 +43,10 @@ final class LostState {
 
     private LostState() {}
 
-    /** Warns if the class loses state. Does nothing for classes of the JDK. */
+    /**
+     * Warns if objects of the class lose state when they are sent in hessian2, for example because their method
+     * {@code writeObject} is not called. Does nothing for classes of the JDK.
+     */
     static void check(Class<?> type) {
         if (type.isInterface() || type.isEnum() || type.isRecord() || !ClassOrigin.isOfApplication(type)) {
             return;

@@ -34,8 +34,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tests that each class whose objects lose state is named in one warning, at the latest when its first object loses
- * state.
+ * Tests the warnings about classes whose objects lose state in hessian2, for example because {@code writeObject} is not
+ * called. There must be one warning for each such class, at the latest when its first object is sent.
  */
 class LostStateTest {
 

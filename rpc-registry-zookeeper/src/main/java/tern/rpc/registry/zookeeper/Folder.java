@@ -247,7 +247,7 @@ final class Folder<T> implements Session.Listener {
         }
         if (isListed(child)) {
             failed.remove(child);
-            failed.add(child); // Behind the others, so that all of them are tried.
+            failed.add(child); // The child becomes the last of the failed children, so that each of them gets its turn.
             retry.failed(); // The child has no watch.
         }
     }
@@ -256,7 +256,7 @@ final class Folder<T> implements Session.Listener {
     private void readFailed() {
         if (!closed && !failed.isEmpty()) {
             failed.stream().limit(MAX_IN_FLIGHT).forEach(this::queue);
-            retry.failed(); // The others are read later.
+            retry.failed(); // The other failed children are read after another pause.
             readMore();
         }
     }

@@ -145,7 +145,7 @@ final class ServiceMatch {
         parts.put(key, old != null && isSame ? old : new Matched<>(entries, instances));
     }
 
-    @SuppressWarnings("unchecked") // The lists with one key have entries of one type.
+    @SuppressWarnings("unchecked") // The old and the new list of one source contain entries of the same type.
     private static <E> boolean isBefore(Object old, E entry, Comparator<E> order) {
         return old != entry && order.compare((E) old, entry) < 0;
     }

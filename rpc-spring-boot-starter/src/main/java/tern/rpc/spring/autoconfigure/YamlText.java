@@ -15,15 +15,21 @@ import org.springframework.boot.origin.TextResourceOrigin.Location;
 import org.springframework.core.io.Resource;
 
 /**
- * A text without quotes in a YAML file that YAML reads as a number or boolean with another text. YAML reads 1.10 as 1.1,
- * on as true, and 010 as 8.
+ * A value without quotes in a YAML file that YAML reads as a number or boolean, and whose text changes. For example,
+ * YAML reads 1.10 as 1.1, on as true, and 010 as 8.
+ *
+ * @param written the text in the file
+ * @param read the number or boolean that YAML reads
  */
 record YamlText(String written, Object read) {
 
     /** Matches the end of a number or boolean in YAML, also inside of a list or map in one line. */
     private static final Pattern END_OF_SCALAR = Pattern.compile("[\\s,\\]}]");
 
-    /** Returns the text in the file and the value, or null if they are the same or if the value is from elsewhere. */
+    /**
+     * Returns both the property's text in the YAML file and the number or boolean that YAML read. Returns null if both
+     * have the same text, or if the property's value is a string or does not come from a file.
+     */
     static @Nullable YamlText changedBy(ConfigurationProperty property) {
         Object read = property.getValue();
         String written = read instanceof CharSequence ? null : written(property);

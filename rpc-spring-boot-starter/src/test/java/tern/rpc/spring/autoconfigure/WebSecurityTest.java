@@ -17,7 +17,7 @@ import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.server.SecurityWebFilterChain;
 import tern.rpc.RpcAuthorizer;
 
-/** Tests the warning of an application in which Spring Security protects the web port but nothing the RPC port. */
+/** Tests the warning that Spring Security protects only the web port and that nothing protects the RPC port. */
 @ExtendWith(OutputCaptureExtension.class)
 class WebSecurityTest {
 

@@ -151,7 +151,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         requests.begin(begun, false, null);
         if (body.isEnded()) {
             endRequest(begun);
-        } else if (begun.call() != null) { // otherwise the request has already been answered and its body is dropped
+        } else if (begun.call() != null) { // null if the request has already been answered; its body is then dropped
             sendContinue();
         }
         return true;

@@ -10,7 +10,7 @@ final class PingPace {
 
     private static final int MAX_PINGS = 2;
 
-    private int sent; // since the last headers or data of the server
+    private int sent; // the number of pings sent since the last headers or data of the server
     private int unacknowledged;
 
     /**

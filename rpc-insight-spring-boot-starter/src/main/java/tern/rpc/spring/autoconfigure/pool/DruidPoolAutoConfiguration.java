@@ -18,9 +18,11 @@ import tern.rpc.pool.Sizing;
 
 /**
  * Creates a Druid pool for {@code spring.datasource.url}. Its size limits and maximum wait are derived from the
- * target rate and latency ({@code rpc.slo}). Properties under {@code spring.datasource.druid} take precedence. With
- * {@code rpc.pools.tuned=false}, the pool has only these properties and Druid's own defaults: Spring Boot would create
- * the pool without the properties, and would create none if Druid is the only pool.
+ * target rate and latency ({@code rpc.slo}). Properties under {@code spring.datasource.druid} take precedence.
+ *
+ * <p>With {@code rpc.pools.tuned=false}, this class still creates the pool, from these properties and Druid's own
+ * defaults. Spring Boot would ignore the properties. If Druid is the only pool on the class path, Spring Boot would
+ * create no pool.
  */
 @AutoConfiguration(
         after = RpcPoolsAutoConfiguration.class,
