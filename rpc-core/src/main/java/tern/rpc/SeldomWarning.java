@@ -34,8 +34,8 @@ public final class SeldomWarning {
     }
 
     /**
-     * Creates a warning about single calls. A few of them are all logged, because each has its own text, such as an id
-     * that the caller has received.
+     * Creates a warning about single calls. Up to {@value #CALLS_PER_SECOND} warnings per second are logged, because
+     * each has its own text, such as an id that the caller has received.
      */
     public SeldomWarning(Logger log, NanoClock clock) {
         this(log, clock, CALLS_PER_SECOND, Duration.ofSeconds(1));

@@ -12,7 +12,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests that types of libraries stop the start by name, and that the message names a replacement. */
+/**
+ * Tests that a service is refused if it uses a library type that cannot be sent, such as Spring's MultipartFile. The
+ * error message must name the type and a replacement.
+ */
 class LocalTypesTest {
 
     private static final String MULTIPART_FILE = "org.springframework.web.multipart.MultipartFile";

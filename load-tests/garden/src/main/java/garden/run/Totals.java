@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Predicate;
 
-/** Summarizes the verdicts on one half of the faults. */
+/** Summarizes how well the diagnosis found the faults of one {@link Half}, and how many false alarms it raised. */
 record Totals(List<Verdict> verdicts) {
 
     String text() {

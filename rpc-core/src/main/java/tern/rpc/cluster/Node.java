@@ -365,7 +365,7 @@ public final class Node {
         }
     }
 
-    // The cluster's survey calls the following methods periodically.
+    // The following methods are called by Survey, which examines all providers of a cluster several times per second.
 
     /**
      * Checks whether the node has become usable, also if it was lost and connected again since the last check. A

@@ -65,8 +65,9 @@ public final class GradientLimit implements Limit {
     private static final double DEPENDENT = 0.5;
 
     /**
-     * The gradient below which a trial with a doubled limit shows that more calls raise the throughput. The results of
-     * these trials vary less than those of a step down.
+     * After a trial, the doubled limit is kept if the gradient is below this value, because more calls then raise the
+     * throughput. The value is lower than {@link #DEPENDENT}, because the results of these trials vary less than the
+     * results of a step down.
      */
     private static final double DEPENDENT_FROM_LEAST = 0.25;
 
@@ -76,17 +77,18 @@ public final class GradientLimit implements Limit {
      */
     private static final double AIM = 0.75;
 
+    /** The minimum factor by which a step down multiplies the number of concurrent calls to get the new limit. */
     private static final double MAX_STEP_DOWN = 0.5;
 
     /**
-     * The minimum factor by which a step down multiplies the limit if the previous step down showed that calls wait for
-     * each other.
+     * Replaces {@link #MAX_STEP_DOWN} after a step down that was right. A step down was right if fewer concurrent calls
+     * were faster, which shows that calls wait for each other.
      */
     private static final double MAX_KNOWN_STEP_DOWN = 0.2;
 
     /**
-     * The maximum factor by which a step down multiplies the limit. The effect of a smaller step could not
-     * be distinguished from noise in the next window.
+     * The maximum factor by which a step down multiplies the number of concurrent calls to get the new limit. The
+     * effect of a smaller step could not be distinguished from noise in the next window.
      */
     private static final double MIN_STEP_DOWN = 0.7;
 

@@ -122,7 +122,8 @@ public final class Diagnostician {
     /**
      * Starts measuring the process's pauses.
      *
-     * @param recordMisses whether the flight recorder records long misses
+     * @param recordMisses whether the JVM's flight recorder is started when calls have missed the latency target for
+     *     ten seconds
      */
     public void start(boolean recordMisses) {
         recordsMisses = recordMisses;

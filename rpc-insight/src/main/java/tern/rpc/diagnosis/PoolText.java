@@ -325,8 +325,8 @@ final class PoolText {
     }
 
     /**
-     * Recommends more threads for an executor. The number of threads comes from a queueing formula, because the replay
-     * does not include an executor's tasks.
+     * Recommends more threads for an executor. The number of threads comes from a queueing formula, because
+     * {@link ReplayModel} replays recorded calls but not the tasks of an executor.
      */
     private @Nullable Change executor(PoolSnapshot pool, int threads) {
         PoolSetting setting = pool.setting(PoolSetting.Use.MAX).orElse(null);

@@ -71,7 +71,12 @@ final class ReplayModel {
      */
     record Outcome(double p99Nanos, double meanNanos, double failed) {}
 
-    /** Returns whether a replay with the current sizes reproduces the measured times closely enough. */
+    /**
+     * Returns whether a replay reproduces the measured times closely enough.
+     *
+     * @param workers the number of workers during the measurement
+     * @param places the number of connections of the pool during the measurement
+     */
     boolean isReliable(int workers, int places) {
         if (measured.size() < MIN_CALLS) {
             return false;

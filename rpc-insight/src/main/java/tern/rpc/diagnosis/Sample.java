@@ -46,7 +46,12 @@ record Sample(
         return path.isEmpty() ? null : path.get(0);
     }
 
-    /** Returns a copy whose time is attributed to an outer frame of its path. */
+    /**
+     * Returns a copy whose time is attributed to an outer stack frame of the application.
+     *
+     * @param frame the index of this frame in {@link #path}
+     * @param place the name of this frame
+     */
     Sample at(int frame, String place) {
         return new Sample(
                 atNanos,

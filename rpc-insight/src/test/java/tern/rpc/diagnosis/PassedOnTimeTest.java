@@ -19,7 +19,7 @@ import tern.rpc.pool.PoolSource;
 
 /**
  * Tests to which cause the time of a wait is attributed. Also tests that the ranking of causes is consistent with the
- * number of saved calls.
+ * number of late or failed calls that would meet the latency target without the cause.
  */
 class PassedOnTimeTest {
 

@@ -186,7 +186,8 @@ final class CallerConnections implements CallerConnection.Owner {
         }
         sweeping.set(false);
         if (all.stream().anyMatch(CallerConnection::isBusy)) {
-            // a call that began during this sweep may not have scheduled the next sweep, which ends it at its deadline
+            // a call that began while "sweeping" was still true did not schedule the next sweep, which is needed to end
+            // the call at its deadline
             sweepLater();
         }
     }

@@ -100,7 +100,7 @@ public final class InboundAccount {
             budget = other;
             settled = true;
         }
-        waiting = false; // the account was queued in the previous budget, so it is no longer waiting
+        waiting = false; // the account may still be in the queue of the previous budget, but not in that of this budget
         look();
     }
 

@@ -342,7 +342,10 @@ class SilentConnectionsTest {
         return head[3];
     }
 
-    /** An address that may not replace any connection once made all others wait for 100 ms. */
+    /**
+     * A new connection from an address that may not replace any connection is refused. Tests that the next connection
+     * from another address is still accepted immediately. In earlier versions, all addresses then waited for 100 ms.
+     */
     @ParameterizedTest
     @ValueSource(ints = {2, 4})
     void refusedAddressDelaysNoOther(int perHost) {

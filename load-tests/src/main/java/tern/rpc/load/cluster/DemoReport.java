@@ -112,7 +112,10 @@ final class DemoReport implements Consumer<String> {
         return await(() -> CONNECTED.equals(shown.get(port)) && served.getOrDefault(port, 0L) > 0, atMostSeconds);
     }
 
-    /** Discards a provider's state for the last second, so that {@link #awaitServing} waits for a later second. */
+    /**
+     * Discards the last reported state of a provider. {@link #awaitServing} then waits at least for the consumer's next
+     * report, which comes once per second.
+     */
     synchronized void forget(int port) {
         shown.remove(port);
     }

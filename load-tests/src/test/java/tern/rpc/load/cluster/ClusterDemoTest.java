@@ -22,12 +22,12 @@ class ClusterDemoTest {
 
     @ParameterizedTest
     @CsvSource({
-        "990,  1015, false, 4003, true", // in flight when the signal was sent
-        "1010, 1030, false, 4003, true", // sent before the process had ended
-        "1025, 1030, false, 4003, false", // sent after the process had ended
-        "900,  950,  false, 4003, false", // failed before the signal was sent
-        "990,  1015, true,  4003, false", // idempotent, so the client could have retried it
-        "990,  1015, false, 4001, false", // sent to a provider that was not killed
+        "990,  1015, false, 4003, true", // the call was in flight when SIGKILL was sent to its provider
+        "1010, 1030, false, 4003, true", // the call began after SIGKILL was sent, but before the provider had ended
+        "1025, 1030, false, 4003, false", // the call began after the killed provider had ended
+        "900,  950,  false, 4003, false", // the call failed before SIGKILL was sent to its provider
+        "990,  1015, true,  4003, false", // the method is idempotent, so the client could have retried the call
+        "990,  1015, false, 4001, false", // the call was sent to a provider that was not killed
         "990,  1015, false, 40031, false"
     })
     void onlyCallsInFlightAtTheKilledProviderMayBeLost(

@@ -29,8 +29,8 @@ class HashBudget {
     private static final int FULL_BYTES = 128 << 10;
 
     /**
-     * Added to the size of every message when its allowed steps are computed. A small message may therefore contain
-     * keys that refer to the same value several times.
+     * The number of steps for hashing and comparing keys is limited in proportion to the size of the message. This many
+     * bytes are added to the size, so that a small message may contain keys that refer to the same value several times.
      */
     private static final int SPARE_BYTES = 1 << 10;
 

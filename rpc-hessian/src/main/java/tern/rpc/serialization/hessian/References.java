@@ -90,9 +90,9 @@ final class References {
     }
 
     /**
-     * Sets the reference number of the next value. A value that was skipped is read later: this method is first called
-     * with the number of the skipped value. After that value has been read, this method is called with the number from
-     * which to continue.
+     * Sets the reference number of the next value. The reader uses this method to read a skipped value later. Before it
+     * reads the value, it sets the number of the skipped value. Afterwards it sets the number that was the next one
+     * before.
      */
     void continueAt(int number) {
         next = number;

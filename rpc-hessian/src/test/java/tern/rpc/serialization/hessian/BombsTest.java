@@ -38,9 +38,10 @@ class BombsTest {
     }
 
     /**
-     * Returns the maximum number of bytes that reading a message may allocate. The most expensive small value,
-     * including garbage, is a number in a set. Any reader needs more than four times the size of a message that
-     * consists of many small values.
+     * Returns the maximum number of bytes that reading a message may allocate, including memory that is used only for a
+     * short time. Four bytes per byte of the message are not enough for a message that consists of many small values.
+     * Up to 1 MiB, 200 further bytes per byte of the message are therefore allowed. The most expensive small value is a
+     * number in a set.
      */
     private static long mostAllocated(int size) {
         return 4L * size + MIB + 200L * Math.min(size, MIB);

@@ -239,7 +239,7 @@ class LibraryContainersTest {
     }
 
     @Test
-    @SuppressWarnings("DoubleBraceInitialization") // Applications write such classes.
+    @SuppressWarnings("DoubleBraceInitialization") // Applications create containers in this way.
     void anonymousClassIsWrittenAsTheClassThatItExtends() {
         ArrayList<String> list = new ArrayList<>() {
             {

@@ -23,8 +23,8 @@ final class QueryArguments {
     private final Position[] parameters;
 
     /**
-     * @param parameters the positions of the method's parameters, in a form that reads a number from a string and a
-     *     list from a single value
+     * @param parameters the method's parameters, created by {@link Position#forText}. Their readers accept strings as
+     *     numbers and a single value as a list
      */
     QueryArguments(JsonMapper mapper, ArgumentNames names, Position[] parameters) {
         this.mapper = mapper;

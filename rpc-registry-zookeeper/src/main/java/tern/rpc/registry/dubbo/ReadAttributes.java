@@ -40,7 +40,7 @@ public final class ReadAttributes {
                 0,
                 false);
         if (shared.size() >= MAX_SHARED) {
-            shared.clear(); // Instances in use keep their references to these objects.
+            shared.clear(); // Providers in use keep their attributes. Attributes that are read later are new objects.
         }
         Attributes same = shared.putIfAbsent(read, read);
         Attributes unstarted = same == null ? read : same;

@@ -155,7 +155,10 @@ final class Folder<T> implements Session.Listener {
         }
     }
 
-    /** Makes a node whose children were never listed count as a node without children, so that no list waits for it. */
+    /**
+     * Called when the children of the node cannot be listed. If they have never been listed, the node counts as one
+     * without children. The list of providers would otherwise wait for these children.
+     */
     private void unreadable() {
         if (!heard) {
             heard = true;

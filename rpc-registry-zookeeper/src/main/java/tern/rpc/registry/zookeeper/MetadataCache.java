@@ -107,7 +107,8 @@ final class MetadataCache {
     void update(List<Known> processes) {
         Set<String> revisions = new HashSet<>();
         entries.values().forEach(entry -> entry.processes.clear());
-        Entry entry = null; // Most processes have the revision of the previous one, and then need no lookup.
+        // Most processes have the same revision as the previous process in the list, so its entry is used again.
+        Entry entry = null;
         for (Known process : processes) {
             if (entry == null || !entry.revision.equals(process.revision())) {
                 revisions.add(process.revision());

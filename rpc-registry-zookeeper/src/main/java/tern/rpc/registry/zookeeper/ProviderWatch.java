@@ -46,7 +46,10 @@ final class ProviderWatch implements Session.Listener {
         }
     }
 
-    /** Makes an interface whose entries were never listed count as one without entries, so that no list waits for it. */
+    /**
+     * Called when the entries of the interface cannot be listed. If they have never been listed, the interface counts
+     * as one without entries. The list of providers would otherwise wait for these entries.
+     */
     private void unreadable() {
         if (!heard) {
             heard = true;

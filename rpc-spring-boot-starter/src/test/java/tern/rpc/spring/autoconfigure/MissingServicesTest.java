@@ -155,7 +155,10 @@ class MissingServicesTest {
                 .doesNotContain(WARNING);
     }
 
-    /** The bean of a reference may be created later, or may take the reference from a provider. */
+    /**
+     * A reference also counts if its bean is created only after the start, or if it is injected as an
+     * {@code ObjectProvider}.
+     */
     @ParameterizedTest
     @ValueSource(classes = {LazyUser.class, ProviderUser.class, FactoryMethodUser.class, Greeter.class})
     void applicationWithAServiceOrAReferenceIsNotNamed(Class<?> used, CapturedOutput output) {

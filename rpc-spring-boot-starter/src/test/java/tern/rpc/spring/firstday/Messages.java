@@ -26,7 +26,12 @@ public final class Messages {
 
     private Messages() {}
 
-    /** Compares a message with its section in the file. The section is named after the occasion. */
+    /**
+     * Compares a message with the expected message in {@link #FILE}.
+     *
+     * @param occasion when the newcomer meets the message, such as {@code only the starter: busy port}. This is the
+     *     title of the section with the expected message
+     */
     public static void assertSays(String occasion, String message) {
         String said = uniform(message);
         Map<String, String> sections = read();

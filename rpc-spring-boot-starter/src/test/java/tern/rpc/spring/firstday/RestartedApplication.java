@@ -68,8 +68,8 @@ public final class RestartedApplication implements Supplier<String>, AutoCloseab
     }
 
     /**
-     * Makes calls and returns their answers. The classes of the answers are those that this start of the application
-     * has loaded.
+     * Calls the service over both protocols and returns the answers as text. A call fails if its answer contains an
+     * instance of a class that was loaded by an earlier start of the application.
      */
     @Override
     public String get() {

@@ -28,7 +28,10 @@ final class HttpAnswer {
 
     private static final Logger LOG = LoggerFactory.getLogger(HttpAnswer.class);
 
-    /** Limits the lines about metadata, because a method may take its metadata from the request. */
+    /**
+     * Limits the number of log lines about metadata that cannot be sent. A method may take this metadata from the
+     * request, so a caller could otherwise fill the log.
+     */
     static final SeldomWarning UNSENT_METADATA = new SeldomWarning(LOG, NanoClock.SYSTEM);
 
     private enum State {

@@ -207,7 +207,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
                 refuse(tooMany);
                 return;
             }
-            hidden.add(tooMany); // it would reveal that the method exists
+            hidden.add(tooMany); // sent only to authorized callers, because it reveals that the method exists
         }
         body.served();
         completeNanos = System.nanoTime();

@@ -6,7 +6,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.CompletableFuture;
 
-/** Implements the captured service without its slow methods. */
+/** Implements the service to which the captured calls were made, but no method waits. */
 public final class InstantServices {
 
     private InstantServices() {}

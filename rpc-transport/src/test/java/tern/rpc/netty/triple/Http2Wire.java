@@ -104,7 +104,7 @@ final class Http2Wire implements AutoCloseable {
         this.socket = socket;
         this.out = out;
         try {
-            reader.maxFrameSize(8 << 20); // the captured consumers use this maximum frame size
+            reader.maxFrameSize(8 << 20); // the Dubbo consumers whose calls were captured permit frames of this size
         } catch (Http2Exception e) {
             throw new IllegalStateException(e);
         }
@@ -174,8 +174,8 @@ final class Http2Wire implements AutoCloseable {
     }
 
     /**
-     * Splits a DATA frame into smaller frames, because the captured provider permitted frames of 8 MiB and Tern permits
-     * frames of 16 KiB.
+     * Splits a captured DATA frame into smaller frames. The frame was sent to a Dubbo provider, which permits frames of
+     * up to 8 MiB. Tern permits frames of up to 16 KiB.
      */
     private static void writeData(ByteArrayOutputStream kept, byte[] captured, int at, int length) {
         int done = 0;

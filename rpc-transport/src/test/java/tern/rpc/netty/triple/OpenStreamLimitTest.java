@@ -19,7 +19,10 @@ import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Tests which streaming calls are refused because too many are open. Closing a peer checks that none still counts. */
+/**
+ * Tests which streaming calls are refused because too many are open. When a connection is closed, the embedded server
+ * checks that none of its streams counts as open any more.
+ */
 class OpenStreamLimitTest {
 
     private static final String WORDS = "/" + Words.class.getName() + "/";

@@ -122,7 +122,7 @@ class SmallStreamMessagesTest {
         Frame nothing = new Frame(read.readRetainedSlice(0), 0).alone();
         Frame large = new Frame(read.readRetainedSlice(BodyReader.SMALL_BYTES), 0).alone();
 
-        assertThat(read.refCnt()).isEqualTo(2); // the test's own reference and the large message
+        assertThat(read.refCnt()).isEqualTo(2); // only the test and the large message still use the read buffer
         assertThat(alone.payload().capacity()).isEqualTo(5);
         assertThat(alone.flags()).isEqualTo(1);
         assertThat(nothing.payload().capacity()).isZero();

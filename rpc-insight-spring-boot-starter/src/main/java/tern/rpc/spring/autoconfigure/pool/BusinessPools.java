@@ -47,7 +47,10 @@ final class BusinessPools implements BeanDefinitionRegistryPostProcessor {
         });
     }
 
-    /** Returns the names for which the application or Boot has a bean, so that the properties have no effect. */
+    /**
+     * Returns the names of those executors under {@code rpc.pools.executors} for which no pool was created. The
+     * application or Boot has a bean with the same name, so the properties of these executors have no effect.
+     */
     Set<String> replaced() {
         return replaced;
     }
