@@ -29,8 +29,8 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
     private volatile boolean last;
     // The previous attempt's failure. Only the thread of the current attempt uses this field.
     private @Nullable RpcException before;
-    // Whether a provider has executed a failed attempt: YES if at least one was executed, otherwise MAYBE if at least one
-    // may have been executed, otherwise NO. Only the thread of the current attempt uses this field.
+    // Whether a provider has executed a failed attempt: YES if at least one was executed, otherwise MAYBE if at least
+    // one may have been executed, otherwise NO. Only the thread of the current attempt uses this field.
     private Executed executed = Executed.NO;
 
     AsyncCall(EndpointInvoker endpoints, ClientMethod method, Invocation call, PendingCall.Completion done) {

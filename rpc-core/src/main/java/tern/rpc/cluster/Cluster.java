@@ -150,9 +150,9 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Returns whether a provider is connected, or about to be connected, and answers. A provider that has been silent for
-     * only a short time counts as answering, because all providers are silent during a pause of this process. If unlisted
-     * providers were given up after such a pause, they would not be used again until they are listed.
+     * Returns whether a provider is connected, or about to be connected, and answers. A provider that has been silent
+     * for only a short time counts as answering, because all providers are silent during a pause of this process. If
+     * unlisted providers were given up after such a pause, they would not be used again until they are listed.
      */
     private boolean answers(Endpoint endpoint) {
         long now = clock.nanoTime();

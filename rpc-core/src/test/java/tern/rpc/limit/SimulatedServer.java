@@ -32,7 +32,7 @@ final class SimulatedServer {
     private double elsewhereNanos;
     private long deadlineNanos = TimeUnit.SECONDS.toNanos(3);
 
-    /** A caller with its own connection. For the limiter, each caller is a separate tenant with its own {@link Share}. */
+    /** A caller with its own connection. For the limiter, each caller is a tenant with its own {@link Share}. */
     final class Caller {
 
         private final Share share = new Share("a caller");
