@@ -389,7 +389,8 @@ final class FailurePart {
 
     /**
      * Returns the part of the call's time to which the failure is attributed. If a database or Redis reported an error,
-     * the part names this error. For any other failure, the part names the exception and the stack frame that threw it.
+     * the part names this error. For any other failure, the part names the exception and the application's innermost
+     * stack frame.
      */
     private static Part ofStore(EndedCall call, List<Throwable> chain) {
         Throwable innermost = chain.get(chain.size() - 1);

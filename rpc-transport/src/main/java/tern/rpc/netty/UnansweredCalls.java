@@ -45,9 +45,9 @@ final class UnansweredCalls {
     private List<Unanswered> resting = Collections.emptyList(); // calls that are checked only once per second
     private boolean sweeping; // true while the next check of the calls in "calls" is scheduled
     private boolean sweepingRarely; // true while the next check of the calls in "resting" is scheduled
-    // whether the last check found a call in "resting" because of which the connection must stay open
+    // whether, as of the last check, a call in "resting" forbids closing the connection to make room for another one
     private boolean restingKeep;
-    // whether the connection must stay open because of a call; written only by the event loop
+    // whether any call forbids closing the connection to make room for another one; written only by the event loop
     private volatile boolean keep;
     // time of the last answer; like haveEnded, this field is written only by the event loop
     private volatile long quietSinceNanos = System.nanoTime();
@@ -72,7 +72,7 @@ final class UnansweredCalls {
         }
     }
 
-    /** Returns whether there is a call that keeps the connection. */
+    /** Returns whether an open call forbids closing the connection to make room for another one. */
     boolean keepConnection() {
         return anyKeeps(calls) || anyKeeps(resting);
     }
@@ -86,7 +86,10 @@ final class UnansweredCalls {
         return false;
     }
 
-    /** Returns whether there is a call that keeps the connection. The call may still be arriving. Any thread may call this. */
+    /**
+     * Returns whether a call, which may still be arriving, forbids closing the connection to make room for another one.
+     * The result may be a little out of date. Any thread may call this.
+     */
     boolean mayKeepConnection() {
         return keep;
     }

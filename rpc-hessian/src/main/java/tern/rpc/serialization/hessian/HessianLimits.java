@@ -73,8 +73,8 @@ public record HessianLimits(
 
     /**
      * Returns the defaults: depth 64, 1 Mi values, 1,024 class definitions, 512 fields per definition, 512 characters
-     * per name, 4 levels of sets and maps within a key, 1,000 non-scalar keys, 256 keys with equal hash codes, and
-     * 64 Mi steps for hashing and comparing keys.
+     * per name, 4 nested levels of set elements and map keys that contain sets or maps, 1,000 non-scalar keys, 256 keys
+     * with equal hash codes, and 64 Mi steps for hashing and comparing keys.
      */
     public static HessianLimits defaults() {
         return DEFAULTS;

@@ -408,8 +408,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Closes the connection after an exception that is not an error of HTTP/2. Logs the exception at a limited rate. An
-     * exception because the client has disconnected or violated the TLS protocol is logged only at level DEBUG.
+     * Closes the connection after an exception that is not an error of HTTP/2. Logs the exception at a limited rate. If
+     * the client has disconnected or violated the TLS protocol, the exception is logged only at level DEBUG.
      */
     @Override
     public void exceptionCaught(ChannelHandlerContext failed, Throwable cause) throws Exception {
