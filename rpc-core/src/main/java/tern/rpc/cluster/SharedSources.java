@@ -294,7 +294,9 @@ final class SharedSources {
                     snapshot.rules());
         }
 
-        /** Returns the position of the instance in the last checked list, or -1 if it is not near the given position. */
+        /**
+         * Returns the position of the instance in the last checked list, or -1 if it is not near the given position.
+         */
         private int checkedAt(int position, Instance instance) {
             int end = Math.min(checked.size(), position + LOOK_AHEAD);
             for (int i = position; i < end; i++) {

@@ -207,7 +207,8 @@ final class SymptomRules {
     }
 
     /**
-     * Returns whether tasks that block occupy the common pool, which has few threads and is made for tasks that compute.
+     * Returns whether tasks that block occupy the common pool, which has few threads and is made for tasks that
+     * compute.
      */
     private static boolean isBlocked(PoolVerdict pool, TaskWatch.Executor executor) {
         return pool.name().equals(PoolText.COMMON_POOL)

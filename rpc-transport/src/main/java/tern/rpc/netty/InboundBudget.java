@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The memory budget of a server for requests that no worker has decoded yet: incomplete messages, and complete messages
- * that are waiting for a worker. While the budget is used up, connections that hold part of it are not read. While three
- * quarters of it are used, connections that hold more than a sixteenth of it are not read.
+ * that are waiting for a worker. While the budget is used up, connections that hold part of it are not read. While
+ * three quarters of it are used, connections that hold more than a sixteenth of it are not read.
  *
  * <p>This cannot cause a deadlock. Complete messages need no more memory, because workers decode or refuse them and
  * release the memory. If incomplete messages hold the whole budget, one connection at a time is still read until its

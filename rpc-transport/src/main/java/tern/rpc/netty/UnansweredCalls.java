@@ -11,8 +11,8 @@ import tern.rpc.Thrown;
 
 /**
  * The calls of one server connection that have not been answered. Their deadlines are checked periodically while there
- * are any. A call that has been open for a while, such as a stream without a deadline, is checked only once a second, so
- * that thousands of open streams take little time. Confined to the event loop, except where stated otherwise.
+ * are any. A call that has been open for a while, such as a stream without a deadline, is checked only once a second,
+ * so that thousands of open streams take little time. Confined to the event loop, except where stated otherwise.
  */
 final class UnansweredCalls {
 

@@ -38,7 +38,9 @@ final class Folder<T> implements Session.Listener {
         T read(byte[] data);
     }
 
-    /** A child in the last list. Another object is used if the child is missing in one list and present in a later one. */
+    /**
+     * A child in the last list. Another object is used if the child is missing in one list and present in a later one.
+     */
     private static final class Child<T> {
         final String name;
         long list; // the number of the last list that contained the child
@@ -255,7 +257,9 @@ final class Folder<T> implements Session.Listener {
         }
     }
 
-    /** Reads some of the children that could not be read. Their number is limited, because all of them may fail again. */
+    /**
+     * Reads some of the children that could not be read. Their number is limited, because all of them may fail again.
+     */
     private void readFailed() {
         if (!closed && !failed.isEmpty()) {
             failed.stream().limit(MAX_IN_FLIGHT).forEach(this::queue);

@@ -284,7 +284,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     /**
      * Writes a complete successful answer directly as bytes, without Netty's codec.
      *
-     * @param counted the number of bytes to pass to {@link AnswerAccount#written} when the socket has accepted the answer
+     * @param counted the number of bytes to pass to {@link AnswerAccount#written} when the socket has accepted the
+     *     answer
      * @return false if the codec must write the answer
      */
     boolean writePlain(Http2Stream stream, AsciiString contentType, byte[] message, int counted) {
