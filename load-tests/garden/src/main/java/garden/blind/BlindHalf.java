@@ -5,7 +5,10 @@ import garden.run.Half;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The faults, pairs of faults and healthy situations of the blind half. */
+/**
+ * The blind half of the faults that test the diagnosis: single faults, pairs of faults and healthy situations that the
+ * authors of the diagnosis rules have not seen.
+ */
 public final class BlindHalf implements Half {
 
     @Override

@@ -5,7 +5,10 @@ import garden.run.Half;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The open half of the faults, fault pairs and healthy situations. Anyone may read its answers at any time. */
+/**
+ * The open half of the faults that test the diagnosis: single faults, pairs of faults and healthy situations that the
+ * authors of the diagnosis rules know.
+ */
 public final class OpenHalf implements Half {
 
     @Override

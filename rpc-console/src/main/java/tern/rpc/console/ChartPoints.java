@@ -38,8 +38,8 @@ final class ChartPoints {
     void put(Map<String, Object> into, Instant at, @Nullable String since) {
         long second = window.second();
         Instant zero = startAt(at, second);
-        // The mark contains the process and the start of the window. A page must not mix points from different
-        // processes or windows.
+        // The mark, which the page sends to request later points, contains the process and the start of the window. The
+        // page must not mix points from different processes or windows.
         String run = instance + "." + zero.toEpochMilli() + ".";
         long earlier = since == null ? Long.MAX_VALUE : secondIn(since, run);
         boolean known = earlier <= second;

@@ -212,7 +212,10 @@ class ConsoleCostTest {
         return last;
     }
 
-    /** Sends a data request, and returns the mark for the next one. */
+    /**
+     * Requests the chart data, and returns the value of the answer's "next" member. The following request sends this
+     * value as the parameter "since".
+     */
     private static String now(Http http, @Nullable String since) {
         return http.get(NOW + (since == null ? "" : "?since=" + since))
                 .json()

@@ -13,8 +13,8 @@ import tern.rpc.cluster.AttemptBudget;
  * the method may have run, only the first attempt is retried, and only if the method is idempotent. No call is repeated
  * after its deadline, after its cancellation, or if the server forbids the repetition. One budget limits the service's
  * retries, and another budget limits the retries after failures of one provider. Retries therefore do not amplify an
- * overload, and one provider cannot use up the retries that other providers need. {@link EndpointInvoker} makes the
- * retries after calls to providers without the service, which the budgets do not limit. Thread-safe.
+ * overload, and one provider cannot use up the retries that other providers need. The budgets do not limit retries of
+ * calls that reached a provider without the service; {@link EndpointInvoker} makes these retries. Thread-safe.
  */
 final class RetryPolicy {
 

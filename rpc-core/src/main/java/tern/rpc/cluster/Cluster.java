@@ -508,7 +508,9 @@ public final class Cluster implements AutoCloseable {
         synchronized (this) {
             routes.all().forEach(target -> nodes.giveBack(target.node(), service));
             routes = new Routes(List.of(), settings);
-            closed = true; // After the routes, so that a call which no longer waits is not sent.
+            // Set after the routes are removed. Otherwise a waiting call that sees "closed" could still find a provider
+            // and be sent.
+            closed = true;
             current = subscription;
             subscription = null;
         }

@@ -126,8 +126,9 @@ record LastGood(
     }
 
     /**
-     * Returns a copy without those unlisted providers that no longer answer. After {@link #PARTIAL_NANOS}, the copy
-     * contains no unlisted provider, unless the source reports an empty list.
+     * Returns this list without the held providers that no longer answer. A held provider is one that the source no
+     * longer lists. Held providers are removed after {@link #PARTIAL_NANOS} even if they answer, unless the source's
+     * list is empty.
      */
     LastGood later(Predicate<Endpoint> answers, long now) {
         if (held.isEmpty()) {

@@ -29,7 +29,7 @@ final class ProviderChoice {
      * @param service the name of the service in messages
      * @param protocol the reference's protocol; endpoints with another protocol are ignored
      * @param client a number that identifies the client
-     * @param last the last choice of all references of the client
+     * @param last the cached result of the client's last choice; all references of the client share it
      */
     ProviderChoice(String service, String protocol, ClusterSettings settings, long client, LastChoice last) {
         this.service = service;

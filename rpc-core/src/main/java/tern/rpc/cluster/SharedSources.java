@@ -232,7 +232,7 @@ final class SharedSources {
 
         private synchronized void passLater() {
             if (!waiting) {
-                return; // The list has been passed on early.
+                return; // The method "hurry" has already had the list passed on to the references.
             }
             waiting = false;
             hurried = false;

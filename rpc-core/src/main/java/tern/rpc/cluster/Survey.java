@@ -16,7 +16,7 @@ final class Survey {
 
     private static final long EVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** The time until the next survey if some connected servers have not sent anything. */
+    /** The time until the providers are examined again if some connected servers have not sent anything. */
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /** The minimum time between two probes of one provider. */

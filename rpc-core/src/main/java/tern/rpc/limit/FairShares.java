@@ -46,8 +46,9 @@ final class FairShares {
     private final int places;
     private volatile @Nullable Share largest;
 
-    // The numbers of tenants with admitted calls: addresses in wholes, and their connections in parts. They are counted
-    // separately, because connections are tenants only while there is no second address.
+    // The number of addresses with admitted calls ("wholes") and the number of connections with admitted calls
+    // ("parts"). Addresses and connections are counted separately, because connections are tenants only while there is
+    // no second address.
     private final AtomicInteger wholes = new AtomicInteger();
     private final AtomicInteger parts = new AtomicInteger();
 

@@ -250,7 +250,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     }
 
     private void handedOver(int bytes) {
-        boolean starved = unhandled.get() == 1; // true if no other message has arrived
+        boolean starved = unhandled.get() == 1; // true if no event is queued behind the delivered message
         synchronized (this) {
             onTheirWay--;
             unrenewedBytes += bytes;

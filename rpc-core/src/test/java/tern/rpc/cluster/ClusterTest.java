@@ -95,7 +95,7 @@ class ClusterTest extends SimulatedCluster {
         timer.move(2 * SECOND);
         List<Target> before = cluster.targets();
         before.forEach(target -> target.node().begin(now));
-        timer.move(SECOND / 2); // for example a pause of this process
+        timer.move(SECOND / 2); // no provider answers during this time, as if this process had paused
         assertThat(before).allMatch(target -> target.node().isStalled(now));
 
         source.lists();

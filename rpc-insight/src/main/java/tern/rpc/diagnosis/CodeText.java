@@ -14,7 +14,10 @@ import tern.rpc.pool.LoggingMode;
 /** Describes causes that lie in application code, such as code that waits, fails or writes log lines. */
 final class CodeText {
 
-    /** The prefix of the name of a part in which an executor's tasks wait for other tasks. */
+    /**
+     * The first words in the name of a {@link Part} that represents the wait of an executor's tasks for other tasks of
+     * the executor.
+     */
     static final String TASKS = "tasks of ";
 
     /** A call is considered to write too many log lines if it writes at least this multiple of the usual number. */

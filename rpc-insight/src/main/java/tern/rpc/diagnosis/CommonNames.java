@@ -37,7 +37,10 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
 
     private static final String HELD = " held in ";
 
-    /** Returns the sample with its common name. Returns the sample unchanged if it has no common name. */
+    /**
+     * Returns the sample under the name of its lock's usual holder, or of the common caller of running code. If neither
+     * applies, returns the sample unchanged.
+     */
     Sample of(Sample sample) {
         String lock = lock(sample);
         if (lock != null) {

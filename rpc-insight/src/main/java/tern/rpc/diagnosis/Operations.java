@@ -67,8 +67,8 @@ final class Operations {
     }
 
     /**
-     * Returns a predicate that matches the parts covered by a cause: the part itself, or all operations of its kind if
-     * they were merged.
+     * Returns a predicate for the parts that belong to a cause. A cause is usually a single part. If the operations of
+     * one kind, or of one remote method, were merged into one cause, the predicate matches all of these operations.
      */
     static Predicate<Part> only(Part cause) {
         boolean joined = cause.name().isEmpty() && phase(cause.kind()) != null;

@@ -7,7 +7,7 @@ package tern.rpc.diagnosis;
  */
 record Part(Kind kind, String name) {
 
-    /** The kinds of parts. */
+    /** Classifies parts by the activity, or by what the call waited for. */
     enum Kind {
         /** The wait for a free worker thread. */
         QUEUE(true),

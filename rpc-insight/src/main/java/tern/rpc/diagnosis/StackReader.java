@@ -154,7 +154,10 @@ final class StackReader {
      */
     static final String CALLED = "called in ";
 
-    /** Separates the lock from the waiting frame in the name of a lock whose owner is unknown. */
+    /**
+     * If the owner of a lock is unknown, the name of the part consists of the lock, this text and the waiting stack
+     * frame.
+     */
     static final String WANTED = " wanted in ";
 
     /**

@@ -32,8 +32,8 @@ final class TaskWatch {
 
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     /**
-     * The interval at which the weight of all earlier samples is halved, so that samples of an earlier miss with
-     * another cause lose influence.
+     * The interval at which the weight of all earlier samples is halved. A miss is a period in which calls miss the
+     * latency target. The samples of an earlier miss, which may have had another cause, therefore lose influence.
      */
     private static final long HALF_LIFE_NANOS = TimeUnit.SECONDS.toNanos(5);
 

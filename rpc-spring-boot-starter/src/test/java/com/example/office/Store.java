@@ -1,6 +1,6 @@
 package com.example.office;
 
-/** A service that the office calls. */
+/** A remote service that the implementation of {@link Office} calls. */
 public interface Store {
 
     int stock(int item);

@@ -314,7 +314,8 @@ public final class Connection implements PendingCall.Carrier {
     /** Sends a cancellation to the server after a call has ended without an answer. Any thread may call this. */
     @Override
     public void abandoned(PendingCall call) {
-        unanswered.incrementAndGet(); // before the call is removed, so that its late answer is never unexpected
+        // incremented before the call is removed, so that a late answer always finds the call or the increment
+        unanswered.incrementAndGet();
         pending.remove(call.id());
         WriteCommand command = protocol.abandon(call, this);
         if (command != null) {

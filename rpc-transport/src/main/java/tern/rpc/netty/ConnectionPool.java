@@ -254,8 +254,8 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
 
     @Override
     public void heardFirst(Connection connection) {
-        // The field "heard" is never reset, because later connections become ready only after the server has sent
-        // bytes.
+        // The field "heard" is true once the server has sent bytes on any connection. It is never reset, because from
+        // then on a connection becomes ready only after the server has sent bytes on it.
         heard = true;
     }
 

@@ -146,7 +146,7 @@ final class TlsContext {
      */
     SslHandler newHandler(Channel channel, Consumer<String> closing) {
         Built now = current();
-        if (!(now.context() instanceof JdkSslContext)) { // another engine cannot be wrapped
+        if (!(now.context() instanceof JdkSslContext)) { // LimitedTlsEngine can wrap only the engine of the JDK
             return patient(now, now.context().newHandler(channel.alloc()));
         }
         TlsRecordLimit limit = new TlsRecordLimit(channel, NanoClock.SYSTEM, closing);

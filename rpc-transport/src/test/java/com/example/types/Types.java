@@ -34,12 +34,12 @@ public final class Types {
         public abstract int apply(int one, int other);
     }
 
-    /** A list of its own class, as libraries have them. No method declares it. */
+    /** A subclass of a JDK list, such as libraries define. No method declares this class. */
     public static class Rows extends ArrayList<Item> {
         private static final long serialVersionUID = 1L;
     }
 
-    /** A map of its own class, as libraries have them. No method declares it. */
+    /** A subclass of a JDK map, such as libraries define. No method declares this class. */
     public static class Columns extends LinkedHashMap<String, Integer> {
         private static final long serialVersionUID = 1L;
     }

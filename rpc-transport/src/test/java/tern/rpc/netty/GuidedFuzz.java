@@ -18,7 +18,10 @@ public final class GuidedFuzz {
 
     static final Map<String, Supplier<FuzzTarget>> TARGETS = targets();
 
-    /** Holds the target named by the property. This is a separate class, because replays run without the property. */
+    /**
+     * Holds the target named by the system property {@code tern.fuzz.target}. This is a separate class, because the
+     * property is not set when saved inputs are replayed.
+     */
     private static final class Chosen {
         static final FuzzTarget TARGET = Objects.requireNonNull(
                         TARGETS.get(System.getProperty("tern.fuzz.target", "")), "-Dtern.fuzz.target")

@@ -57,8 +57,9 @@ class InboundTurnTest {
     }
 
     /**
-     * Tests a race: an account is denied permission to complete its message, and the account that has the permission
-     * finishes before the denied account is queued. The denied account must still get permission.
+     * Tests a race between the {@link InboundAccount}s of two connections. Only one of them may complete its message at
+     * a time. The second account is denied this permission, and the first account finishes before the second account is
+     * queued. The second account must still get the permission.
      */
     @Test
     void turnThatBecomesFreeJustBeforeSomebodyWaitsIsTaken() {
@@ -79,7 +80,8 @@ class InboundTurnTest {
         holder.incomplete(0);
         assertThat(holder.isPaused()).isTrue();
 
-        channel.runPendingTasks(); // would not return if the account kept checking the budget
+        // This call would never return if the InboundAccount scheduled a check of the budget again and again.
+        channel.runPendingTasks();
 
         assertThat(holder.isPaused()).isTrue();
         holder.kept(-MESSAGE);

@@ -135,7 +135,7 @@ class ServerConnectionTest {
 
     private Call begin(CallKind kind) {
         Call call = new Call(kind);
-        // the handler of this test takes no calls, but the connection counts the call before
+        // the handler of this test refuses all calls, but the connection counts a call before it invokes the handler
         assertThatThrownBy(() -> connection.complete(call)).hasMessage("a call came");
         return call;
     }

@@ -27,7 +27,10 @@ public final class MicroBenchmarks {
     private static final int WARM_UPS = 4;
     private static final int MEASURED = 5;
 
-    /** The name of a benchmark that is skipped by default, because its parameters do not change its result. */
+    /**
+     * The name of a benchmark that is skipped. Its class has parameters that do not change its result, so it would
+     * measure the same value several times.
+     */
     private static final String CLOCK = "readTheClock";
 
     private static final String ALLOCATED = "gc.alloc.rate.norm";

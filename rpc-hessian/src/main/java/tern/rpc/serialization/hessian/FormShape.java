@@ -87,7 +87,8 @@ final class FormShape extends Shape {
          * Sets a function that returns the additional cost of hashing or comparing a value. The unit is the cost of
          * visiting one small value. Without this function, the cost is the sum of the parts' costs.
          */
-        @SuppressWarnings("unchecked") // The function receives only values that the Assembly has created.
+        // The function "visits" receives only values that the class Assembly has created, so they have the type T.
+        @SuppressWarnings("unchecked")
         <T> Builder weighing(ToLongFunction<T> visits) {
             this.weight = (ToLongFunction<Object>) visits;
             return this;

@@ -41,11 +41,11 @@ class HashBudget {
     private static final int HASH_STEPS = 4;
 
     /**
-     * When a key that is a list or map is compared with an earlier key of the same hash code, each value in it costs
-     * this many additional steps. The comparisons with the first {@link HessianLimits#equalKeys} earlier keys cost no
-     * additional steps. A hash table that searches such keys follows many references, so a comparison takes much longer
-     * than hashing. Objects of the application's classes take no additional steps, because the hash code of entities is
-     * often a constant.
+     * The additional steps for comparing a list or map, used as a key, with an earlier key of the same hash code. They
+     * are charged for each value in the key. A step is the unit of the limit {@code rpc.limits.max-key-steps}.
+     * Comparisons with the first {@link HessianLimits#equalKeys} earlier keys cost no additional steps. A comparison
+     * takes much longer than hashing, because it follows many references. Objects of the application's classes take no
+     * additional steps, because the hash code of entities is often a constant.
      */
     private static final int EQUAL_STEPS = 512;
 

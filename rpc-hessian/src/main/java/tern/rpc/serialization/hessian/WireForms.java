@@ -52,7 +52,10 @@ final class WireForms implements WireForm.Lookup {
             Character.class, (value, out) -> out.writeString(value.toString()),
             Date.class, (value, out) -> out.writeUTCDate(((Date) value).getTime()));
 
-    /** Tern's own forms, keyed by the serializer that hessian-lite lists for a class. */
+    /**
+     * Functions that create Tern's own {@link WireForm} for a class. The key is the serializer that hessian-lite lists
+     * for the class.
+     */
     private static final Map<Class<? extends Serializer>, Function<Class<?>, @Nullable WireForm>> LISTED =
             Map.ofEntries(
                     entry(List12Serializer.class, CollectionForm::copied),

@@ -51,7 +51,10 @@ class LibraryContainersTest {
 
     static class Names extends ArrayList<String> {}
 
-    /** A list of the service, which the reader restores by {@code readResolve}. */
+    /**
+     * A list class of the application. It replaces itself with an object whose {@code readResolve} method restores the
+     * list.
+     */
     static final class Restored extends AbstractList<String> implements Serializable {
         private final List<String> elements;
 

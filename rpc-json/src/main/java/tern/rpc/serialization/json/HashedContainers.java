@@ -183,11 +183,11 @@ final class HashedContainers extends ValueDeserializerModifier {
         private static final int FEW = 32;
 
         /**
-         * The encoded size from which a container of lists or maps may use the full limit of
-         * {@link JsonLimits#keySteps} steps. A smaller container may use only a part of this limit, in proportion to
-         * its size. Comparisons with the first {@link JsonLimits#equalKeys} keys of the same hash code do not count
-         * towards this part. The hash code of a list or map depends on its contents, so equal hash codes are rare. The
-         * hash code of an entity is often a constant, so a set of entities may always use the full limit.
+         * The encoded size from which a container may use {@link JsonLimits#keySteps} steps to compare keys that are
+         * lists or maps. In a smaller container, the limit is lower in proportion to its size. Comparisons with the
+         * first {@link JsonLimits#equalKeys} keys of the same hash code do not count towards the lower limit. For
+         * entities, the lower limit does not apply, because their hash code is often a constant. The hash code of a
+         * list or map depends on its contents, so equal hash codes are rare.
          */
         private static final int FULL_BYTES = 16 << 20;
 

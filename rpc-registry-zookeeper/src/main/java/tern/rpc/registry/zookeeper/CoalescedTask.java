@@ -47,7 +47,7 @@ final class CoalescedTask {
     }
 
     private void runWaiting() {
-        if (waiting) { // Otherwise the task has run early.
+        if (waiting) { // False if the task has already run because of hurry().
             run();
         }
     }

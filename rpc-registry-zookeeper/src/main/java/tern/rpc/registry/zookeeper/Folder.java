@@ -276,8 +276,8 @@ final class Folder<T> implements Session.Listener {
             queue(child);
             dataChanges.changed();
         } else if (event == EventType.NodeDeleted) {
-            // The next list contains the name again if the child has been created again by then. ZooKeeper reports the
-            // deletion to the list, too.
+            // The deletion of the child also triggers the parent's watch, so the list of names is read again. If the
+            // child has been created again by then, the list contains its name, and the child is read.
             child.unread = true;
         }
     }

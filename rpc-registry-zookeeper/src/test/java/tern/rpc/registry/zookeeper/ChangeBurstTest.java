@@ -225,7 +225,7 @@ class ChangeBurstTest {
         zooKeeper.create(PARENT + "/a", "before", CreateMode.PERSISTENT);
         awaitWaiting("the event of the creation", 1);
         Hold second = new Hold();
-        first.end(); // The names are listed, and the answer waits.
+        first.end(); // The client now requests the list of names. The answer waits until the second task has ended.
         second.awaitStart();
         awaitWaiting("the answer of the list", 1);
         zooKeeper.delete(PARENT + "/a");

@@ -78,9 +78,9 @@ final class KnownProperties {
         }
 
         /**
-         * Finds the property for a name derived from an environment variable that contains a service or method name of
-         * several words. Returns the property name with these words joined, because an environment variable does not
-         * preserve their separators. Returns null if the pattern does not match.
+         * Returns the property name that belongs to a name derived from an environment variable. The service or method
+         * name in a variable may consist of several words whose separators are lost, so the words are joined in the
+         * result. Returns null if this pattern does not match the name.
          */
         @Nullable
         String joinedName(ConfigurationPropertyName name) {

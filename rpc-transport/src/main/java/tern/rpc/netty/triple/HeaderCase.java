@@ -30,8 +30,8 @@ final class HeaderCase {
     }
 
     /**
-     * Decodes the names. Invalid input gives an empty or incomplete map, never an exception. Skips a pair whose names
-     * differ in anything but the case of ASCII letters.
+     * Decodes the names. Invalid input gives an empty or incomplete map, never an exception. Skips a header if its
+     * lower-case name and its original name differ in anything but the case of ASCII letters.
      */
     static Map<String, String> decode(CharSequence value) {
         Map<String, String> names = new HashMap<>();

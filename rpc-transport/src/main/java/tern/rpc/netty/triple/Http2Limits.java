@@ -61,8 +61,8 @@ final class Http2Limits {
     static final int STREAMS_PER_COST = 32;
 
     /**
-     * The number of answer bytes that reduce the cost by 1. A peer may change its windows whenever it has received a
-     * few MiB, as {@link ReceiveWindows} does.
+     * The number of answer bytes that reduce the cost of visiting all open streams by 1. A peer may change its windows
+     * whenever it has received a few MiB, as {@link ReceiveWindows} does.
      */
     static final int BYTES_PER_COST = 64 << 10;
 

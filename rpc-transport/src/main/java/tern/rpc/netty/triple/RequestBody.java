@@ -307,8 +307,8 @@ final class RequestBody {
     }
 
     /**
-     * Returns the number of bytes that an open request occupies. Excludes the single message if it is counted
-     * elsewhere.
+     * Returns the number of bytes that an open request occupies. Excludes the undecoded message of a unary request if
+     * {@link InboundAccount} already counts it.
      */
     private int heldWhileOpen() {
         if (isServed()) {
@@ -337,7 +337,10 @@ final class RequestBody {
         account();
     }
 
-    /** Returns whether the call needs no frequent {@link #linger} and no check of the speed of its body. */
+    /**
+     * Returns whether the call can be checked rarely: {@link #linger} need not be called soon, and the speed at which
+     * the body arrives need not be checked.
+     */
     boolean mayRest() {
         return isServed() && (!isRead() || end == End.DELIVERED || lingers);
     }

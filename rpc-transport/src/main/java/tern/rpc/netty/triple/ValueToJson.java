@@ -7,8 +7,8 @@ import tern.rpc.serialization.ProtoReader;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Converts Values and ListValues to JSON. Refuses messages that no writer of these types creates, because they are
- * messages of another type: with unknown fields, or Values with several fields or none (google/protobuf/struct.proto).
+ * Converts the messages Value and ListValue of google/protobuf/struct.proto to JSON. Refuses a message with unknown
+ * fields, and a Value with several fields or none, because only a message of another type has this content.
  */
 final class ValueToJson {
 
@@ -104,7 +104,10 @@ final class ValueToJson {
         }
     }
 
-    /** Reads a number that has only the values 0 to {@code max}. Another message may have any number in this field. */
+    /**
+     * Reads an enum or boolean, whose values are 0 to {@code max}. Any other number shows that the message is not a
+     * Value.
+     */
     private long enumerated(int offset, int length, int max) {
         long number = new ProtoReader(bytes, offset, length).varint();
         if (number < 0 || number > max) {

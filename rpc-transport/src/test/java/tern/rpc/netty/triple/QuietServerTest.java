@@ -9,7 +9,7 @@ import tern.rpc.Deadline;
 import tern.rpc.netty.EmbeddedConnection;
 import tern.rpc.netty.triple.Http2Script.Frame;
 
-/** Tests when the Triple client asks a quiet server for a sign of life. */
+/** Tests when the Triple client sends a PING or SETTINGS frame to check whether a silent server is alive. */
 class QuietServerTest {
 
     private static final int HEARTBEAT_SECONDS = 60;

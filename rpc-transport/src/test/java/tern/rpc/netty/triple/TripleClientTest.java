@@ -327,7 +327,9 @@ class TripleClientTest extends RawServerCalls {
         assertThat(answer(first)).isEqualTo("one");
     }
 
-    /** The last replacement is opened after a pause that is longer than the test. */
+    /**
+     * After several replaced connections, the next one is opened only after a pause, which is longer than this test.
+     */
     @Test
     void drainingConnectionThatWaitsForItsReplacementIsNotAvailable() {
         ClientConnection connection = requests.connect(server.endpoint(), TripleClientTest::withLongPauses);

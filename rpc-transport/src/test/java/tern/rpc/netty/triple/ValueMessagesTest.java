@@ -107,7 +107,10 @@ class ValueMessagesTest {
         }
     }
 
-    /** Returns messages that other types produce, with the number of the method's parameters. */
+    /**
+     * Returns messages that are neither a Value nor a ListValue. Each argument list contains a description, the number
+     * of parameters of the called method, and the bytes of the message.
+     */
     static Stream<Arguments> messagesOfOtherTypes() {
         return Stream.of(
                 Arguments.of("without a field", ONE, ""),
