@@ -75,8 +75,9 @@ public final class Limiter {
     private volatile int sparseBelow;
     private volatile boolean overloaded; // True if calls queued in the last window.
 
-    // This field and the following ones describe the current window. A call that leaves just as the window ends may be
-    // miscounted. This flag is true while a thread changes the limit or ends a phase.
+    // This field and the following ones describe the current measurement window. A call that leaves just as the window
+    // ends may be miscounted. The flag "turning" is true while a thread changes the limit or ends a phase of the
+    // window.
     private final AtomicBoolean turning = new AtomicBoolean();
 
     // The number of calls from earlier windows that still hold a permit.
