@@ -55,7 +55,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     private final ReconnectBackoff backoff;
     // the scheduled replacements of lost connections; guarded by this
     private final Map<Connection, ScheduledFuture<?>> pauses = new IdentityHashMap<>();
-    // connections opened by calls before a pause ended, and not ready yet
+    // connections that calls opened during the pause after a failed attempt, and that are not ready yet
     private final Set<Connection> begunByCalls = ConcurrentHashMap.newKeySet();
     private final AttemptPace pace;
     private volatile boolean available;

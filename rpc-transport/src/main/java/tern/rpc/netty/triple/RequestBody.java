@@ -82,7 +82,8 @@ final class RequestBody {
     private final Call call;
     private Phase phase = Phase.ARRIVING;
     private End end = End.OPEN;
-    private volatile @Nullable Frame single; // the undecoded single message; read and cleared atomically through SINGLE
+    // the only message of a request that is no stream, still undecoded; read and cleared atomically through SINGLE
+    private volatile @Nullable Frame single;
     private volatile boolean compressed; // true if the latest message was compressed
     private @Nullable Receiver receiver; // the receiver of a stream's messages; null for a unary request
     private int demand;
@@ -307,8 +308,8 @@ final class RequestBody {
     }
 
     /**
-     * Returns the number of bytes that an open request occupies. Excludes the undecoded message of a unary request if
-     * {@link InboundAccount} already counts it.
+     * Returns the number of bytes that an open request occupies. If the request is no stream, its undecoded message is
+     * excluded if {@link InboundAccount} already counts it.
      */
     private int heldWhileOpen() {
         if (isServed()) {
@@ -347,14 +348,17 @@ final class RequestBody {
 
     // ---- the messages, on any thread
 
-    /** Returns the undecoded single message to the first caller of this method, and null to later callers. */
+    /**
+     * Returns the undecoded message of a request that is no stream to the first caller, and null to later callers.
+     */
     @Nullable
     Frame takeSingle() {
         return single == null ? null : (Frame) SINGLE.getAndSet(this, null);
     }
 
     /**
-     * Returns the size of the undecoded single message; 0 if there is none, and Integer.MAX_VALUE if it is compressed.
+     * Returns the size of the undecoded message of a request that is no stream; 0 if there is none, and
+     * Integer.MAX_VALUE if it is compressed.
      */
     int singleBytes() {
         Frame current = single;
