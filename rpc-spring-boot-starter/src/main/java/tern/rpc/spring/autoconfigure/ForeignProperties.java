@@ -46,7 +46,7 @@ final class ForeignProperties {
             Map.of("provider", "rpc.server.", "protocol", "rpc.server.", "consumer", "rpc.client.");
 
     private static final String OF_A_SERVICE = "rpc.client.services.<name>.";
-    private static final String REPEATED = "nothing is repeated unless @RpcMethod(idempotent = true) or"
+    static final String REPEATED = "nothing is repeated unless @RpcMethod(idempotent = true) or"
             + " rpc.client.services.<name>.methods.<method>.idempotent says that it may be";
     private static final String BALANCING = "rpc.client.load-balancing and rpc.client.services.<name>"
             + ".load-balancing choose it: p2c, round-robin, consistent-hash or the name of a bean";
@@ -91,7 +91,7 @@ final class ForeignProperties {
             Map.entry("filter", FILTERS),
             Map.entry("filters", FILTERS),
             Map.entry("interceptors", FILTERS),
-            Map.entry("mock", "a bean with @RpcFallback answers calls that no provider takes; rpc-test is for tests"),
+            Map.entry("mock", "a bean with @RpcFallback answers calls that no provider takes; tern-rpc-test is for tests"),
             Map.entry("lazy", "connections are made in the background, and the application starts without providers"),
             Map.entry("async", "a method that returns a CompletableFuture is asynchronous"),
             Map.entry(

@@ -154,16 +154,6 @@ final class KnownProperties {
         private static int elementsIn(String name) {
             return name.split("\\.").length;
         }
-
-        /** Returns the property name in its correct spelling. Keeps the path elements that the application chose. */
-        String filled(ConfigurationPropertyName like) {
-            List<String> elements = new ArrayList<>();
-            for (int i = 0; i < path.size(); i++) {
-                boolean chosen = path.get(i).equals(ANY) && i < like.getNumberOfElements();
-                elements.add(chosen ? like.getElement(i, Form.ORIGINAL) : path.get(i));
-            }
-            return String.join(".", elements);
-        }
     }
 
     private final List<String> roots = new ArrayList<>();
@@ -262,16 +252,12 @@ final class KnownProperties {
     }
 
     /**
-     * Returns the property that was probably intended, or null if there is none. This is a property whose name differs
-     * by a few characters, or a property with the same last element in another place.
+     * Returns the property with a full interface name in the place of the short one. Returns null if the name is not of
+     * this form.
      */
     @Nullable
-    String closestTo(ConfigurationPropertyName name) {
-        String moved = inOtherPlace(name);
-        if (moved != null) {
-            return moved;
-        }
-        String shortened = patterns.stream()
+    String shortened(ConfigurationPropertyName name) {
+        return patterns.stream()
                 // The longest pattern is tried first, because a shorter pattern would treat "methods" as part of a
                 // name.
                 .sorted(Comparator.comparingInt(
@@ -280,60 +266,6 @@ final class KnownProperties {
                 .filter(Objects::nonNull)
                 .findFirst()
                 .orElse(null);
-        if (shortened != null) {
-            return shortened;
-        }
-        String written = name.toString();
-        List<String> candidates =
-                patterns.stream().map(pattern -> pattern.filled(name)).toList();
-        int furthest = Math.max(2, written.length() / 6);
-        return candidates.stream()
-                .min(Comparator.comparingInt(known -> distance(written, known)))
-                .filter(known -> distance(written, known) <= furthest)
-                .or(() -> patterns.stream()
-                        .filter(pattern -> !pattern.endsWithAnyName())
-                        .map(pattern -> pattern.filled(name))
-                        .filter(known ->
-                                !known.contains(ANY) && lastElement(known).equals(lastElement(written)))
-                        .findFirst())
-                .orElse(null);
-    }
-
-    /**
-     * Returns the property with this name in another place: for the client instead of the server, for the server
-     * instead of the client, or for a whole service instead of its methods. Returns null if there is none.
-     */
-    private @Nullable String inOtherPlace(ConfigurationPropertyName name) {
-        String written = name.toString();
-        String leaf = lastElement(written);
-        List<String> candidates = List.of(
-                written.replaceFirst("^rpc\\.server\\.", "rpc.client."),
-                written.replaceFirst("^rpc\\.client\\.", "rpc.server."),
-                written.replaceFirst("\\.methods\\." + java.util.regex.Pattern.quote(leaf) + "$", "." + leaf));
-        return candidates.stream()
-                .filter(ConfigurationPropertyName::isValid)
-                .filter(candidate -> contains(ConfigurationPropertyName.of(candidate)))
-                .findFirst()
-                .orElse(null);
-    }
-
-    private static String lastElement(String name) {
-        return name.substring(name.lastIndexOf('.') + 1);
-    }
-
-    /** Returns the Levenshtein distance, that is, the number of inserted, deleted and replaced characters. */
-    static int distance(String one, String other) {
-        int[] row = IntStream.rangeClosed(0, other.length()).toArray();
-        for (int i = 1; i <= one.length(); i++) {
-            int diagonal = row[0];
-            row[0] = i;
-            for (int j = 1; j <= other.length(); j++) {
-                int replaced = diagonal + (one.charAt(i - 1) == other.charAt(j - 1) ? 0 : 1);
-                diagonal = row[j];
-                row[j] = Math.min(replaced, 1 + Math.min(row[j], row[j - 1]));
-            }
-        }
-        return row[other.length()];
     }
 
     /** Returns all property names, with {@code *} in place of path elements chosen by applications. */

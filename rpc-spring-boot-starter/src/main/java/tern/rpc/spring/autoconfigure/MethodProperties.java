@@ -113,8 +113,8 @@ final class MethodProperties {
                 .distinct()
                 .toList();
         String closest = names.stream()
-                .filter(known -> KnownProperties.distance(known, name) <= Math.max(1, name.length() / 3))
-                .min(Comparator.comparingInt(known -> KnownProperties.distance(known, name)))
+                .filter(known -> TypingErrors.between(known, name) <= Math.max(1, name.length() / 3))
+                .min(Comparator.comparingInt(known -> TypingErrors.between(known, name)))
                 .orElse(null);
         return new InvalidPropertyException(
                 property,

@@ -23,8 +23,8 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Rejects unknown properties under Tern's prefixes, because they are usually typos. Also rejects all properties under
- * Dubbo's prefix. Unknown environment variables only cause a warning, because container platforms create variables such
+ * Rejects unknown properties under Tern's prefixes, because they are usually typos. Also rejects properties that begin
+ * with a prefix of Dubbo below {@code rpc.}, and Tern's properties below a wrong prefix. Unknown environment variables only cause a warning, because container platforms create variables such
  * as {@code RPC_SERVER_SERVICE_HOST} for a service called {@code rpc-server}. Other properties under {@code rpc.} may
  * belong to the application, so they are only logged once. Before the check, {@link VariablesOfServices} translates
  * environment variables for services.
@@ -37,6 +37,7 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
 
     private final Environment environment;
     private final KnownProperties known = new KnownProperties();
+    private final PropertySuggestions suggestions = new PropertySuggestions(known);
 
     UnknownPropertyCheck(Environment environment) {
         this.environment = environment;
@@ -55,6 +56,8 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
                 checkForeign(names, problems, others);
             }
         }
+        MisplacedPrefixes prefixes = new MisplacedPrefixes(environment, known);
+        problems.addAll(prefixes.problems());
         if (!problems.isEmpty()) {
             throw new RpcStartException(
                     String.join("; ", problems), "Correct the name, or take the property out.", null);
@@ -64,6 +67,7 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
         if (!Boolean.getBoolean(AbstractAotProcessor.AOT_PROCESSING)) {
             new PropertyValueCheck(environment, known).check();
         }
+        prefixes.warnOfDubbo(beans.getBeanClassLoader());
         if (!others.isEmpty()) {
             LOG.warn(
                     "Some properties below rpc. are not Tern's and have no effect on it. Tern's begin with"
@@ -93,7 +97,7 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
             } else if (instead != null) {
                 problems.add(found + " is not one of Tern's; " + instead);
             } else if (!variables) {
-                String suggestion = known.closestTo(name);
+                String suggestion = suggestions.misspelt(name);
                 others.add(
                         suggestion == null
                                 ? name + origin(source.getConfigurationProperty(name))
@@ -113,13 +117,9 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
     }
 
     private String describe(ConfigurationPropertySource source, ConfigurationPropertyName name) {
-        String missing = "property " + name + origin(source.getConfigurationProperty(name)) + " does not exist";
-        String instead = ForeignProperties.insteadOfOption(name);
-        if (instead != null) {
-            return missing + "; " + instead;
-        }
-        String suggestion = known.closestTo(name);
-        return suggestion == null ? missing : missing + "; did you mean " + suggestion + "?";
+        ConfigurationProperty property = source.getConfigurationProperty(name);
+        return "property " + name + origin(property) + " does not exist; "
+                + suggestions.about(name, property == null ? null : property.getValue());
     }
 
     /** Returns the place where the property is set, in parentheses. Returns an empty string if the place is unknown. */

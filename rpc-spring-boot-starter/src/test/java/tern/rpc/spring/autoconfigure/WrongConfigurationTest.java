@@ -201,7 +201,7 @@ class WrongConfigurationTest {
             "rpc.server.executes=5 | does not exist; rpc.server.max-concurrency",
             "rpc.client.services.shop.methods.*.timeout=1s | did you mean rpc.client.services.shop.timeout?",
             "rpc.server.services.shop.timeout=1s | did you mean rpc.client.services.shop.timeout?",
-            "rpc.client.port=1 | did you mean rpc.server.port?",
+            "rpc.client.port=1 | rpc.client.url=localhost:20880",
             "rpc.server.ssl.enabled=true | rpc.server.ssl.bundle names a bundle under spring.ssl.bundle",
             "rpc.server.ssl.key-store=a.p12 | rpc.server.ssl.bundle names a bundle under spring.ssl.bundle",
             "rpc.client.services.x.ssl.trust-store=a | rpc.client.services.x.ssl.bundle names a bundle",

@@ -1,0 +1,142 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
+import org.springframework.core.env.Environment;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Finds properties that were meant for Tern but begin with another prefix: Tern's packages are called {@code tern.rpc},
+ * and an application that comes from Dubbo has properties below {@code dubbo}. Without a check, they have no effect.
+ */
+final class MisplacedPrefixes {
+
+    private static final Logger LOG = LoggerFactory.getLogger(MisplacedPrefixes.class);
+
+    private static final String DUBBO_CLASS = "org.apache.dubbo.common.URL";
+    private static final int MAX_NAMES = 20;
+
+    /** Prefixes that only Tern can be meant with. */
+    private static final List<String> WRONG = List.of("tern.rpc", "spring.rpc", "spring.tern.rpc");
+
+    /** Prefixes that may also belong to the application, so they only cause a warning. */
+    private static final List<String> DOUBTFUL = List.of("tern", "spring.tern");
+
+    /** Tern's properties for those of Dubbo, as in the table of docs/from-dubbo.md. */
+    static final Map<String, String> INSTEAD_OF_DUBBO = Map.ofEntries(
+            Map.entry("dubbo.application.name", "spring.application.name"),
+            Map.entry("dubbo.protocol.port", "rpc.server.port"),
+            Map.entry("dubbo.protocol.host", "rpc.server.address"),
+            Map.entry("dubbo.protocol.threads", "rpc.server.threads"),
+            Map.entry("dubbo.protocol.queues", "rpc.server.queue-capacity"),
+            Map.entry("dubbo.protocol.iothreads", "rpc.server.io-threads"),
+            Map.entry("dubbo.protocol.payload", "rpc.limits.max-message"),
+            Map.entry("dubbo.protocol.accepts", "rpc.limits.max-connections"),
+            Map.entry("dubbo.protocol.heartbeat", "rpc.client.heartbeat"),
+            Map.entry("dubbo.protocol.ssl-enabled", "rpc.server.ssl.bundle"),
+            Map.entry("dubbo.consumer.timeout", "rpc.client.timeout"),
+            Map.entry("dubbo.consumer.connections", "rpc.client.services.<name>.connections"),
+            Map.entry("dubbo.consumer.check", "rpc.client.services.<name>.check"),
+            Map.entry("dubbo.registry.address", "rpc.server.registry or rpc.client.registry"),
+            Map.entry("dubbo.provider.token", "rpc.server.token"),
+            Map.entry("dubbo.service.shutdown.wait", "rpc.server.shutdown-timeout"));
+
+    private final Environment environment;
+    private final KnownProperties known;
+
+    MisplacedPrefixes(Environment environment, KnownProperties known) {
+        this.environment = environment;
+        this.known = known;
+    }
+
+    /** Returns a description of each property of Tern below a wrong prefix, and warns of those that may be others'. */
+    List<String> problems() {
+        List<String> problems = new ArrayList<>();
+        sources().forEach(source -> source.stream().forEach(name -> {
+            String wrong = described(source, name, WRONG);
+            String doubtful = described(source, name, DOUBTFUL);
+            if (wrong != null && !isOfVariables(source)) {
+                problems.add(wrong);
+            } else if (wrong != null || doubtful != null) {
+                LOG.warn("{}", wrong == null ? doubtful : wrong);
+            }
+        }));
+        return problems;
+    }
+
+    /** Returns nothing if the right property is also set, because the application then uses the other as a variable. */
+    private @Nullable String described(
+            IterableConfigurationPropertySource source, ConfigurationPropertyName name, List<String> prefixes) {
+        for (String text : prefixes) {
+            ConfigurationPropertyName prefix = ConfigurationPropertyName.of(text);
+            if (prefix.isAncestorOf(name)) {
+                ConfigurationPropertyName meant =
+                        ConfigurationPropertyName.of("rpc").append(name.subName(prefix.getNumberOfElements()));
+                if (known.contains(meant) && !isSet(meant)) {
+                    return "property " + name + UnknownPropertyCheck.origin(source.getConfigurationProperty(name))
+                            + " is not read; the name is " + meant;
+                }
+            }
+        }
+        return null;
+    }
+
+    private boolean isSet(ConfigurationPropertyName name) {
+        for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
+            if (source.getConfigurationProperty(name) != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Warns once of the properties of Dubbo, unless the application also contains Dubbo. */
+    void warnOfDubbo(@Nullable ClassLoader loader) {
+        ConfigurationPropertyName prefix = ConfigurationPropertyName.of("dubbo");
+        List<String> names = sources()
+                .filter(source -> !isOfVariables(source))
+                .flatMap(IterableConfigurationPropertySource::stream)
+                .filter(prefix::isAncestorOf)
+                .map(String::valueOf)
+                .distinct()
+                .toList();
+        if (names.isEmpty() || ClassUtils.isPresent(DUBBO_CLASS, loader)) {
+            return;
+        }
+        LOG.warn(
+                "Properties of Dubbo have no effect, because Dubbo is not on the class path: {}{}."
+                        + " docs/from-dubbo.md lists Tern's properties",
+                names.stream().limit(MAX_NAMES).map(MisplacedPrefixes::withOurs).collect(Collectors.joining(", ")),
+                names.size() > MAX_NAMES ? " and " + (names.size() - MAX_NAMES) + " more" : "");
+    }
+
+    private static String withOurs(String name) {
+        String ours = INSTEAD_OF_DUBBO.get(name);
+        return ours == null ? name : name + " (here " + ours + ")";
+    }
+
+    private Stream<IterableConfigurationPropertySource> sources() {
+        List<IterableConfigurationPropertySource> sources = new ArrayList<>();
+        for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
+            if (source instanceof IterableConfigurationPropertySource names) {
+                sources.add(names);
+            }
+        }
+        return sources.stream();
+    }
+
+    private static boolean isOfVariables(IterableConfigurationPropertySource source) {
+        return source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource;
+    }
+}

@@ -1,0 +1,277 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Names that people expect below Tern's prefixes although they do not exist, each with the setting that does what they
+ * intend. A comparison of letters cannot find these settings: {@code rpc.client.port} looks like {@code
+ * rpc.server.port}, but means a part of {@code rpc.client.url}.
+ */
+final class PropertyIntents {
+
+    private static final String ANY = "*";
+    private static final String PARENT = "{parent}";
+
+    /**
+     * An expected name.
+     *
+     * @param scopes the paths below which the name is expected; {@link #ANY} stands for one chosen element
+     * @param leaves the expected last elements without dashes; empty for any
+     * @param advice the advice; {@link #PARENT} stands for the path that was written
+     */
+    record Intent(List<List<String>> scopes, Set<String> leaves, String advice) {
+
+        static Intent of(String scopes, String leaves, String advice) {
+            return new Intent(
+                    Arrays.stream(scopes.split(" "))
+                            .map(scope -> List.of(scope.split("\\.")))
+                            .toList(),
+                    Arrays.stream(leaves.split(" "))
+                            .map(PropertyIntents::uniform)
+                            .filter(leaf -> !leaf.equals(ANY))
+                            .collect(Collectors.toUnmodifiableSet()),
+                    advice);
+        }
+
+        boolean fits(List<String> written) {
+            List<String> parent = written.subList(0, written.size() - 1);
+            return scopes.stream().anyMatch(scope -> fits(scope, parent))
+                    && (leaves.isEmpty() || leaves.contains(uniform(written.get(written.size() - 1))));
+        }
+
+        private static boolean fits(List<String> scope, List<String> parent) {
+            return scope.size() == parent.size()
+                    && IntStream.range(0, scope.size())
+                            .allMatch(i -> scope.get(i).equals(ANY)
+                                    || uniform(scope.get(i)).equals(uniform(parent.get(i))));
+        }
+    }
+
+    private static final String ADDRESSES =
+            "address addresses host hosts server servers target targets endpoint endpoints port uri uris urls";
+    private static final String CALL_TIMES = "read-timeout request-timeout call-timeout response-timeout"
+            + " default-timeout socket-timeout timeout-ms deadline";
+    private static final String THREADS = "max-threads min-threads worker workers worker-threads thread-count"
+            + " thread-pool thread-pool-size pool-size core-pool-size max-pool-size";
+    private static final String RETRIES = "retry retry-count max-retries attempts max-attempts retry-attempts";
+    private static final String MESSAGES = "max-message-size max-request-size max-response-size max-body max-body-size"
+            + " max-payload max-payload-size max-frame-size max-inbound-message-size message-size";
+    private static final String POOL = "size max-size core-size pool-size core-pool-size max-pool-size max-threads";
+
+    private static final List<Intent> CLIENT = List.of(
+            Intent.of(
+                    "rpc.client",
+                    ADDRESSES + " provider providers",
+                    "the addresses of providers are in rpc.client.url, such as rpc.client.url=localhost:20880"),
+            Intent.of(
+                    "rpc.client.services.*",
+                    ADDRESSES,
+                    "the addresses of its providers are in {parent}.url, such as {parent}.url=localhost:20880"),
+            Intent.of(
+                    "rpc.client rpc.client.services.*",
+                    "protocol protocols",
+                    "the address names the protocol, such as {parent}.url=tri://localhost:20880; if the addresses come"
+                            + " from a registry, @RpcReference(protocol = \"tri\") names it"),
+            Intent.of(
+                    "rpc.client",
+                    "enabled",
+                    "there is no switch for clients; an application without @RpcReference connects to no provider"),
+            Intent.of(
+                    "rpc.client.services.*",
+                    "enabled",
+                    "there is no switch for a reference; it exists where @RpcReference is"),
+            Intent.of(
+                    "rpc.client rpc.client.services.* rpc.client.services.*.methods.*",
+                    CALL_TIMES,
+                    "the time of a call is {parent}.timeout"),
+            Intent.of(
+                    "rpc.client rpc.client.services.* rpc.client.services.*.methods.*",
+                    RETRIES,
+                    ForeignProperties.REPEATED),
+            Intent.of(
+                    "rpc.client rpc.client.services.* rpc.client.services.*.methods.*",
+                    "fallback fallbacks fallback-class",
+                    "a bean with @RpcFallback answers calls that no provider takes"),
+            Intent.of(
+                    "rpc.client.services.*",
+                    "interface interface-name interface-class service service-name",
+                    "the element after rpc.client.services selects the reference: it is the simple name of its"
+                            + " interface, or the name in @RpcReference"),
+            Intent.of(
+                    "rpc.client",
+                    "pool-size max-connections connection-pool-size",
+                    "rpc.client.services.<name>.connections has the connections to each provider of a service"),
+            Intent.of(
+                    "rpc.client.services.*",
+                    "pool-size max-connections connection-pool-size",
+                    "the connections to each provider are {parent}.connections"),
+            Intent.of(
+                    "rpc.client",
+                    "keep-alive keep-alive-time heartbeat-interval",
+                    "rpc.client.heartbeat has the time after which a heartbeat is sent"),
+            Intent.of(
+                    "rpc.client",
+                    "zookeeper registry-url registry-address",
+                    "rpc.client.registry has the address of the registry, such as zookeeper://host:2181"),
+            Intent.of(
+                    "rpc.client.registry",
+                    "enabled",
+                    "there is no switch; without rpc.client.registry no provider is looked up"),
+            Intent.of(
+                    "rpc.client",
+                    THREADS + " threads executor",
+                    "clients have no worker threads; a call runs on the caller's thread"),
+            Intent.of("rpc.client", "authorization auth api-key secret password", "rpc.client.token has the token"));
+
+    private static final List<Intent> SERVER = List.of(
+            Intent.of("rpc.server", THREADS, "rpc.server.threads has the number of calls that run at once"),
+            Intent.of(
+                    "rpc.server",
+                    "queue queue-size queue-length max-queue max-queue-size max-queue-length backlog",
+                    "rpc.server.queue-capacity has the number of calls that may wait for a thread"),
+            Intent.of(
+                    "rpc.server",
+                    "bind bind-address bind-host listen listen-address interface ip hostname",
+                    "rpc.server.address has the address to listen on"),
+            Intent.of(
+                    "rpc.server",
+                    "context-path path base-path servlet-path",
+                    "there is no prefix for paths; a method has the path /<interface>/<method>"),
+            Intent.of(
+                    "rpc.server",
+                    "virtual-threads virtual",
+                    "spring.threads.virtual.enabled=true runs calls on virtual threads"),
+            Intent.of(
+                    "rpc.server rpc.client",
+                    "tls ssl https certificate",
+                    "{parent}.ssl.bundle names a bundle under spring.ssl.bundle, which has keys and certificates, and"
+                            + " switches TLS on"),
+            Intent.of(
+                    "rpc.server",
+                    "shutdown graceful graceful-shutdown shutdown-wait shutdown-grace-period drain-timeout",
+                    "rpc.server.shutdown-timeout has the time that a shutdown waits for running calls"),
+            Intent.of("rpc.server", "authorization auth api-key secret password", "rpc.server.token has the tokens"),
+            Intent.of(
+                    "rpc.server",
+                    "rate-limit rate-limiter concurrency max-calls max-requests max-concurrent-calls",
+                    "rpc.server.max-concurrency has the calls that may run at once"),
+            Intent.of(
+                    "rpc.server",
+                    "idle keep-alive keep-alive-timeout connection-timeout read-timeout",
+                    "rpc.server.idle-timeout has the time after which a connection without traffic is closed"),
+            Intent.of(
+                    "rpc.server.http rpc.server.http2 rpc.server.grpc rpc.server.dubbo rpc.server.tri rpc.server.triple"
+                            + " rpc.server.rest",
+                    "port enabled",
+                    "every protocol is served on rpc.server.port; one protocol has no port or switch of its own"),
+            Intent.of("rpc.server.grpc", "reflection", "rpc.server.reflection is the switch for it"),
+            Intent.of("rpc.server.grpc", "health", "rpc.server.health is the switch for it"),
+            Intent.of(
+                    "rpc.server rpc.client",
+                    "metrics meters",
+                    "there is no switch; meters exist if the application has a bean of MeterRegistry"),
+            Intent.of(
+                    "rpc.server.metrics rpc.client.metrics",
+                    ANY,
+                    "there is no such setting; meters exist if the application has a bean of MeterRegistry"),
+            Intent.of(
+                    "rpc.server.tracing rpc.client.tracing",
+                    ANY,
+                    "there is no such setting; management.tracing has the settings of traces"),
+            Intent.of(
+                    "rpc.server",
+                    "compression gzip",
+                    "there is no switch; a method calls ServerContext.compressResponse for an answer to compress"),
+            Intent.of(
+                    "rpc.server.compression",
+                    ANY,
+                    "there is no such setting; a method calls ServerContext.compressResponse for an answer to compress"),
+            Intent.of(
+                    "rpc.server.cors",
+                    "enabled",
+                    "there is no switch; pages of the sites in rpc.server.cors.allowed-origins may make calls"),
+            Intent.of("rpc.server.cors", "allowed-methods methods", "there is no such setting; all methods are allowed"),
+            Intent.of(
+                    "rpc.server.cors",
+                    "exposed-headers expose-headers",
+                    "there is no such setting; pages may read all headers of an answer"),
+            Intent.of(
+                    "rpc.server.cors",
+                    "allowed-origin-patterns origins origin allowed-origin",
+                    "rpc.server.cors.allowed-origins has the sites"),
+            Intent.of(
+                    "rpc.server.advertise",
+                    "ip address hostname",
+                    "rpc.server.advertise.host has the address to which consumers connect"),
+            Intent.of("rpc.server", "zone", "rpc.server.advertise.zone is the zone of a provider"),
+            Intent.of(
+                    "rpc.server",
+                    "zookeeper registry-url registry-address registries",
+                    "rpc.server.registry has the address of the registry, such as zookeeper://host:2181"),
+            Intent.of(
+                    "rpc.server.registry",
+                    "enabled",
+                    "there is no switch; without rpc.server.registry nothing is registered"));
+
+    private static final List<Intent> OTHERS = List.of(
+            Intent.of(
+                    "rpc.server rpc.client rpc.limits",
+                    MESSAGES,
+                    "rpc.limits.max-message has the bytes of a message, and rpc.limits.max-request and"
+                            + " rpc.limits.max-response those of one direction"),
+            Intent.of("rpc.limits", "timeout", "rpc.client.timeout is the time of a call"),
+            Intent.of(
+                    "rpc.slo",
+                    "p50 p90 p95 p99 p999 target target-latency max-latency response-time",
+                    "rpc.slo.latency is the target for the latency of a call"),
+            Intent.of(
+                    "rpc.slo",
+                    "rate rps tps throughput calls-per-second requests-per-second",
+                    "rpc.slo.qps is the target rate in calls per second"),
+            Intent.of(
+                    "rpc.console",
+                    "enabled",
+                    "there is no such switch; management.endpoint.rpc-console.access=none switches the console off"),
+            Intent.of(
+                    "rpc.console",
+                    "path base-path url",
+                    "there is no such setting; the page is below management.endpoints.web.base-path"),
+            Intent.of("rpc.pools", "enabled", "rpc.pools.tuned is the switch for it"),
+            Intent.of(
+                    "rpc.pools.hikari rpc.pools.jdbc rpc.pools.datasource",
+                    ANY,
+                    "the pool of a DataSource keeps its own properties, such as"
+                            + " spring.datasource.hikari.maximum-pool-size"),
+            Intent.of("rpc.pools.executors.*", POOL, "{parent}.threads has the number of threads"),
+            Intent.of(
+                    "rpc.pools.executors.*",
+                    "queue queue-size max-queue-size",
+                    "{parent}.queue-capacity has the tasks that may wait"),
+            Intent.of("rpc.logging", "level", "logging.level.tern.rpc has the level of Tern's log"));
+
+    static final List<Intent> ALL =
+            Stream.of(CLIENT, SERVER, OTHERS).flatMap(List::stream).toList();
+
+    private PropertyIntents() {}
+
+    /** Returns which setting does what the written name means, or null if the table does not contain the name. */
+    static @Nullable String adviceFor(List<String> written) {
+        return ALL.stream()
+                .filter(intent -> intent.fits(written))
+                .findFirst()
+                .map(intent -> intent.advice()
+                        .replace(PARENT, PropertySuggestions.joined(written.subList(0, written.size() - 1))))
+                .orElse(null);
+    }
+
+    static String uniform(String element) {
+        return element.toLowerCase(Locale.ROOT).replace("-", "").replace("_", "");
+    }
+}

@@ -1,0 +1,331 @@
+package tern.rpc.spring.autoconfigure;
+
+import static tern.rpc.spring.autoconfigure.PropertyIntents.uniform;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
+
+/**
+ * Finds what somebody intended who set a property that does not exist. A wrong suggestion costs more than none, because
+ * people follow it. So the meaning comes first ({@link PropertyIntents}), and a suggestion by letters must be a typing
+ * error. If nothing fits, the names that exist in that place are listed. Immutable.
+ */
+final class PropertySuggestions {
+
+    private static final String ANY = "*";
+    private static final String LIST = "; docs/properties.md lists all properties";
+
+    /** Names for the value of a property itself, such as {@code rpc.client.registry.address}. */
+    private static final Set<String> VALUES = Set.of("address", "addresses", "url", "urls", "uri", "value", "values");
+
+    /** Names for the settings of single services. */
+    private static final Set<String> OTHER_SERVICES = Set.of("references", "reference", "stubs");
+
+    /** Server properties that mean something else, or nothing, to a client. */
+    private static final Set<String> ONLY_OF_SERVERS = Set.of(
+            "port",
+            "address",
+            "enabled",
+            "threads",
+            "max-concurrency",
+            "queue-capacity",
+            "max-queue-wait",
+            "idle-timeout",
+            "shutdown-timeout");
+
+    private final KnownProperties known;
+    private final List<List<String>> paths;
+
+    PropertySuggestions(KnownProperties known) {
+        this.known = known;
+        paths = known.names().stream().map(name -> List.of(name.split("\\."))).toList();
+    }
+
+    /**
+     * Returns the end of the sentence that the property does not exist.
+     *
+     * @param value the value of the property, if it is known
+     */
+    String about(ConfigurationPropertyName name, @Nullable Object value) {
+        List<String> written = elements(name);
+        List<Supplier<@Nullable String>> rules = List.of(
+                () -> PropertyIntents.adviceFor(written),
+                () -> didYouMean(belowServices(written)),
+                () -> ForeignProperties.insteadOfOption(name),
+                () -> switchItself(written, value),
+                () -> valueItself(written),
+                () -> didYouMean(misspelt(name)),
+                () -> didYouMean(ofMethod(written)),
+                () -> ofOtherSide(written),
+                () -> didYouMean(inOtherPlace(written)),
+                () -> didYouMean(known.shortened(name)),
+                () -> ofWholeClient(written),
+                () -> didYouMean(withSameLastElement(written)));
+        return rules.stream()
+                .map(Supplier::get)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElseGet(() -> namesLike(written));
+    }
+
+    private static @Nullable String didYouMean(@Nullable String suggestion) {
+        return suggestion == null ? null : "did you mean " + suggestion + "?";
+    }
+
+    /** Returns the property that differs from the name by typing errors only, or null if there is none. */
+    @Nullable
+    String misspelt(ConfigurationPropertyName name) {
+        List<String> written = elements(name);
+        return paths.stream()
+                .filter(path -> path.size() == written.size() && !path.get(path.size() - 1).equals(ANY))
+                .filter(path -> IntStream.range(0, path.size()).allMatch(i -> near(path.get(i), written.get(i))))
+                .min(Comparator.<List<String>>comparingInt(path -> distance(path, written))
+                        .thenComparingInt(path -> TypingErrors.between(joined(path), joined(written))))
+                .map(path -> joined(filled(path, written)))
+                .orElse(null);
+    }
+
+    private static int distance(List<String> path, List<String> written) {
+        return IntStream.range(0, path.size())
+                .map(i -> distance(path.get(i), written.get(i)))
+                .sum();
+    }
+
+    private static boolean near(String element, String written) {
+        int length = uniform(element).length();
+        return distance(element, written) <= (length < 3 ? 0 : length < 6 ? 1 : 2);
+    }
+
+    private static int distance(String element, String written) {
+        return element.equals(ANY) ? 0 : TypingErrors.between(uniform(element), uniform(written));
+    }
+
+    /** Returns the name with {@code services} inserted, if the third element is the name of a service. */
+    private @Nullable String belowServices(List<String> written) {
+        if (written.size() < 4 || !(startsWith(written, "rpc", "client") || startsWith(written, "rpc", "server"))) {
+            return null;
+        }
+        String third = written.get(2);
+        if (paths.stream().anyMatch(path -> path.get(1).equals(written.get(1)) && near(path.get(2), third))) {
+            return null;
+        }
+        List<String> rest = new ArrayList<>(written.subList(OTHER_SERVICES.contains(uniform(third)) ? 3 : 2, written.size()));
+        if (uniform(third).equals("methods")) {
+            rest.add(0, "<name>");
+        }
+        return Stream.of(written.get(1), "client")
+                .map(side -> existing(concat(List.of("rpc", side, "services"), rest)))
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** Explains {@code X.enabled} if X is itself a switch. */
+    private @Nullable String switchItself(List<String> written, @Nullable Object value) {
+        List<String> parent = written.subList(0, written.size() - 1);
+        String leaf = uniform(written.get(written.size() - 1));
+        String spelled = existing(parent);
+        if (spelled == null || !leaf.equals("enabled") || !isSwitch(parent)) {
+            return null;
+        }
+        String text = String.valueOf(value).toLowerCase(Locale.ROOT);
+        String example = text.equals("true") || text.equals("false") ? ": " + spelled + "=" + text : "";
+        return "the switch is " + spelled + " itself" + example;
+    }
+
+    private boolean isSwitch(List<String> elements) {
+        Class<?> type = known.typeOf(ConfigurationPropertyName.of(joined(elements)));
+        return type == boolean.class || type == Boolean.class;
+    }
+
+    /** Explains {@code X.address} if X is itself an address. */
+    private @Nullable String valueItself(List<String> written) {
+        String spelled = existing(written.subList(0, written.size() - 1));
+        return spelled != null && VALUES.contains(uniform(written.get(written.size() - 1)))
+                ? "the value belongs to " + spelled + " itself"
+                : null;
+    }
+
+    /** Returns the property of a method, if the name has it without {@code methods} or without the method. */
+    private @Nullable String ofMethod(List<String> written) {
+        if (written.size() < 5 || !written.get(2).equals("services")) {
+            return null;
+        }
+        String leaf = written.get(written.size() - 1);
+        String last = written.get(written.size() - 2);
+        boolean isMethod = written.size() == 6 && Character.isLowerCase(last.charAt(0)) && !last.equals("methods");
+        if (!isMethod && written.size() != 5) {
+            return null;
+        }
+        List<String> inserted = new ArrayList<>(written.subList(0, 4));
+        inserted.addAll(List.of("methods", isMethod ? last : "<method>", leaf));
+        return existing(inserted);
+    }
+
+    /** Explains a property of the server that was written for the client, but which the client does not have. */
+    private @Nullable String ofOtherSide(List<String> written) {
+        if (!startsWith(written, "rpc", "client")) {
+            return null;
+        }
+        List<String> inserted = new ArrayList<>(written);
+        inserted.set(1, "server");
+        String other = existing(inserted);
+        return other != null && ONLY_OF_SERVERS.contains(lastOf(other))
+                ? "clients have no such setting; " + other + " is a setting of the server"
+                : null;
+    }
+
+    /**
+     * Returns the property with the same meaning in another place: for the client instead of the server, for the
+     * server instead of the client, or for a whole service instead of its methods. Returns null if there is none.
+     */
+    private @Nullable String inOtherPlace(List<String> written) {
+        List<List<String>> candidates = new ArrayList<>();
+        if (startsWith(written, "rpc", "server") || startsWith(written, "rpc", "client")) {
+            List<String> swapped = new ArrayList<>(written);
+            swapped.set(1, written.get(1).equals("server") ? "client" : "server");
+            candidates.add(swapped);
+        }
+        int last = written.size() - 1;
+        if (last > 1 && written.get(last - 1).equals("methods")) {
+            List<String> shorter = new ArrayList<>(written);
+            shorter.remove(last - 1);
+            candidates.add(shorter);
+        }
+        return candidates.stream()
+                .map(this::existing)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** Explains a setting that is not made for one service, but for all of the client or the server. */
+    private @Nullable String ofWholeClient(List<String> written) {
+        if (written.size() < 5 || !written.get(2).equals("services")) {
+            return null;
+        }
+        String leaf = written.get(written.size() - 1);
+        String whole = existing(List.of(written.get(0), written.get(1), leaf));
+        return whole == null || leaf.equals("enabled") ? null : "one service has no such setting; " + whole + " applies to all";
+    }
+
+    /**
+     * Returns a property with the same last element for each service, or in the limits, which apply to clients and
+     * servers. Other places are not searched, because equal last elements of unrelated properties mean different things.
+     */
+    private @Nullable String withSameLastElement(List<String> written) {
+        List<String> leaf = written.subList(written.size() - 1, written.size());
+        List<List<String>> places = new ArrayList<>();
+        if (startsWith(written, "rpc", "client") && written.size() == 3) {
+            places.add(List.of("rpc", "client", "services", "<name>"));
+            places.add(List.of("rpc", "client", "services", "<name>", "methods", "<method>"));
+        }
+        places.add(List.of("rpc", "limits"));
+        return places.stream()
+                .map(place -> existing(concat(place, leaf)))
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
+    }
+
+    private static List<String> concat(List<String> some, List<String> more) {
+        return Stream.concat(some.stream(), more.stream()).toList();
+    }
+
+    /** Lists the names that exist where the property was written. If some have words in common, lists only those. */
+    private String namesLike(List<String> written) {
+        int depth = written.size() - 1;
+        while (depth > 1 && namesBelow(written, depth).isEmpty()) {
+            depth--;
+        }
+        List<String> names = namesBelow(written, depth);
+        String place = joined(written.subList(0, depth));
+        String next = written.get(depth);
+        for (String word : next.split("-")) {
+            List<String> like = names.stream()
+                    .filter(name -> Arrays.stream(name.split("-")).anyMatch(part -> isSameWord(part, word)))
+                    .toList();
+            if (!like.isEmpty() && like.size() < names.size()) {
+                return "below " + place + ", these names contain '" + word.toLowerCase(Locale.ROOT) + "': "
+                        + String.join(", ", like) + LIST;
+            }
+        }
+        return "the names below " + place + " are " + String.join(", ", names) + LIST;
+    }
+
+    private List<String> namesBelow(List<String> written, int depth) {
+        return paths.stream()
+                .filter(path -> path.size() > depth)
+                .filter(path -> IntStream.range(0, depth)
+                        .allMatch(i -> path.get(i).equals(ANY)
+                                || uniform(path.get(i)).equals(uniform(written.get(i)))))
+                .map(path -> path.get(depth).equals(ANY) ? "<name>" : path.get(depth))
+                .distinct()
+                .toList();
+    }
+
+    private static boolean isSameWord(String part, String word) {
+        String other = word.toLowerCase(Locale.ROOT);
+        return part.equals(other) || part.equals(other + "s") || other.equals(part + "s");
+    }
+
+    private @Nullable String existing(List<String> elements) {
+        return paths.stream()
+                .filter(path -> path.size() == elements.size())
+                .filter(path -> IntStream.range(0, path.size())
+                        .allMatch(i -> path.get(i).equals(ANY)
+                                || uniform(path.get(i)).equals(uniform(elements.get(i)))))
+                .findFirst()
+                .map(path -> joined(filled(path, elements)))
+                .orElse(null);
+    }
+
+    private static List<String> filled(List<String> path, List<String> like) {
+        return IntStream.range(0, path.size())
+                .mapToObj(i -> path.get(i).equals(ANY) ? like.get(i) : path.get(i))
+                .toList();
+    }
+
+    private static boolean startsWith(List<String> written, String... elements) {
+        return written.size() > elements.length
+                && IntStream.range(0, elements.length)
+                        .allMatch(i -> uniform(written.get(i)).equals(elements[i]));
+    }
+
+    private static String lastOf(String name) {
+        return name.substring(name.lastIndexOf('.') + 1);
+    }
+
+    /** Returns the elements of the name, without the index of a list. */
+    private static List<String> elements(ConfigurationPropertyName name) {
+        int length = name.getNumberOfElements() - (name.isLastElementIndexed() && name.isNumericIndex(
+                name.getNumberOfElements() - 1) ? 1 : 0);
+        return IntStream.range(0, length)
+                .mapToObj(i -> name.getElement(i, Form.ORIGINAL))
+                .toList();
+    }
+
+    /** Joins elements as properties are written. An element with dots is put in brackets. */
+    static String joined(List<String> elements) {
+        StringBuilder name = new StringBuilder();
+        for (String element : elements) {
+            if (element.contains(".")) {
+                name.append('[').append(element).append(']');
+            } else {
+                name.append(name.isEmpty() ? "" : ".").append(element);
+            }
+        }
+        return name.toString();
+    }
+}

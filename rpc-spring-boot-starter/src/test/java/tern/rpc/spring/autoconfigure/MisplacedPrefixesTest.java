@@ -1,0 +1,75 @@
+package tern.rpc.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static tern.rpc.spring.autoconfigure.Applications.application;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** Tests properties of Tern below a wrong prefix, and those of Dubbo in an application without Dubbo. */
+@ExtendWith(OutputCaptureExtension.class)
+class MisplacedPrefixesTest {
+
+    @ParameterizedTest
+    @ValueSource(strings = {"tern.rpc.", "spring.rpc.", "spring.tern.rpc."})
+    void propertyBelowAWrongPrefixStopsTheStart(String prefix) {
+        application()
+                .withPropertyValues(prefix + "server.port=20990", prefix + "client.services.user-service.url=h:1")
+                .run(here -> assertThat(StartFailures.causeOf(here.getStartupFailure()))
+                        .hasMessageContaining("property " + prefix + "server.port (set in ")
+                        .hasMessageContaining(" is not read; the name is rpc.server.port")
+                        .hasMessageContaining("the name is rpc.client.services.user-service.url"));
+    }
+
+    @Test
+    void propertyThatMayBelongToTheApplicationOnlyCausesAWarning(CapturedOutput output) {
+        application()
+                .withPropertyValues("tern.client.zone=a", "tern.colour=grey")
+                .run(here -> assertThat(here).hasNotFailed());
+
+        assertThat(output).contains("is not read; the name is rpc.client.zone").doesNotContain("tern.colour");
+    }
+
+    @Test
+    void propertyFromWhichTheRightOneIsMadeIsLeftAlone(CapturedOutput output) {
+        application()
+                .withPropertyValues("tern.rpc.client.zone=a", "rpc.client.zone=${tern.rpc.client.zone}")
+                .run(here -> assertThat(here).hasNotFailed());
+
+        assertThat(output).doesNotContain("is not read");
+    }
+
+    @Test
+    void propertiesOfDubboWithoutDubboAreNamedOnce(CapturedOutput output) {
+        application()
+                .withPropertyValues("dubbo.protocol.port=20990", "dubbo.consumer.timeout=10000", "dubbo.scan.x=y")
+                .run(here -> assertThat(here).hasNotFailed());
+
+        assertThat(output.getOut().lines().filter(line -> line.contains("Properties of Dubbo have no effect")))
+                .singleElement()
+                .asString()
+                .contains(
+                        "dubbo.protocol.port (here rpc.server.port)",
+                        "dubbo.consumer.timeout (here rpc.client.timeout)",
+                        "dubbo.scan.x",
+                        "docs/from-dubbo.md");
+    }
+
+    @Test
+    void tableOfDubboIsThatOfTheDocumentation() throws Exception {
+        List<String> rows = Files.readAllLines(Path.of("..", "docs", "from-dubbo.md"));
+
+        assertThat(MisplacedPrefixes.INSTEAD_OF_DUBBO).allSatisfy((theirs, ours) -> assertThat(rows)
+                .anySatisfy(row -> assertThat(row)
+                        .startsWith("| `dubbo.")
+                        .contains(theirs.substring(theirs.lastIndexOf('.') + 1))
+                        .contains(ours.split(" or ")[0])));
+    }
+}
