@@ -139,6 +139,11 @@ record MethodSignature(
     private static void checkObserver(String name, Method method, int index) {
         boolean last = index == method.getParameterCount() - 1;
         boolean fits = method.getReturnType() == void.class || method.getReturnType() == StreamObserver.class;
+        String advice = LocalTypes.advice(method.getReturnType());
+        if (advice != null) { // for example the StreamObserver of another library
+            throw new IllegalArgumentException(
+                    name + ", result: " + method.getReturnType().getName() + " cannot be sent; " + advice);
+        }
         if (!last || !fits) {
             throw new IllegalArgumentException(name + ": a StreamObserver is the last parameter of a method that"
                     + " returns void, or StreamObserver for a stream of requests");

@@ -75,6 +75,19 @@ final class ExceptionPolicy {
         return told;
     }
 
+    /**
+     * Returns what to change so that the exception is sent with its type, for the log of the server. Returns an empty
+     * string for an {@link Error}, which is never sent.
+     */
+    static String remedy(MethodDescriptor method, Throwable cause) {
+        if (cause instanceof Error) {
+            return "";
+        }
+        String own = method.service().packageName();
+        return ". To send it with its type, declare it with throws in " + method.service().simpleName() + "."
+                + method.name() + (own.isEmpty() ? "" : ", or move its class to the package " + own + " or below");
+    }
+
     /** Returns the failure without the wrappers that futures add. */
     static Throwable unwrapped(Throwable failure) {
         Throwable cause = failure;

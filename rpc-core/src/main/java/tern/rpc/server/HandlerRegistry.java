@@ -23,17 +23,38 @@ import tern.rpc.limit.Limiter;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.transport.BuiltInMethods;
 import tern.rpc.transport.ServiceLookup;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Finds the handler of a call by its service and method names. Filled at startup, then immutable. */
 final class HandlerRegistry implements ServiceLookup {
 
     /** The exports of one interface, which differ in their groups or versions. */
+    private static final Logger LOG = LoggerFactory.getLogger(HandlerRegistry.class);
+
     private static final class Exports {
         final ServiceDescriptor service;
         final List<Export> all = new ArrayList<>();
 
         @Nullable
         ServiceKey plain; // the export for calls that name neither group nor version; set at startup
+
+        private final AtomicBoolean told = new AtomicBoolean();
+
+        /**
+         * Logs once that callers without group and version reach an export that has them. Such calls fail as soon as
+         * there are two exports, and they fail over dubbo and in memory.
+         */
+        void tellOnce(ServiceKey key) {
+            boolean isExact = key.group().isEmpty() && key.version().isEmpty();
+            if (!isExact && told.compareAndSet(false, true)) {
+                LOG.info(
+                        "A caller without group and version is served by {}. Such calls work over HTTP and Triple only, and"
+                                + " only while this is the only export of the interface",
+                        key);
+            }
+        }
 
         Exports(ServiceDescriptor service) {
             this.service = service;
@@ -142,8 +163,7 @@ final class HandlerRegistry implements ServiceLookup {
     public void require(ServiceKey key) {
         Exports exports = byInterface.get(key.interfaceName());
         if (exports == null || export(exports, key) == null) {
-            throw unknown("service " + PeerText.name(key.toString()) + " is not exported here; exported services: "
-                    + exported);
+            throw notExported(key);
         }
     }
 
@@ -151,11 +171,11 @@ final class HandlerRegistry implements ServiceLookup {
     public ServiceKey withoutGroupAndVersion(String interfaceName) {
         Exports exports = byInterface.get(interfaceName);
         ServiceKey plain = exports == null ? null : exports.plain;
-        if (plain != null) {
+        if (exports != null && plain != null) {
+            exports.tellOnce(plain);
             return plain;
         }
-        throw unknown("service " + PeerText.name(interfaceName)
-                + " is not exported here without group and version; exported services: " + exported);
+        throw notExported(new ServiceKey(interfaceName, "", ""));
     }
 
     /** Returns the limiter shared by all methods with this name, or null if they have no limit. */
@@ -186,8 +206,19 @@ final class HandlerRegistry implements ServiceLookup {
             MethodHandler[] handlers = call.method().service() == exports.service ? export.own() : export.builtIn();
             return handlers[call.method().index()];
         }
-        throw unknown("service " + PeerText.name(call.service().toString())
-                + " is not exported here; exported services: " + exported);
+        throw notExported(call.service());
+    }
+
+    /** Returns the failure of a call to a key that is not exported. It is the same on every protocol. */
+    private RpcException notExported(ServiceKey key) {
+        boolean isPlain = key.group().isEmpty() && key.version().isEmpty();
+        String service = "service " + PeerText.name(key.toString());
+        return unknown(
+                isPlain && byInterface.containsKey(key.interfaceName())
+                        ? service + " is not exported here without group and version; exported services: " + exported
+                                + "; set group and version of the reference, or send the headers tri-service-group and"
+                                + " tri-service-version"
+                        : service + " is not exported here; exported services: " + exported);
     }
 
     private static @Nullable Export export(Exports exports, ServiceKey key) {

@@ -176,7 +176,7 @@ final class MethodHandler {
         int id = ThreadLocalRandom.current().nextInt();
         String line = thrower(cause) + " failed with an exception that callers do not know; they get "
                 + RemoteFailures.foreignText(cause.getClass().getName(), id);
-        if (!unexpected.warn(() -> line, cause)) {
+        if (!unexpected.warn(() -> line + ExceptionPolicy.remedy(method, cause), cause)) {
             repeated.warn(() -> line + ": " + PeerText.name(String.valueOf(Thrown.message(cause))));
         }
         return ExceptionPolicy.foreign(cause, exceptionTexts, id);

@@ -12,7 +12,7 @@ public final class InvalidPropertyException extends RpcStartException {
     public InvalidPropertyException(String property, Object value, String expected) {
         super(
                 property + " is " + value + "; expected " + expected,
-                "Give " + property + " a value of " + expected + ", or leave it out.",
+                "Correct the value of " + property + ", or leave the property out.",
                 null);
         this.property = property;
     }

@@ -29,6 +29,18 @@ public final class PropertyCheck {
         return limited(property, value);
     }
 
+    /** Checks the timeout of a call. Unlike in other frameworks, 0 does not mean that a call has no timeout. */
+    public static Duration callTimeout(String property, Duration value) {
+        if (value.isNegative() || value.isZero()) {
+            throw new InvalidPropertyException(
+                    property,
+                    property + " is " + text(value) + "; expected more than 0, because a call always has a timeout",
+                    "Set " + property + " to a longer time, such as 10m while you use a debugger, or leave it out.",
+                    null);
+        }
+        return limited(property, value);
+    }
+
     public static Duration notNegative(String property, Duration value) {
         if (value.isNegative()) {
             throw new InvalidPropertyException(property, text(value), "0 or more");

@@ -180,8 +180,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         }
         List<MethodDescriptor> named = service.overloads(sent.name());
         if (named.isEmpty()) {
-            throw RpcException.refusal(
-                    StatusCode.UNIMPLEMENTED, service.name() + " has no method " + sent.name(), Executed.NO);
+            throw MissingMethods.refusal(service, sent.name());
         }
         if (named.size() == 1 && named.get(0).type() == sent.type()) {
             MethodDescriptor only = named.get(0);

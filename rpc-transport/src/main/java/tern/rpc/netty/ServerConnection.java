@@ -117,6 +117,11 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return queue;
     }
 
+    /** Returns the address at which the connection arrived. */
+    public SocketAddress localAddress() {
+        return channel.localAddress();
+    }
+
     @Override
     public SocketAddress remoteAddress() {
         return channel.remoteAddress();

@@ -39,6 +39,13 @@ final class JsonErrors {
     private static final int MAX_SHOWN_CONSTANTS = 10;
     private static final int MAX_WRAPPERS = 64;
 
+    /**
+     * Parts of Jackson's messages about text without double quotes: a word, text in single quotes, and a date or an id
+     * that begins like a number.
+     */
+    private static final List<String> UNQUOTED =
+            List.of("Unrecognized token", "Unexpected character ('''", "Expected space separating root-level values");
+
     /** The classes that Jackson itself chooses for declared interfaces, each with its interface. */
     private static final Map<Class<?>, Class<?>> INTERFACES = Map.of(
             ArrayList.class, List.class,
@@ -63,7 +70,8 @@ final class JsonErrors {
             return new SerializationException(where + ": " + limit.getOriginalMessage());
         }
         if (failure instanceof StreamReadException syntax) {
-            return new SerializationException(where + ": " + syntax(syntax, expected));
+            return new SerializationException(
+                    where + ": " + syntax(syntax, syntax.getPath().isEmpty() ? expected : null));
         }
         return other(where, "could not be read", failure);
     }
@@ -137,7 +145,12 @@ final class JsonErrors {
             return "expected "
                     + (number.getTargetType() != null ? number.getTargetType().getTypeName() : expected);
         }
-        return "not JSON" + place;
+        boolean isTyped = expected != null && !expected.isEmpty();
+        if (UNQUOTED.stream().anyMatch(message::contains)) {
+            return (isTyped ? "expected " + expected + " in JSON, found" : "not JSON: found") + " text without double quotes"
+                    + place + "; write \"text\" with its quotes, in a shell '\"text\"'";
+        }
+        return "not JSON" + place + (isTyped ? "; expected " + expected + " in JSON" : "");
     }
 
     /** Returns the exception for a class that Jackson cannot handle, or for an exception thrown by application code. */

@@ -45,6 +45,8 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
     private static final Pattern ATTRIBUTE =
             Pattern.compile("weight=(?<weight>\\d{1,9})|zone=(?<zone>[^&=]+)|tag=(?<tag>[^&=]+)");
     private static final Pattern IPV4 = Pattern.compile("[0-9.]+");
+    private static final Pattern OCTETS =
+            Pattern.compile("(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)(?:\\.(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)){3}");
 
     Addresses {
         endpoints = List.copyOf(endpoints);
@@ -74,7 +76,7 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
                         "'" + withoutUser(String.join(",", urls)) + "'",
                         "an address before and after each comma: " + EXPECTED);
             }
-            if (!form.matches() || port(form) < 1 || port(form) > MAX_PORT) {
+            if (!form.matches() || port(form) < 1 || port(form) > MAX_PORT || isPartOfAddress(form.group("host"))) {
                 throw new InvalidPropertyException(property, "'" + withoutUser(url) + "'", EXPECTED);
             }
             String named = form.group("protocol");
@@ -139,6 +141,11 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
     private static int port(Matcher form) {
         String port = form.group("port");
         return port == null ? RpcServer.DEFAULT_PORT : Integer.parseInt(port);
+    }
+
+    /** Returns whether the host consists of numbers but is no IPv4 address. Java would read 20880 as 0.0.81.144. */
+    private static boolean isPartOfAddress(@Nullable String host) {
+        return host != null && IPV4.matcher(host).matches() && !OCTETS.matcher(host).matches();
     }
 
     /** Returns whether any address contains a host name that must be resolved. */

@@ -46,6 +46,6 @@ record ChangeableSettings(
         settings.services().keySet().stream()
                 .filter(name -> !services.containsKey(name))
                 .forEach(name -> changed.put(name, RpcClientProperties.Service.NONE));
-        return settings.with(PropertyCheck.moreThanZero("rpc.client.timeout", timeout), url, changed);
+        return settings.with(PropertyCheck.callTimeout("rpc.client.timeout", timeout), url, changed);
     }
 }

@@ -80,7 +80,7 @@ record ClientSettings(
         return new ClientSettings(
                 transport(client, limits, application)
                         .withTls(bundle == null ? null : bundles.ofClient("rpc.client.ssl.bundle", bundle)),
-                PropertyCheck.moreThanZero("rpc.client.timeout", client.timeout()),
+                PropertyCheck.callTimeout("rpc.client.timeout", client.timeout()),
                 PropertyCheck.notNegative("rpc.client.check-timeout", client.checkTimeout()),
                 PropertyCheck.moreThanZero("rpc.client.resolve-interval", client.resolveInterval()),
                 Registries.in("rpc.client.url", client.url()).findAny().isPresent()
@@ -222,7 +222,7 @@ record ClientSettings(
 
     private static void checkTimeout(String prefix, @Nullable Duration timeout) {
         if (timeout != null) {
-            PropertyCheck.moreThanZero(prefix + ".timeout", timeout);
+            PropertyCheck.callTimeout(prefix + ".timeout", timeout);
         }
     }
 
@@ -426,7 +426,7 @@ record ClientSettings(
 
     private static Duration duration(String text, String property) {
         try {
-            return PropertyCheck.moreThanZero(property, DurationStyle.detectAndParse(text));
+            return PropertyCheck.callTimeout(property, DurationStyle.detectAndParse(text));
         } catch (IllegalArgumentException e) {
             throw new InvalidPropertyException(property, "'" + text + "'", "a number with a unit, such as 500ms or 2s");
         }

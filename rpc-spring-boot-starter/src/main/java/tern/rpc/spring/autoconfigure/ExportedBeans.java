@@ -123,10 +123,10 @@ final class ExportedBeans {
             RpcService annotation = annotation(beans, name);
             if (bean != null && annotation != null) {
                 // A @Bean method may return an interface. In this case, the class of the bean is known only now.
-                MisplacedMarks.check(
-                        name,
-                        ClassUtils.getUserClass(AopProxyUtils.ultimateTargetClass(bean)),
-                        interfaces(beans, name, annotation));
+                Class<?> type = ClassUtils.getUserClass(AopProxyUtils.ultimateTargetClass(bean));
+                Set<Class<?>> services = interfaces(beans, name, annotation);
+                MisplacedMarks.check(name, type, services);
+                UncheckedConstraints.check(beans, type, services);
             }
         }
     }

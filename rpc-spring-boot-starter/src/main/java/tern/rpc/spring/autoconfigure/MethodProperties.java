@@ -13,6 +13,7 @@ import tern.rpc.MethodDescriptor;
 import tern.rpc.MethodType;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.settings.InvalidPropertyException;
+import tern.rpc.TypingErrors;
 
 /** Checks the properties for methods and parameters of a reference. Error messages name the property at fault. */
 final class MethodProperties {

@@ -34,6 +34,13 @@ final class Placeholders {
             return resolved == null ? "" : resolved;
         } catch (PlaceholderResolutionException e) {
             String name = e.getPlaceholder();
+            if (name != null && property(beans, name + "[0]") != null) {
+                throw new RpcStartException(
+                        attribute + " is '" + text + "', but the property " + name + " is a list, which a placeholder cannot"
+                                + " read",
+                        "Write the values of " + name + " as one text with commas, such as " + name + ": \"a,b\".",
+                        e);
+            }
             throw new RpcStartException(
                     attribute + " is '" + text + "', but there is no property " + name,
                     "Set the property " + name + ", or give the placeholder a default value: ${" + name + ":…}.",

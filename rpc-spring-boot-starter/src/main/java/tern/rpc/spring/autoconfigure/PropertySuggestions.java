@@ -15,6 +15,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
+import tern.rpc.TypingErrors;
 
 /**
  * Finds what somebody intended who set a property that does not exist. A wrong suggestion costs more than none, because

@@ -22,6 +22,7 @@ final class Registries implements DisposableBean {
 
     private static final String ZOOKEEPER = "zookeeper";
     private static final Set<String> SCHEMES = Set.of(ZOOKEEPER, "file");
+    private static final Pattern HOSTS = Pattern.compile("[\\w.-]+:\\d{1,5}(,[\\w.-]+:\\d{1,5})*");
     private static final Pattern SCHEME = Pattern.compile("^([a-z][a-z0-9+-]{0,31})://");
     private static final String EXPECTED =
             "the address of a registry, such as zookeeper://host:2181 or file:///path.json";
@@ -79,6 +80,13 @@ final class Registries implements DisposableBean {
                     property + " has the scheme " + scheme.group(1) + ", which is not supported; supported are "
                             + "zookeeper and file",
                     "Set it to " + EXPECTED + ", or leave it out.",
+                    null);
+        }
+        if (HOSTS.matcher(text.trim()).matches()) { // contains no password
+            throw new InvalidPropertyException(
+                    property,
+                    property + " is " + text.trim() + ", which has no scheme",
+                    "Set it to zookeeper://" + text.trim() + ", or leave it out.",
                     null);
         }
         if (!isRegistry(text)) {

@@ -66,6 +66,11 @@ public final class RpcAutoConfiguration {
     }
 
     @Bean
+    UnusedFilters rpcUnusedFilters(ConfigurableListableBeanFactory beans) {
+        return new UnusedFilters(beans);
+    }
+
+    @Bean
     TlsBundles rpcTlsBundles(ObjectProvider<SslBundles> bundles) {
         return new TlsBundles(bundles);
     }

@@ -388,13 +388,15 @@ public final class RpcReferences implements SmartInitializingSingleton {
         }
         if (!proxies.isEmpty()) {
             LOG.info(
-                    "{} references: {}",
-                    proxies.size(),
+                    "{}: {}",
+                    StartLine.count(proxies.size(), "reference"),
                     StartLine.names(proxies.keySet().stream()
                             .map(ReferenceSettings::describe)
                             .toList()));
         }
         UnusedSettings.tell(UnusedSettings.find(environment, properties, byName));
+        SettingsOfNoMethod.shared(properties, byName)
+                .forEach(text -> LOG.warn("{}. To tell them apart, set name in @RpcReference", text));
         settings.services().keySet().stream()
                 // Different spellings of a name refer to the same settings.
                 .filter(name -> names.stream()

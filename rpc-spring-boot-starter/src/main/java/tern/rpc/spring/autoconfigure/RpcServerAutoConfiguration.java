@@ -91,8 +91,9 @@ public final class RpcServerAutoConfiguration {
         boolean authorized = authorizers.stream().findAny().isPresent();
         if (json.getIfAvailable() != null && settings.mayPagesCall(authorized)) {
             LOG.warn("Pages in browsers of this network can call this server: it listens on all addresses, does not"
-                    + " authenticate callers, and answers JSON under any host name. Set rpc.server.token,"
-                    + " rpc.server.allowed-hosts or rpc.server.address");
+                    + " authenticate callers, and answers JSON under any host name. On a developer's machine, set"
+                    + " rpc.server.address=localhost; elsewhere, set rpc.server.token or rpc.server.allowed-hosts"
+                    + " (docs/security.md, Pages in browsers)");
         }
         if (!settings.identifiesCallers(authorized) && WebSecurity.isIn(beans)) {
             int port = settings.transport().port();

@@ -85,10 +85,10 @@ public final class RpcServerLifecycle
         keepAlive();
         List<String> services = BuiltInService.others(server.exports());
         LOG.info(
-                "RPC server started on port {} ({}) with {} services: {}",
+                "RPC server started on port {} ({}) with {}: {}",
                 server.port(),
                 description,
-                services.size(),
+                StartLine.count(services.size(), "service"),
                 StartLine.names(services));
         references.ifAvailable(RpcReferences::connectToOwnServer);
     }

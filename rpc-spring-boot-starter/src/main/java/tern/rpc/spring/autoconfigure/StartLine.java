@@ -9,6 +9,11 @@ final class StartLine {
 
     private StartLine() {}
 
+    /** Returns the number and the noun in the right form, such as {@code 1 service}. */
+    static String count(int number, String noun) {
+        return number + " " + noun + (number == 1 ? "" : "s");
+    }
+
     /** Returns the first few names, followed by the number of remaining names. */
     static String names(List<String> all) {
         if (all.isEmpty()) {

@@ -126,6 +126,7 @@ final class UnusedSettings {
     }
 
     private void addReferences(String prefix, RpcClientProperties.Service service, Set<ReferenceSettings> references) {
+        found.addAll(SettingsOfNoMethod.find(prefix, service, references));
         boolean registry = references.stream().anyMatch(reference -> reference.registry() != null);
         boolean own = !service.url().isEmpty() && service.registry() == null;
         if (!registry && !own) {

@@ -25,6 +25,11 @@ import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 import tern.rpc.spring.firstday.Messages;
+import java.util.concurrent.Flow;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.util.TestPropertyValues;
+import org.springframework.core.env.Environment;
+import org.springframework.core.env.StandardEnvironment;
 
 /** Tests the places where a reference may be injected, and the error messages for all other places. */
 class InjectionShapesTest {
@@ -68,17 +73,75 @@ class InjectionShapesTest {
         application(AsLombokWritesIt.class)
                 .withPropertyValues("rpc.client.url=127.0.0.1:1")
                 .run(here -> {
-                    FailureAnalysis analysis = new LostReferenceFailureAnalyzer(null).analyze(here.getStartupFailure());
+                    FailureAnalysis analysis = new LostReferenceFailureAnalyzer(null, null).analyze(here.getStartupFailure());
                     told.append(analysis.getDescription()).append("\n\n").append(analysis.getAction());
                 });
 
         Messages.assertSays("injection: @RequiredArgsConstructor", told.toString());
     }
 
+    public interface Ticker {
+        Flow.Publisher<String> watch();
+    }
+
+    static class TickerUser {
+        @RpcReference
+        Ticker ticker;
+    }
+
+    @Test
+    void streamOverTheDefaultProtocolIsExplained() {
+        assertThat(failure(TickerUser.class))
+                .contains("Ticker/watch is a stream, which the dubbo protocol cannot send")
+                .contains("tri://host:port", "@RpcReference(protocol = \"tri\")");
+    }
+
+    static class Forgetful {
+        Forgetful(GreetingService greetings) {}
+    }
+
+    static class ForgetfulField {
+        @Autowired
+        GreetingService greetings;
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "Forgetful, 'InjectionShapesTest$Forgetful, parameter 1 of the constructor needs a bean of '",
+        "ForgetfulField, 'InjectionShapesTest$ForgetfulField.greetings needs a bean of '",
+    })
+    void forgottenAnnotationIsExplained(String user, String place) throws Exception {
+        Class<?> type = Class.forName(getClass().getName() + "$" + user);
+        for (String setting : List.of("rpc.client.url=127.0.0.1:1", "rpc.client.services.greeting-service.url=h:1")) {
+            application(type).withPropertyValues(setting).run(here -> {
+                FailureAnalysis analysis = new LostReferenceFailureAnalyzer(null, environment(setting))
+                        .analyze(here.getStartupFailure());
+
+                assertThat(analysis).isNotNull();
+                assertThat(analysis.getDescription()).contains(place + GreetingService.class.getName());
+                assertThat(analysis.getAction()).contains("put @RpcReference on the", "lombok", "define a bean");
+            });
+        }
+    }
+
+    @Test
+    void missingBeanOfAnApplicationThatCallsNothingIsNotOurs() {
+        application(Forgetful.class)
+                .run(here -> assertThat(new LostReferenceFailureAnalyzer(null, environment("rpc.client.timeout=1s"))
+                                .analyze(here.getStartupFailure()))
+                        .isNull());
+    }
+
+    private static Environment environment(String... properties) {
+        StandardEnvironment environment = new StandardEnvironment();
+        TestPropertyValues.of(properties).applyTo(environment);
+        return environment;
+    }
+
     @Test
     void missingBeanOfAnybodyElseIsNotOurs() {
         application(Needy.class)
-                .run(here -> assertThat(new LostReferenceFailureAnalyzer(null).analyze(here.getStartupFailure()))
+                .run(here -> assertThat(new LostReferenceFailureAnalyzer(null, null).analyze(here.getStartupFailure()))
                         .isNull());
         assertThat(analysisWithoutTern(Needy.class)).isNull();
     }

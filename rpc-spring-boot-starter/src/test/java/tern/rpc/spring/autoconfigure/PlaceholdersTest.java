@@ -68,6 +68,19 @@ class PlaceholdersTest {
                 });
     }
 
+    @Test
+    void listOfYamlIsExplained() {
+        application(Url.class)
+                .withConfiguration(STRICT)
+                .withPropertyValues("addrr[0]=a:1", "addrr[1]=b:1")
+                .run(here -> {
+                    RpcStartException failure = StartFailures.causeOf(here.getStartupFailure());
+                    assertThat(failure)
+                            .hasMessageEndingWith("but the property addrr is a list, which a placeholder cannot read");
+                    assertThat(failure.action()).contains("as one text with commas");
+                });
+    }
+
     interface Slow {
         @RpcMethod(timeout = "${slow.limit:50}")
         String wait(String text);

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import tern.rpc.TypingErrors;
 
 /** Tests which property is suggested for names that people guess, and that no suggestion leads to another meaning. */
 class PropertySuggestionsTest {

@@ -60,7 +60,7 @@ class RpcStartFailureTest {
         assertThat(output)
                 .contains("rpc.server.port is 99999; expected 0 to 65535 (set in")
                 .contains("from property source \"commandLineArgs\"")
-                .contains("Give rpc.server.port a value of 0 to 65535, or leave it out.");
+                .contains("Correct the value of rpc.server.port, or leave the property out.");
     }
 
     @Test

@@ -21,8 +21,13 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
+import java.util.List;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** Tests Bean Validation of arguments and results. Spring validates services in the same way as any other bean. */
+@ExtendWith(OutputCaptureExtension.class)
 class RpcValidationTest {
 
     /** The constraints are declared on the interface, where callers see them too. */
@@ -102,6 +107,75 @@ class RpcValidationTest {
                         assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
                     });
                 }));
+    }
+
+    @RpcService
+    static class Forgetful implements OrderService {
+        @Override
+        public String label(String color) {
+            return color;
+        }
+
+        @Override
+        public String order(int count) {
+            return count + " ordered";
+        }
+    }
+
+    /** The interface has no constraints, and a type argument has one. */
+    public interface Plain {
+        void store(String name, List<String> tags);
+    }
+
+    @RpcService
+    @Validated
+    static class Altering implements Plain {
+        @Override
+        public void store(@NotBlank String name, List<@NotBlank String> tags) {}
+    }
+
+    @RpcService
+    static class Unmarked implements Plain {
+        @Override
+        public void store(String name, List<String> tags) {}
+    }
+
+    @Test
+    void constraintsThatNothingChecksCauseAWarning(CapturedOutput output) {
+        provider(Forgetful.class)
+                .withConfiguration(AutoConfigurations.of(ValidationAutoConfiguration.class))
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output.getOut().lines().filter(line -> line.contains("The constraints of ")))
+                .singleElement()
+                .asString()
+                .contains("OrderService.order (parameter 1: @Min)", "OrderService.label (result: @NotBlank)")
+                .contains("neither " + Forgetful.class.getName() + " nor its interface has @Validated");
+    }
+
+    @Test
+    void missingStarterOfValidationCausesAWarning(CapturedOutput output) {
+        provider(Orders.class).run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output).contains("no MethodValidationPostProcessor. Add", "spring-boot-starter-validation");
+    }
+
+    @Test
+    void constraintsThatBeanValidationRefusesCauseAWarning(CapturedOutput output) {
+        provider(Altering.class)
+                .withConfiguration(AutoConfigurations.of(ValidationAutoConfiguration.class))
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output).contains("Altering.store (parameter 1: @NotBlank, parameter 2: @NotBlank)", "HV000151");
+    }
+
+    @Test
+    void checkedConstraintsAndNoneCauseNoWarning(CapturedOutput output) {
+        provider(Orders.class, Unmarked.class)
+                .withConfiguration(AutoConfigurations.of(ValidationAutoConfiguration.class))
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output).doesNotContain("The constraints of", "Bean Validation refuses");
     }
 
     @Test

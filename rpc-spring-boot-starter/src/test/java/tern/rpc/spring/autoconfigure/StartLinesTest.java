@@ -45,12 +45,12 @@ class StartLinesTest {
                 .filteredOn(line -> line.contains("RPC server started"))
                 .singleElement()
                 .asString()
-                .matches(".* INFO .*on port \\d+ .*dubbo.* with 1 services: " + GreetingService.class.getName());
+                .matches(".* INFO .*on port \\d+ .*dubbo.* with 1 service: " + GreetingService.class.getName());
         assertThat(lines)
-                .filteredOn(line -> line.contains(" references: "))
+                .filteredOn(line -> line.contains(" reference: "))
                 .singleElement()
                 .asString()
-                .matches(".* INFO .*1 references: " + GreetingService.class.getName()
+                .matches(".* INFO .*1 reference: " + GreetingService.class.getName()
                         + " \\(dubbo at 127\\.0\\.0\\.1:\\d+\\)");
         assertThat(lines).noneMatch(line -> line.contains("Exporting"));
     }
@@ -62,10 +62,10 @@ class StartLinesTest {
         application(User.class).withPropertyValues("rpc.client.registry=" + url).run(here -> here.getBean(User.class));
 
         assertThat(output.getOut().lines())
-                .filteredOn(line -> line.contains(" references: "))
+                .filteredOn(line -> line.contains(" reference: "))
                 .singleElement()
                 .asString()
-                .endsWith("1 references: " + GreetingService.class.getName() + " (dubbo at " + url + ")");
+                .endsWith("1 reference: " + GreetingService.class.getName() + " (dubbo at " + url + ")");
     }
 
     @Test

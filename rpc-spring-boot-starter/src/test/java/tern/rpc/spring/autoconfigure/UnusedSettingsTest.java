@@ -12,6 +12,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import tern.rpc.spring.RpcReference;
+import java.util.concurrent.Flow;
+import tern.rpc.RpcMethod;
 
 /** Tests that startup logs each property that has no effect because of other properties. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -68,6 +70,63 @@ class UnusedSettingsTest {
     static class User {
         @RpcReference(name = "orders")
         GreetingService greetings;
+    }
+
+    interface Ticker {
+        Flow.Publisher<String> watch();
+    }
+
+    interface Marked {
+        @RpcMethod(idempotent = true)
+        String get();
+    }
+
+    static class Twin {
+        interface Marked {
+            String get();
+        }
+    }
+
+    static class Streamer {
+        @RpcReference(protocol = "tri")
+        Ticker ticker;
+
+        @RpcReference(protocol = "tri")
+        Marked marked;
+
+        @RpcReference(protocol = "tri")
+        Twin.Marked twin;
+
+        @RpcReference(protocol = "tri")
+        GreetingService greetings;
+    }
+
+    @Test
+    void settingsOfAServiceThatReachNoMethodAreNamed(CapturedOutput output) {
+        provider(Greeter.class, Streamer.class)
+                .withPropertyValues(
+                        "rpc.client.url=127.0.0.1:1",
+                        "rpc.client.services.ticker.timeout=2s",
+                        "rpc.client.services.greeting-service.timeout=2s",
+                        "rpc.client.services.greeting-service.hedging=true",
+                        "rpc.client.services.marked.hedging=true")
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output)
+                .contains("rpc.client.services.ticker.timeout (all methods of Ticker are streams; set ")
+                .contains("greeting-service.hedging (no method of GreetingService is marked as idempotent; ")
+                .doesNotContain("greeting-service.timeout (", "marked.hedging (");
+    }
+
+    @Test
+    void settingsThatTwoInterfacesShareByTheirSimpleNameAreNamed(CapturedOutput output) {
+        provider(Greeter.class, Streamer.class)
+                .withPropertyValues("rpc.client.url=127.0.0.1:1", "rpc.client.services.marked.timeout=2s")
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output)
+                .contains("rpc.client.services.marked applies to " + Marked.class.getName() + " and "
+                        + Twin.Marked.class.getName() + ". To tell them apart, set name in @RpcReference");
     }
 
     @ParameterizedTest

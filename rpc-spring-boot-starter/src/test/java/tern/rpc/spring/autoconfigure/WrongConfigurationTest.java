@@ -62,7 +62,12 @@ class WrongConfigurationTest {
      */
     private static final List<String> OUT_OF_RANGE = List.of(
             "rpc.server.port=-1 | rpc.server.port is -1; expected 0 to 65535",
-            "rpc.client.registry=10.0.0.9:2181 | rpc.client.registry is of another form | zookeeper://host:2181",
+            "rpc.client.registry=10.0.0.9:2181 | rpc.client.registry is 10.0.0.9:2181, which has no scheme |"
+                    + " zookeeper://10.0.0.9:2181",
+            "rpc.server.registry=a:1,b:2 | rpc.server.registry is a:1,b:2, which has no scheme | zookeeper://a:1,b:2",
+            "rpc.client.url=20880 | rpc.client.url is '20880'; expected host:port",
+            "rpc.client.url=1.2.3:20880 | rpc.client.url is '1.2.3:20880'; expected host:port",
+            "rpc.client.url=1.2.3.256 | rpc.client.url is '1.2.3.256'; expected host:port",
             "rpc.client.registries.x=zookeper://a | rpc.client.registries.x has the scheme zookeper | zookeeper://host:2181",
             "rpc.client.registry=file:///none.json,rpc.client.registry-cache=pom.xml/lists |"
                     + " rpc.client.registry-cache is | a directory",
@@ -130,7 +135,7 @@ class WrongConfigurationTest {
             "rpc.server.cors.max-age=-1s | rpc.server.cors.max-age is -1s; expected 0 or more",
             "rpc.server.cors.allowed-origins=shop | rpc.server.cors.allowed-origins is [shop]; expected sites",
             "rpc.server.cors.allowed-origins=https://a.example/path | rpc.server.cors.allowed-origins is | sites",
-            "rpc.client.timeout=0s | rpc.client.timeout is 0s; expected more than 0",
+            "rpc.client.timeout=0s | rpc.client.timeout is 0s; expected more than 0 | such as 10m while you use a debugger",
             "rpc.client.connect-timeout=0s | rpc.client.connect-timeout is 0s; expected more than 0",
             "rpc.client.heartbeat=-1s | rpc.client.heartbeat is -1s; expected more than 0",
             "rpc.client.check-timeout=-1s | rpc.client.check-timeout is -1s; expected 0 or more",

@@ -28,6 +28,7 @@ import tern.rpc.transport.CallToken;
 import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.Token;
+import tern.rpc.MethodType;
 
 /** The dubbo protocol with hessian2 bodies, compatible with Apache Dubbo. Thread-safe. */
 public final class DubboProtocol implements ServerProtocol, ClientProtocol {
@@ -154,8 +155,12 @@ public final class DubboProtocol implements ServerProtocol, ClientProtocol {
     public void prepareReference(ServiceDescriptor service) {
         for (MethodDescriptor method : service.methods()) {
             if (!DubboRequestBody.isCallable(method)) {
-                throw new IllegalArgumentException(method + " has " + method.type() + " calls of " + method.payload()
-                        + " messages, which the dubbo protocol does not have; refer to it with protocol tri");
+                String what = method.type() == MethodType.UNARY
+                        ? " takes or returns protobuf messages"
+                        : " is a stream";
+                throw new IllegalArgumentException(method + what + ", which the dubbo protocol cannot send; write the"
+                        + " address as tri://host:port, or set the protocol of the reference to tri if a registry has the"
+                        + " addresses, as with @RpcReference(protocol = \"tri\")");
             }
         }
         prepare(service);

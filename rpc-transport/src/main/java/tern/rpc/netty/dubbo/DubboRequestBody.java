@@ -27,6 +27,7 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.BuiltInMethods;
 import tern.rpc.transport.ServiceLookup;
 import tern.rpc.transport.WrongArguments;
+import tern.rpc.transport.MissingMethods;
 
 /**
  * The body of a request: version, interface, service version, method, descriptors, arguments, attachments
@@ -172,7 +173,7 @@ final class DubboRequestBody {
     private static RpcException noSuchMethod(ServiceDescriptor service, String name, String descriptor) {
         String missing = service.name() + " has no method " + PeerText.name(name);
         if (service.overloads(name).isEmpty()) {
-            return unknown(missing);
+            return MissingMethods.refusal(service, name);
         }
         MethodDescriptor only =
                 service.overloads(name).size() == 1 ? service.overloads(name).get(0) : null;

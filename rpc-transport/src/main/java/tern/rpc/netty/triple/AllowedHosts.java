@@ -2,6 +2,10 @@ package tern.rpc.netty.triple;
 
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
+import io.netty.util.NetUtil;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -59,24 +63,47 @@ final class AllowedHosts {
         return names;
     }
 
-    /** Returns whether every host name in the request is allowed. */
-    boolean allow(Http2Headers head) {
+    /** Returns the host that the request contains, for a message; null if it contains none. */
+    static @Nullable String written(Http2Headers head) {
+        CharSequence host = head.authority() != null ? head.authority() : head.get(HOST);
+        return host == null ? null : host.toString();
+    }
+
+    /**
+     * Returns whether every host in the request is allowed. The address at which the connection arrived is always
+     * allowed: a page with this address as its host was loaded from this machine, and no name was resolved for it.
+     * Health probes and consumers of a registry use this address. Other addresses are not allowed, because a redirected
+     * connection may have any of them.
+     *
+     * @param local the address at which the connection arrived
+     */
+    boolean allow(Http2Headers head, SocketAddress local) {
         if (names.isEmpty()) {
             return true;
         }
         CharSequence authority = head.authority();
         CharSequence host = head.get(HOST);
         return (authority != null || host != null)
-                && (authority == null || allows(authority))
-                && (host == null || allows(host));
+                && (authority == null || allows(authority, local))
+                && (host == null || allows(host, local));
     }
 
-    private boolean allows(CharSequence written) {
+    private boolean allows(CharSequence written, SocketAddress local) {
         String name = nameOf(written.toString().toLowerCase(Locale.ROOT));
         if (name == null) {
             return false;
         }
-        return exact.contains(name) || suffixes.stream().anyMatch(name::endsWith);
+        return exact.contains(name) || suffixes.stream().anyMatch(name::endsWith) || isAddressOf(name, local);
+    }
+
+    private static boolean isAddressOf(String name, SocketAddress local) {
+        if (!(local instanceof InetSocketAddress arrived) || arrived.getAddress() == null) {
+            return false;
+        }
+        InetAddress address = arrived.getAddress();
+        String literal = name.startsWith("[") ? name.substring(1, name.length() - 1) : name;
+        return (NetUtil.isValidIpV4Address(literal) || name.startsWith("["))
+                && address.equals(NetUtil.createInetAddressFromIpAddressString(literal));
     }
 
     /**

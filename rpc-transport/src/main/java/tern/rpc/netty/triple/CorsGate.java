@@ -8,7 +8,11 @@ import io.netty.util.AsciiString;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.PeerText;
 
 /**
  * Admits or refuses requests from browsers before the called method is known. Without this check, any web page could
@@ -33,7 +37,11 @@ final class CorsGate {
     private static final AsciiString METHODS_AND_OPTIONS = AsciiString.cached("GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS");
     private static final Pattern NAMES = Pattern.compile("[A-Za-z0-9_., -]+");
 
+    private static final Logger LOG = LoggerFactory.getLogger(CorsGate.class);
+    private static final int MAX_LOGGED_ORIGINS = 100; // callers choose the origins, so their number is limited
+
     private final Cors cors;
+    private final Set<String> logged = ConcurrentHashMap.newKeySet();
 
     CorsGate(Cors cors) {
         this.cors = cors;
@@ -56,18 +64,37 @@ final class CorsGate {
             }
             exchange.onHead(answer -> addTo(answer, origin));
         } else if (origin != null && !is(head, HttpMethod.GET) && !is(head, HttpMethod.HEAD)) {
+            tell(exchange, origin);
             if (!options || !cors.isOff()) {
                 throw new HttpRefusal(
                         HttpResponseStatus.FORBIDDEN,
                         "web pages of this origin may not make calls; add the origin to rpc.server.cors.allowed-origins");
             }
-        } else if (!cors.isOff()) {
-            exchange.onHead(answer -> answer.add(VARY, VARY_ORIGIN));
+        } else {
+            if (origin != null) {
+                tell(exchange, origin); // the page cannot read the answer
+            }
+            if (!cors.isOff()) {
+                exchange.onHead(answer -> answer.add(VARY, VARY_ORIGIN));
+            }
         }
         if (options) {
             answer(exchange, new DefaultHttp2Headers(false, 2).set("allow", METHODS_AND_OPTIONS));
         }
         return !options;
+    }
+
+    /** Logs each refused origin once, because a browser does not show the reason to the page or its developer. */
+    private void tell(HttpExchange exchange, CharSequence origin) {
+        String name = PeerText.name(origin.toString());
+        if (logged.size() < MAX_LOGGED_ORIGINS && logged.add(name)) {
+            LOG.warn(
+                    "A page of {} in a browser at {} may not make calls, because rpc.server.cors.allowed-origins does"
+                            + " not contain its origin. If the page is yours, add {}",
+                    name,
+                    exchange.connection().remoteAddress(),
+                    name.equals("null") ? "the site that serves it; a page opened from a file has no origin" : name);
+        }
     }
 
     private static boolean is(Http2Headers head, HttpMethod method) {

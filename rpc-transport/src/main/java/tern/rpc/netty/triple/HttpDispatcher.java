@@ -70,11 +70,12 @@ final class HttpDispatcher implements HttpRequests {
                     exchange.head().size() + " header fields; at most 128 are accepted");
             return;
         }
-        if (!hosts.allow(exchange.head())) {
+        if (!hosts.allow(exchange.head(), exchange.connection().localAddress())) {
             PlainAnswer.send(
                     exchange,
                     HttpResponseStatus.MISDIRECTED_REQUEST,
-                    "the host in the request is not a name of this server (set by rpc.server.allowed-hosts)",
+                    "the host " + PeerText.name(AllowedHosts.written(exchange.head()))
+                            + " in the request is not a name of this server (set by rpc.server.allowed-hosts)",
                     "tern-executed",
                     "no");
             return;

@@ -4,11 +4,18 @@ import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
+import tern.rpc.NanoClock;
+import tern.rpc.PeerText;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
+import tern.rpc.SeldomWarning;
 import tern.rpc.StatusCode;
 import tern.rpc.Thrown;
 import tern.rpc.netty.triple.BodyReader.Frame;
@@ -34,6 +41,8 @@ final class JsonEncoding implements CallEncoding {
 
     private static final AsciiString EVENTS = AsciiString.cached("text/event-stream");
     private static final byte[] NOTHING = {};
+    private static final SeldomWarning UNDECLARED =
+            new SeldomWarning(LoggerFactory.getLogger(JsonEncoding.class), NanoClock.SYSTEM);
 
     private final TripleCodecs codecs;
     private final MethodDescriptor called;
@@ -87,11 +96,31 @@ final class JsonEncoding implements CallEncoding {
         if (source == Source.QUERY || (length == 0 && !called.parameters().isEmpty())) {
             return json.readQuery(target.query());
         }
+        checkQuery();
         return switch (source) {
             case TEXT -> new Object[] {text(bytes, length)};
-            case FORM -> json.readQuery(JsonTarget.form(bytes, length));
+            case FORM -> json.readQuery(form(bytes, length));
             default -> json.readArguments(bytes, 0, length, false);
         };
+    }
+
+    /** Refuses arguments in the query of a request with a body, because the body would silently replace them. */
+    private void checkQuery() {
+        for (String name : called.parameterNames()) {
+            if (target.query().containsKey(name)) {
+                throw new SerializationException(called + ": the argument '" + name
+                        + "' is in the query, but the request has a body; put all arguments into one of the two");
+            }
+        }
+    }
+
+    private static Map<String, List<String>> form(byte[] bytes, int length) {
+        // HTML forms encode these two characters
+        if (length > 0 && (bytes[0] == '{' || bytes[0] == '[')) {
+            throw new SerializationException("the body is JSON, but its content type is that of a form; add the header"
+                    + " 'content-type: application/json'");
+        }
+        return JsonTarget.form(bytes, length);
     }
 
     private String text(byte[] bytes, int length) {
@@ -171,7 +200,8 @@ final class JsonEncoding implements CallEncoding {
 
     /**
      * Returns the failure to send to the caller. The message of an exception is kept only if callers know its type,
-     * because other messages might reveal internals.
+     * because other messages might reveal internals. Instead of another message, the caller gets the class name, and an
+     * id under which the message is logged.
      */
     @Override
     public Throwable told(Throwable failure) {
@@ -182,12 +212,18 @@ final class JsonEncoding implements CallEncoding {
                 || called.declares(failure)
                 || failure.getClass().getName().startsWith(called.service().packageName() + '.');
         String message = Thrown.message(failure);
-        return RpcException.refusal(
-                StatusCode.UNKNOWN,
-                !known
-                        ? "Internal Server Error"
-                        : message == null ? failure.getClass().getSimpleName() : message,
-                Executed.YES);
+        String told = known
+                ? message == null ? failure.getClass().getSimpleName() : message
+                : logged(failure.getClass().getName(), message);
+        return RpcException.refusal(StatusCode.UNKNOWN, told, Executed.YES);
+    }
+
+    private String logged(String type, @Nullable String message) {
+        String told = RemoteFailures.foreignText(type, ThreadLocalRandom.current().nextInt());
+        UNDECLARED.warn(() -> called + " failed with an exception that it does not declare, and callers of JSON get only "
+                + told + ": " + PeerText.name(String.valueOf(message)) + ". To send a text, throw an RpcException such as"
+                + " new RpcException(StatusCode.INVALID_ARGUMENT, text), or declare the exception");
+        return told;
     }
 
     /**

@@ -179,7 +179,8 @@ final class JsonForm implements HttpForm {
             throw new HttpRefusal(
                     HttpResponseStatus.METHOD_NOT_ALLOWED,
                     reading
-                            ? method + " is not marked as read-only, which " + verb + " needs; use POST"
+                            ? method + " cannot be called by " + verb
+                                    + "; use POST, or mark the method @RpcMethod(readOnly = true) in the interface"
                             : verb.toUpperCase(Locale.ROOT) + " is not served; use POST",
                     "allow",
                     method.isReadOnly() ? ANY_METHOD_READING : ANY_METHOD);
@@ -210,8 +211,12 @@ final class JsonForm implements HttpForm {
             return Source.FORM;
         }
         String known = type.contentEquals(TEXT)
-                ? "; rpc.server.http.text-bodies=true allows it"
-                : type.contentEquals(FORM) ? "; rpc.server.http.form-bodies=true allows it" : "";
+                ? ". fetch sends a text with this type unless the header 'content-type: application/json' is set"
+                        + " (only for plain text: rpc.server.http.text-bodies=true)"
+                : type.contentEquals(FORM)
+                        ? ". curl -d sends this type unless -H 'content-type: application/json' is added"
+                                + " (only for HTML forms: rpc.server.http.form-bodies=true)"
+                        : "";
         throw new HttpRefusal(
                 HttpResponseStatus.UNSUPPORTED_MEDIA_TYPE,
                 "content type '" + type + "' is not served here; use application/json" + known,

@@ -3,12 +3,10 @@ package tern.rpc.netty.triple;
 import java.util.ArrayList;
 import java.util.List;
 import tern.rpc.MethodDescriptor;
-import tern.rpc.PeerText;
 import tern.rpc.RpcException;
-import tern.rpc.RpcException.Executed;
 import tern.rpc.ServiceDescriptor;
-import tern.rpc.StatusCode;
 import tern.rpc.transport.BuiltInMethods;
+import tern.rpc.transport.MissingMethods;
 import tern.rpc.transport.ServiceLookup;
 
 /** Finds the methods that match a name in a path (docs/wire-protocol.md 3.5). */
@@ -33,8 +31,7 @@ final class MethodLookup {
             found = service.overloads(Character.toLowerCase(name.charAt(0)) + name.substring(1));
         }
         if (found.isEmpty()) {
-            throw RpcException.refusal(
-                    StatusCode.UNIMPLEMENTED, service.name() + " has no method " + PeerText.name(name), Executed.NO);
+            throw MissingMethods.refusal(service, name);
         }
         return found;
     }

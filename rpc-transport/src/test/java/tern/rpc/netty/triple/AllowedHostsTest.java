@@ -21,6 +21,10 @@ import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.netty.triple.WebClient.Version;
 import tern.rpc.server.ServiceExport;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Tests the defences against DNS rebinding, in which the host name of a web page resolves to the server, and against
@@ -30,6 +34,7 @@ import tern.rpc.server.ServiceExport;
 class AllowedHostsTest {
 
     private static final String WORDS = WebSides.WORDS;
+    private static final SocketAddress ELSEWHERE = new InetSocketAddress("192.0.2.1", 20880);
 
     private final TripleSides sides = new TripleSides();
 
@@ -48,7 +53,53 @@ class AllowedHostsTest {
     }
 
     private static boolean allow(AllowedHosts hosts, String authority) {
-        return hosts.allow(new DefaultHttp2Headers(false).authority(authority));
+        return hosts.allow(new DefaultHttp2Headers(false).authority(authority), ELSEWHERE);
+    }
+
+    private static boolean allow(AllowedHosts hosts, String authority, String local) throws Exception {
+        return hosts.allow(
+                new DefaultHttp2Headers(false).authority(authority),
+                new InetSocketAddress(InetAddress.getByName(local), 20880));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "10.1.2.3:20880, 10.1.2.3",
+        "10.1.2.3, 10.1.2.3",
+        "[::1]:20880, ::1",
+        "[0:0:0:0:0:0:0:1], ::1",
+        "127.0.0.1:20880, 127.0.0.1",
+    })
+    void addressAtWhichTheConnectionArrivedIsAllowed(String authority, String local) throws Exception {
+        AllowedHosts hosts = new AllowedHosts(Set.of("orders.internal"));
+
+        assertThat(allow(hosts, authority, local)).isTrue();
+        assertThat(allow(hosts, authority, "10.9.9.9")).isFalse();
+        assertThat(hosts.allow(
+                        new DefaultHttp2Headers().authority("evil.example").set("host", "10.1.2.3"),
+                        new InetSocketAddress(InetAddress.getByName("10.1.2.3"), 1)))
+                .isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"127.1", "0x7f.0.0.1", "2130706433", "0177.0.0.1", "localhost", "127.0.0.1.evil.example", "[]"})
+    void otherSpellingsOfThatAddressAreNotAllowed(String authority) throws Exception {
+        assertThat(allow(new AllowedHosts(Set.of("orders.internal")), authority, "127.0.0.1"))
+                .isFalse();
+    }
+
+    @Test
+    void refusalContainsTheHost() {
+        int port = serve("orders.internal");
+        try (RawSocket socket = RawSocket.connect(port)) {
+            String request = "GET " + WORDS + "shoutJava?text=hi HTTP/1.1\r\nhost: evil.example\r\n\r\n";
+
+            assertThat(Http1Wire.read(socket.send(request.getBytes(ISO_8859_1))).text())
+                    .contains("the host evil.example in the request", "rpc.server.allowed-hosts")
+                    .doesNotContain("orders.internal");
+        }
+        assertThat(status(port, "GET " + WORDS + "shoutJava?text=hi HTTP/1.1\r\nhost: 127.0.0.1:80\r\n\r\n"))
+                .isEqualTo(200);
     }
 
     @ParameterizedTest
@@ -127,8 +178,8 @@ class AllowedHostsTest {
         Http2Headers both =
                 new DefaultHttp2Headers().authority("orders.internal").set("host", "evil.example");
 
-        assertThat(hosts.allow(both)).isFalse();
-        assertThat(hosts.allow(new DefaultHttp2Headers())).isFalse();
+        assertThat(hosts.allow(both, ELSEWHERE)).isFalse();
+        assertThat(hosts.allow(new DefaultHttp2Headers(), ELSEWHERE)).isFalse();
     }
 
     @ParameterizedTest

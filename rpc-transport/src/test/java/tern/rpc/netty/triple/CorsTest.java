@@ -18,6 +18,7 @@ import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.netty.triple.Http1Wire.Answer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
+import tern.rpc.netty.peer.CapturedLog;
 
 /** Tests access to services by web pages from other origins. */
 @Timeout(60)
@@ -116,6 +117,38 @@ class CorsTest {
             assertThat(send(server, method, "echo", "Origin: " + origin + "\r\n", "\"x\"")
                             .status())
                     .isEqualTo(403);
+        }
+    }
+
+    @Test
+    void refusedPagesAreLoggedOnceWithTheRemedy() {
+        RpcServer server = serve(Cors.off());
+        try (CapturedLog log = new CapturedLog(CorsGate.class.getName())) {
+            preflight(server, SHOP, "");
+            post(server, SHOP);
+            send(server, "GET", "echo", "Origin: " + OTHER + "\r\n", "");
+            post(server, "null");
+            post(server, "null");
+
+            assertThat(log.lines()).hasSize(3);
+            assertThat(log.lines().get(0))
+                    .contains("A page of " + SHOP + " in a browser at ", "127.0.0.1")
+                    .contains("rpc.server.cors.allowed-origins", "If the page is yours, add " + SHOP);
+            assertThat(log.lines().get(1)).contains("add " + OTHER);
+            assertThat(log.lines().get(2)).contains("a page opened from a file has no origin");
+        }
+    }
+
+    @Test
+    void callersCannotFillTheLogWithOrigins() {
+        RpcServer server = serve(allowing(SHOP));
+        try (CapturedLog log = new CapturedLog(CorsGate.class.getName())) {
+            for (int i = 0; i < 150; i++) {
+                assertThat(post(server, "https://" + i + ".example").status()).isEqualTo(403);
+            }
+            post(server, SHOP);
+
+            assertThat(log.lines()).hasSize(100);
         }
     }
 

@@ -83,7 +83,8 @@ class Http1ContractTest extends TransportContractTest {
 
         assertThatThrownBy(() -> proxy.fails("standard"))
                 .isInstanceOf(RpcException.class)
-                .hasMessageMatching("UNKNOWN: ContractService/fails at \\S+:\\d+: Internal Server Error");
+                .hasMessageMatching("UNKNOWN: ContractService/fails at \\S+:\\d+ failed with"
+                        + " java.lang.\\w+ \\(logged by the server as [0-9a-f]{8}\\)");
         assertThatThrownBy(() -> proxy.failsLater("oh").toCompletableFuture().join())
                 .isInstanceOf(CompletionException.class)
                 .hasCauseInstanceOf(RpcException.class);

@@ -96,7 +96,7 @@ class Http1FixturesTest {
         ours("4.5: with a body", "too-large", error(413, "rpc.limits.max-request"));
         ours("4.2: an array of the wrong length", "toofew", error(400, "array of 2"));
         ours("4.2: an array of the wrong length", "toomany", error(400, "several values"));
-        ours("4.5: an exception that is not declared", "unchecked", error(500, "Internal Server Error"));
+        ours("4.5: an exception that is not declared", "unchecked", error(500, "(logged by the server as "));
         ours("7.1: no body that looks like an error of Connect", "unsupported-ct", Http1FixturesTest::unsupported);
         ours("4.5: a value of another type", "wrong-type", error(400, "int"));
     }

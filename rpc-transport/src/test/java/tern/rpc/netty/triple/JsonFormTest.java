@@ -40,6 +40,7 @@ import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
+import tern.rpc.netty.peer.CapturedLog;
 
 /** Tests JSON calls over HTTP/1.1 and HTTP/2 with Java's own HTTP client. */
 @Timeout(120)
@@ -322,7 +323,7 @@ class JsonFormTest {
     void methodThatMayChangeSomethingIsNotReachedByGet(Version version) {
         HttpResponse<String> answer = send(version, to("sell?id=a").GET().build());
 
-        assertError(answer, 405, "unimplemented", "read-only");
+        assertError(answer, 405, "unimplemented", "cannot be called by GET; use POST, or mark the method @RpcMethod(readOnly = true)");
         assertThat(header(answer, "allow")).isEqualTo("POST, PUT, PATCH, DELETE, OPTIONS");
         assertThat(send(version, to("sell?id=a").DELETE().build()).statusCode()).isEqualTo(500);
         HttpResponse<String> trace = send(
@@ -547,8 +548,49 @@ class JsonFormTest {
     void onlyDeclaredExceptionsKeepTheirMessage(Version version) {
         assertError(send(version, post("sell", "\"tea\"")), 500, "unknown", "tea is sold out");
         HttpResponse<String> secret = send(version, post("fail", "\"secret\""));
-        assertError(secret, 500, "unknown", "Internal Server Error");
-        assertThat(secret.body()).doesNotContain("123", "IllegalState");
+        assertError(secret, 500, "unknown", "java.lang.IllegalStateException (logged by the server as ");
+        assertThat(secret.body()).doesNotContain("123");
+    }
+
+    @ParameterizedTest
+    @EnumSource(Version.class)
+    void exceptionThatLosesItsMessageIsLoggedWithItAndTheRemedy(Version version) {
+        try (CapturedLog log = new CapturedLog(JsonEncoding.class.getName())) {
+            send(version, post("fail", "\"secret\""));
+
+            assertThat(log.lines())
+                    .singleElement()
+                    .asString()
+                    .contains("/fail failed with", "IllegalStateException (logged by the server as ", "123")
+                    .contains("throw an RpcException");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Version.class)
+    void jsonWithTheContentTypeOfAFormLeadsToTheHeader(Version version) {
+        HttpRequest refused = to("find")
+                .header("content-type", "application/x-www-form-urlencoded")
+                .POST(BodyPublishers.ofString("{\"id\":\"a\"}"))
+                .build();
+        HttpRequest asForm = to(open, "find")
+                .header("content-type", "application/x-www-form-urlencoded")
+                .POST(BodyPublishers.ofString("{\"id\":\"a\"}"))
+                .build();
+
+        assertError(send(version, refused), 415, "unimplemented", "-H 'content-type: application/json'");
+        assertError(send(version, asForm), 400, "invalid_argument", "the body is JSON, but its content type is that of a");
+    }
+
+    @ParameterizedTest
+    @EnumSource(Version.class)
+    void argumentInTheQueryOfARequestWithABodyIsRefused(Version version) {
+        assertError(
+                send(version, post("sum~ii?b=2", "{\"a\":1}")),
+                400,
+                "invalid_argument",
+                "the argument 'b' is in the query, but the request has a body");
+        assertThat(send(version, post("sum~ii?other=2", "{\"a\":1,\"b\":3}")).body()).isEqualTo("4");
     }
 
     // Streams

@@ -1,9 +1,9 @@
-package tern.rpc.spring.autoconfigure;
+package tern.rpc;
 
 import java.util.stream.IntStream;
 
-/** Counts typing errors. */
-final class TypingErrors {
+/** Counts typing errors, to find the name that a mistyped name was meant to be. */
+public final class TypingErrors {
 
     private TypingErrors() {}
 
@@ -11,7 +11,7 @@ final class TypingErrors {
      * Returns the number of inserted, deleted and replaced characters between two words. Two neighbouring characters in
      * the wrong order count as one error, because people make it as often as the others.
      */
-    static int between(String one, String other) {
+    public static int between(String one, String other) {
         int[] beforeLast = {};
         int[] last = IntStream.rangeClosed(0, other.length()).toArray();
         for (int i = 1; i <= one.length(); i++) {

@@ -1,0 +1,50 @@
+package tern.rpc.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import tern.rpc.MethodType;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.ServiceDescriptor.Operation;
+import tern.rpc.StatusCode;
+
+/** Tests what a caller of a missing method learns. */
+class MissingMethodsTest {
+
+    private static String described(String name, String... methods) {
+        ServiceDescriptor service = ServiceDescriptor.of(
+                "a.B",
+                List.of(methods).stream()
+                        .map(method -> new Operation(method, MethodType.UNARY, String.class, String.class))
+                        .toList());
+        RpcException refusal = MissingMethods.refusal(service, name);
+        assertThat(refusal.code()).isEqualTo(StatusCode.UNIMPLEMENTED);
+        assertThat(refusal.wasExecuted()).isEqualTo(Executed.NO);
+        assertThat(RemoteFailures.isMissingMethod(refusal.status().description())).isTrue();
+        return refusal.status().description();
+    }
+
+    @Test
+    void namesOfTheServiceAreListedAndTheNearestComesFirst() {
+        assertThat(described("great", "cancel", "greet", "find"))
+                .isEqualTo("a.B has no method great; it has greet, find, cancel");
+    }
+
+    @Test
+    void atMostTenNamesAreListed() {
+        String[] many = new String[12];
+        for (int i = 0; i < many.length; i++) {
+            many[i] = "m" + (char) ('a' + i);
+        }
+
+        assertThat(described("mc", many)).startsWith("a.B has no method mc; it has mc").endsWith(" and 2 more");
+    }
+
+    @Test
+    void longNameIsCut() {
+        assertThat(described("x".repeat(100_000), "find")).hasSizeLessThan(400).endsWith("; it has find");
+    }
+}

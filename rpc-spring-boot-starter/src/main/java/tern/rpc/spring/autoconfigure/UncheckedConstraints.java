@@ -1,0 +1,140 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.lang.annotation.Annotation;
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.AnnotatedParameterizedType;
+import java.lang.reflect.AnnotatedType;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.util.ClassUtils;
+import org.springframework.validation.annotation.Validated;
+import org.springframework.validation.beanvalidation.MethodValidationPostProcessor;
+
+/**
+ * Warns of constraints of Bean Validation on services that nothing checks. Spring checks the arguments of a controller
+ * without {@link Validated}, but those of other beans only with it, so calls would run with invalid arguments without
+ * any sign of it. The annotations are recognized by name, because Bean Validation is not on every class path.
+ */
+final class UncheckedConstraints {
+
+    private static final Logger LOG = LoggerFactory.getLogger(UncheckedConstraints.class);
+
+    private static final String CONSTRAINT = "jakarta.validation.Constraint";
+    private static final String CASCADE = "jakarta.validation.Valid";
+    private static final String STARTER = "org.springframework.boot:spring-boot-starter-validation";
+    private static final int MAX_METHODS = 5;
+
+    private UncheckedConstraints() {}
+
+    /**
+     * Warns once of the constraints of a bean's service interfaces that are not checked, and of those that Bean
+     * Validation refuses.
+     *
+     * @param type the class of the bean, not of its proxy
+     */
+    static void check(ConfigurableListableBeanFactory beans, Class<?> type, Set<Class<?>> services) {
+        List<String> constrained = new ArrayList<>();
+        List<String> altered = new ArrayList<>();
+        for (Class<?> service : services) {
+            for (Method declared : service.getMethods()) {
+                Method implemented =
+                        ClassUtils.getMethodIfAvailable(type, declared.getName(), declared.getParameterTypes());
+                String ofInterface = parameters(declared);
+                String ofClass = implemented == null || implemented.equals(declared) ? "" : parameters(implemented);
+                String all = joined(ofInterface.isEmpty() ? ofClass : ofInterface, result(declared));
+                if (!all.isEmpty()) {
+                    constrained.add(service.getSimpleName() + "." + declared.getName() + " (" + all + ")");
+                }
+                if (!ofClass.isEmpty() && !ofClass.equals(ofInterface)) {
+                    altered.add(type.getSimpleName() + "." + declared.getName() + " (" + ofClass + ")");
+                }
+            }
+        }
+        boolean isValidated = AnnotatedElementUtils.hasAnnotation(type, Validated.class);
+        if (!constrained.isEmpty() && !isValidated) {
+            LOG.warn(
+                    "The constraints of {} are not checked, because neither {} nor its interface has @Validated. Put"
+                            + " @Validated on {} (needs {})",
+                    shown(constrained),
+                    type.getName(),
+                    type.getSimpleName(),
+                    STARTER);
+        } else if (!constrained.isEmpty() && !isActive(beans)) {
+            LOG.warn(
+                    "The constraints of {} are not checked, because the application has no MethodValidationPostProcessor."
+                            + " Add {}",
+                    shown(constrained),
+                    STARTER);
+        } else if (!altered.isEmpty()) {
+            LOG.warn(
+                    "Bean Validation refuses each call of {}, because the method of the interface does not have these"
+                            + " constraints (HV000151). Move them to the interface",
+                    shown(altered));
+        }
+    }
+
+    private static boolean isActive(ConfigurableListableBeanFactory beans) {
+        return beans.getBeanNamesForType(MethodValidationPostProcessor.class, true, false).length > 0;
+    }
+
+    private static String shown(List<String> methods) {
+        String first = String.join(", ", methods.subList(0, Math.min(methods.size(), MAX_METHODS)));
+        return methods.size() > MAX_METHODS ? first + " and " + (methods.size() - MAX_METHODS) + " more" : first;
+    }
+
+    private static String joined(String some, String more) {
+        return some.isEmpty() || more.isEmpty() ? some + more : some + ", " + more;
+    }
+
+    /** Returns the constraints of the parameters, such as {@code parameter 1: @NotBlank}; empty if there are none. */
+    private static String parameters(Method method) {
+        List<String> described = new ArrayList<>();
+        for (int i = 0; i < method.getParameterCount(); i++) {
+            Set<String> found = new TreeSet<>();
+            add(method.getParameters()[i], found);
+            add(method.getAnnotatedParameterTypes()[i], found);
+            if (!found.isEmpty()) {
+                described.add("parameter " + (i + 1) + ": " + String.join(" ", found));
+            }
+        }
+        return String.join(", ", described);
+    }
+
+    private static String result(Method method) {
+        Set<String> found = new TreeSet<>();
+        add(method, found);
+        add(method.getAnnotatedReturnType(), found);
+        return found.isEmpty() ? "" : "result: " + String.join(" ", found);
+    }
+
+    private static void add(AnnotatedType type, Set<String> found) {
+        add((AnnotatedElement) type, found);
+        if (type instanceof AnnotatedParameterizedType generic) {
+            for (AnnotatedType argument : generic.getAnnotatedActualTypeArguments()) {
+                add(argument, found);
+            }
+        }
+    }
+
+    private static void add(AnnotatedElement element, Set<String> found) {
+        Stream.of(element.getAnnotations())
+                .map(Annotation::annotationType)
+                .filter(UncheckedConstraints::isConstraint)
+                .forEach(type -> found.add("@" + type.getSimpleName()));
+    }
+
+    private static boolean isConstraint(Class<? extends Annotation> type) {
+        return type.getName().equals(CASCADE)
+                || Arrays.stream(type.getAnnotations())
+                        .anyMatch(meta -> meta.annotationType().getName().equals(CONSTRAINT));
+    }
+}
