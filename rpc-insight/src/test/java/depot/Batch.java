@@ -1,5 +1,6 @@
 package depot;
 
+import feign.Peer;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 
@@ -10,6 +11,11 @@ public final class Batch {
 
     public static void run(CompletableFuture<String> end) {
         end.join();
+    }
+
+    /** Waits for a peer. */
+    public static String ask(CompletableFuture<String> answer) {
+        return Peer.ask(answer);
     }
 
     /** Waits for the next item, as a consumer does. */

@@ -40,6 +40,9 @@ final class TaskWatch {
     /** Prefixes of the names of Tern's own threads. If they serve no call, they are idle and need not be sampled. */
     private static final List<String> OWN = List.of("rpc-worker-", "rpc-callback-", "rpc-io-", "rpc-diagnosis");
 
+    /** The threads of the common pool, to which ledgers record no waits. It mostly runs tasks of asynchronous calls. */
+    private static final String COMMON_POOL = "ForkJoinPool.commonPool";
+
     private static final Pattern NUMBERS = Pattern.compile("(-worker)?[-#\\d]+$");
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
@@ -242,8 +245,9 @@ final class TaskWatch {
     /**
      * Returns the name of the executor or of the threads that most likely work on the result for which a thread waits.
      * They run code from the class of the waiting frame. If there are none, it is the only executor with tasks,
-     * provided that its threads are mostly busy, and that something connects it with the wait: the calls hand over
-     * tasks, or its tasks run code of the waiting frame's package. Returns null if neither exists.
+     * provided that its threads are mostly busy, and that something connects it with the wait: it is the common pool,
+     * the calls hand tasks over to executors, or its tasks run code of the waiting frame's package. Returns null if
+     * neither exists.
      *
      * @param line the thread's waiting frame; null if no thread waits, but an asynchronous method
      * @param handsOver whether the ledgers of the calls record waits for the threads of executors
@@ -263,7 +267,10 @@ final class TaskWatch {
             Executor executor = entry.getValue();
             if (executor.busy > 0) {
                 busy++;
-                boolean connected = handsOver || line == null || executor.runsPackageOf(line);
+                boolean connected = handsOver
+                        || line == null
+                        || entry.getKey().equals(COMMON_POOL)
+                        || executor.runsPackageOf(line);
                 onlyBusy = connected && 2 * executor.busy >= executor.looks ? entry.getKey() : null;
             }
         }

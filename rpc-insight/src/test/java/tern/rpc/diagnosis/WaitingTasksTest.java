@@ -17,6 +17,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import shop.Newsletter;
 import shop.Packages;
 import tern.rpc.CallLedger;
@@ -149,8 +151,9 @@ class WaitingTasksTest {
         assertThat(first.change().text()).contains("a rejection policy other than caller-runs");
     }
 
-    @Test
-    void blockedTasksOfTheCommonPoolNeedAnExecutorOfTheirOwn() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"Packages.extra", "Batch.ask"})
+    void blockedTasksOfTheCommonPoolNeedAnExecutorOfTheirOwn(String code) throws Exception {
         shop.healthy(USUAL);
         shop.pools.add(() -> PoolSnapshot.builder(PoolText.COMMON_POOL, PoolKind.EXECUTOR, 2)
                 .now(2, 0, 5)
@@ -166,14 +169,15 @@ class WaitingTasksTest {
                 },
                 null,
                 false);
-        common.execute(() -> Packages.extra(end));
-        common.execute(() -> Packages.extra(end));
+        Runnable task = code.startsWith("Batch") ? () -> Batch.ask(end) : () -> Packages.extra(end);
+        common.execute(task);
+        common.execute(task);
 
         Cause first = calls.firstCause(() -> Packages.of(end), USUAL);
 
         assertThat(first.name()).as(shop.diagnosis().text()).isEqualTo(PoolText.COMMON_POOL);
         assertThat(first.change().text())
-                .contains("mostly waiting for a peer in Packages.extra")
+                .contains("mostly waiting for a peer in " + code)
                 .contains("an executor of their own");
         common.shutdown();
     }
