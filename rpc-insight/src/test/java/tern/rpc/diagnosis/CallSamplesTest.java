@@ -58,6 +58,16 @@ class CallSamplesTest {
     }
 
     @Test
+    void virtualThreadThatWaitsForACarrierDuringAnOperationWaitsForAProcessor() {
+        Part ready = Part.of(Part.Kind.RUN_QUEUE);
+        Part reading = new Part(Part.Kind.SOCKET, "Desk.touch");
+        Shares shares = new Shares();
+        shares.add(List.of(sample(Phase.HTTP, ready, "touch", 44), sample(Phase.HTTP, reading, "touch", 44)));
+
+        assertThat(shares.movedFrom(Phase.HTTP).of(ready)).isEqualTo(0.5);
+    }
+
+    @Test
     void callsInLambdasOfTheMethodAreTheOwners() {
         assertThat(samples("lambda$touch$0").ownersIn(LOCK)).isEqualTo(Phase.REDIS);
     }
