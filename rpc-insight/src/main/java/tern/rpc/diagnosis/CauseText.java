@@ -130,6 +130,7 @@ final class CauseText {
                     TIMEOUT,
                     FAILURE -> codeText.told(part);
             case LIMIT -> limit(part);
+            case CALLER -> caller(part);
             case COMPUTING, DECODE, RUN_QUEUE, THROTTLED, COLLECTOR, JVM_PAUSE, OUTSIDE -> machineText.told(part);
             case UNEXPLAINED -> unexplained();
         };
@@ -145,6 +146,19 @@ final class CauseText {
                 "own time of calls",
                 Change.of(Where.UNKNOWN, "nothing can be advised: no evidence shows what these calls did"),
                 List.of("own      no thread was seen in this time; calls are short or rare"));
+    }
+
+    private static Told caller(Part part) {
+        boolean reads = part.name().equals(CallerWaits.REQUEST);
+        return new Told(
+                "SLOW CALLER",
+                part.name(),
+                Change.of(
+                        Where.PEER,
+                        (reads ? "the callers send their requests slowly" : "the callers read their answers slowly")
+                                + ": their network, or a proxy in front of this server that buffers "
+                                + (reads ? "requests" : "answers") + "; meanwhile they occupy workers"),
+                List.of());
     }
 
     private Told rejection(Part part) {

@@ -257,7 +257,7 @@ public final class Diagnostician {
     /** Returns the number of running calls that have taken much longer than the target and than usual. */
     private int hung(List<RunningCall> running, long now) {
         return (int) running.stream()
-                .filter(call -> call.runningNanos() > HUNG_TARGETS * targetNanos && !usual.isUsual(soFar(call, now)))
+                .filter(call -> call.runningNanos() > HUNG_TARGETS * targetNanos && !isExcused(soFar(call, now)))
                 .count();
     }
 
@@ -328,10 +328,14 @@ public final class Diagnostician {
 
     /**
      * Returns the number of calls since the given time that missed the latency target but were no slower than usual for
-     * their method.
+     * their method, or were late only because of their callers.
      */
     private long usuallyLate(long sinceNanos) {
-        return records.bad(sinceNanos).stream().filter(usual::isUsual).count();
+        return records.bad(sinceNanos).stream().filter(this::isExcused).count();
+    }
+
+    private boolean isExcused(EndedCall call) {
+        return usual.isUsual(call) || SlowCallers.explain(call, sampler.samples());
     }
 
     private void begin(long now) {
@@ -423,6 +427,7 @@ public final class Diagnostician {
             }
         }
         bad.removeIf(usual::isUsual);
+        bad = SlowCallers.without(bad, sampler.samples(), targetNanos);
         if (bad.isEmpty() && counts.refused() == 0) {
             return; // The last diagnosis remains valid until there is new evidence.
         }

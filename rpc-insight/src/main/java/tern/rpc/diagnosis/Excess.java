@@ -2,9 +2,11 @@ package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -45,6 +47,9 @@ final class Excess {
 
     private final Evidence evidence;
     private final Map<String, Integer> badByMethod = new TreeMap<>();
+
+    /** The parts to which the calls' failures are attributed. Exceptions are read once, because that takes long. */
+    private final Map<EndedCall, Optional<Part>> failures = new IdentityHashMap<>();
 
     /** The samples of the threads of late or failed calls. */
     final CallSamples samples;
@@ -108,6 +113,14 @@ final class Excess {
      * late, so that the time that the call took explains the failure.
      */
     private @Nullable Part failureOf(EndedCall call) {
+        return call.failure() == null
+                ? null
+                : failures
+                        .computeIfAbsent(call, failed -> Optional.ofNullable(readFailure(failed)))
+                        .orElse(null);
+    }
+
+    private @Nullable Part readFailure(EndedCall call) {
         Part failure = FailurePart.of(call);
         if (failure == null) {
             return timedOut(call);

@@ -17,6 +17,8 @@ record Part(Kind kind, String name) {
         COMPUTING(false),
         /** The wait for a lock. The name contains the lock and the stack frame of the lock's owner. */
         LOCK(false),
+        /** The wait for the caller, which sends its request or reads its answer slowly. */
+        CALLER(false),
         /** A pause in the code, such as a sleep. */
         SLEEP(false),
         /**

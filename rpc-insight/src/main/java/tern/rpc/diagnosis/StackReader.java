@@ -180,6 +180,10 @@ final class StackReader {
         if (initialized != null) {
             return new Part(Kind.CLASS_INITIALIZATION, initialized);
         }
+        Part caller = CallerWaits.of(thread);
+        if (caller != null) {
+            return caller;
+        }
         String at = place(thread);
         if (waitsForCarrier(thread)) {
             return Part.of(Kind.RUN_QUEUE);

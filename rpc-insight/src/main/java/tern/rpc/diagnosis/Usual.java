@@ -179,6 +179,7 @@ final class Usual {
         return switch (part.kind()) {
             case COMPUTING,
                     LOCK,
+                    CALLER,
                     SLEEP,
                     RESULT,
                     FILE,

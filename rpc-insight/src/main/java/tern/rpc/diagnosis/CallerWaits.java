@@ -1,0 +1,57 @@
+package tern.rpc.diagnosis;
+
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.ApplicationCode;
+
+/** Recognizes threads that wait for the caller of a web request, because it sends or reads slowly. */
+final class CallerWaits {
+
+    /** The name of the wait for the rest of a request. */
+    static final String REQUEST = "request";
+
+    /** The name of the wait until the caller has read a part of the answer. */
+    static final String ANSWER = "answer";
+
+    /** Waits until a client of HTTP/2 accepts more bytes. */
+    private static final String WINDOW = "org.apache.coyote.http2.WindowAllocationManager";
+
+    /** The class-name prefixes of the code in which Tomcat waits for its clients. */
+    private static final List<String> TOMCAT = List.of(
+            "org.apache.tomcat.util.net.NioEndpoint$NioSocketWrapper",
+            "org.apache.tomcat.util.net.Nio2Endpoint$Nio2SocketWrapper",
+            "org.apache.coyote.http2.Stream$",
+            WINDOW);
+
+    private static final String JETTY = "org.eclipse.jetty.";
+    private static final String JETTY_CLIENT = "org.eclipse.jetty.client.";
+
+    private CallerWaits() {}
+
+    /** Returns the part in which the thread waits for its call's caller; null if it does not. */
+    static @Nullable Part of(ThreadLook thread) {
+        if (thread.state() == Thread.State.RUNNABLE) {
+            return null;
+        }
+        for (StackTraceElement frame : thread.frames()) {
+            String type = frame.getClassName();
+            if (ApplicationCode.owns(type) || type.startsWith(JETTY_CLIENT)) {
+                return null;
+            }
+            if (TOMCAT.stream().anyMatch(type::startsWith)) {
+                boolean writes = type.equals(WINDOW)
+                        || frame.getMethodName().toLowerCase(Locale.ROOT).contains("write");
+                return new Part(Kind.CALLER, writes ? ANSWER : REQUEST);
+            }
+            if (type.startsWith(JETTY) && type.endsWith(".HttpOutput")) {
+                return new Part(Kind.CALLER, ANSWER);
+            }
+            if (type.startsWith(JETTY) && type.endsWith(".HttpInput")) {
+                return new Part(Kind.CALLER, REQUEST);
+            }
+        }
+        return null;
+    }
+}

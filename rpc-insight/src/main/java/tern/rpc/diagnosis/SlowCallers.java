@@ -1,0 +1,49 @@
+package tern.rpc.diagnosis;
+
+import java.util.List;
+import java.util.Map;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Part.Kind;
+
+/**
+ * Recognizes web requests that are late because their callers send the request or read the answer slowly. A transfer
+ * over a slow link shows no problem of the application.
+ */
+final class SlowCallers {
+
+    /** The caller is the reason for a late call if at least this share of the call's samples show a wait for it. */
+    private static final double MOST = 0.8;
+
+    /** A call needs this number of samples, because one sample may show a short wait. */
+    private static final int MIN_LOOKS = 2;
+
+    /** The wait for a worker is noticeable if it takes at least this share of the latency target. */
+    private static final double NOTABLE = 0.1;
+
+    private SlowCallers() {}
+
+    /** Returns whether a late call is late only because of its caller. */
+    static boolean explain(EndedCall call, Map<CallLedger, Sampler.Samples> samples) {
+        Sampler.Samples known = samples.get(call.ledger());
+        if (call.failure() != null || known == null || known.list.size() < MIN_LOOKS) {
+            return false;
+        }
+        long waits = known.list.stream()
+                .filter(sample -> sample.isOwn() && sample.part().kind() == Kind.CALLER)
+                .count();
+        return waits >= MOST * known.list.size();
+    }
+
+    /**
+     * Returns the bad calls without those that are late only because of their callers. Returns all of them if calls wait
+     * for workers, because slow callers may occupy the workers.
+     */
+    static List<EndedCall> without(List<EndedCall> bad, Map<CallLedger, Sampler.Samples> samples, long targetNanos) {
+        boolean queued = bad.stream()
+                .anyMatch(call -> call.ledger().nanos(Phase.QUEUE, call.endedNanos()) > NOTABLE * targetNanos);
+        return queued
+                ? bad
+                : bad.stream().filter(call -> !explain(call, samples)).toList();
+    }
+}
