@@ -111,8 +111,8 @@ final class CauseText {
             case QUEUE -> poolText.workers();
             case CALLER_RUNS -> poolText.executor();
             case EXECUTOR -> rejection(part);
-            case SQL -> isFailed(part) ? told(FailurePart.ofOperation(Phase.SQL, part.name())) : storeText.statement(part);
-            case REDIS -> isFailed(part) ? told(FailurePart.ofOperation(Phase.REDIS, part.name())) : storeText.command(part);
+            case SQL -> isFailed(part) ? told(failure(Phase.SQL, part)) : storeText.statement(part);
+            case REDIS -> isFailed(part) ? told(failure(Phase.REDIS, part)) : storeText.command(part);
             case HTTP -> remoteText.http(part);
             case RPC -> remoteText.rpc(part);
             case PEER_FAILS -> remoteText.fails(part);
@@ -138,6 +138,10 @@ final class CauseText {
 
     private static boolean isFailed(Part operation) {
         return OperationNames.isFailing(operation.name());
+    }
+
+    private static Part failure(Phase phase, Part operation) {
+        return FailurePart.ofOperation(phase, operation.name());
     }
 
     private Told unexplained() {

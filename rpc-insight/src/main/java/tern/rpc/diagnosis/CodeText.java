@@ -100,7 +100,7 @@ final class CodeText {
                 facts);
     }
 
-    /** Describes a sleep in application code. A sleep after a failed operation is described as a pause before a retry. */
+    /** Describes a sleep in application code. After a failed operation, the sleep is a pause before a retry. */
     private Told sleep(Part part, String shown, @Nullable StackTraceElement line) {
         Operations.Failed failing = operations.failedIn(part);
         Operations.Polled polled = operations.polledIn(part);

@@ -52,7 +52,8 @@ final class FailurePart {
             "RedisSystemException",
             "RedisConnectionFailureException",
             "PoolException");
-    private static final Set<String> HTTP = Set.of("RestClientException", "WebClientException", "HttpException", "HttpTimeoutException");
+    private static final Set<String> HTTP =
+            Set.of("RestClientException", "WebClientException", "HttpException", "HttpTimeoutException");
 
     /**
      * Error messages of the operating system and the JVM that describe the problem and contain no values from a call.
@@ -144,8 +145,8 @@ final class FailurePart {
 
     /**
      * Returns whether nothing but the application's own code explains the failure: neither a peer, a pool, an executor
-     * or a timeout, nor an error of the database, the JVM or the operating system. Application code often throws such an
-     * exception because an operation took too long.
+     * or a timeout, nor an error of the database, the JVM or the operating system. Application code often throws such
+     * an exception because an operation took too long.
      */
     static boolean isOfOwnCode(EndedCall call) {
         Throwable failure = call.failure();

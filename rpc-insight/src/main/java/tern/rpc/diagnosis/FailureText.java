@@ -20,8 +20,8 @@ final class FailureText {
     private static final List<Known> OWN = List.of(
             Known.of(
                     "^status \\d",
-                    "see what answers with this status without an exception that Spring sees: a handler, a filter or the"
-                            + " web server"),
+                    "see what answers with this status without an exception that Spring sees: a handler, a filter or"
+                            + " the web server"),
             Known.of(
                     "executor shut down",
                     "do not shut down an executor that calls still use, or create it again for the next use"),

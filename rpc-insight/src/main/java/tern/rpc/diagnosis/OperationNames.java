@@ -5,8 +5,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the names of operations. The name of an HTTP exchange or a remote call contains a peer. The name of an operation
- * that failed ends with a status, or with the word {@code failed} and perhaps an error code.
+ * Reads the names of operations. The name of an HTTP exchange or a remote call contains a peer. The name of an
+ * operation that failed ends with a status, or with the word {@code failed} and perhaps an error code.
  */
 final class OperationNames {
 
@@ -35,7 +35,7 @@ final class OperationNames {
         return withoutStatus(end < 0 ? address : address.substring(0, end));
     }
 
-    /** Returns whether this is the name of a failed operation: it ends with a status of 429 or 5xx, or with a failure. */
+    /** Returns whether this is the name of a failed operation. It ends with a status of 429 or 5xx, or a failure. */
     static boolean isFailing(String name) {
         return FAILING.matcher(name).find();
     }

@@ -23,9 +23,9 @@ final class RefusalRules {
     }
 
     /**
-     * A limit on concurrent calls, a bulkhead or a circuit breaker refuses calls because the calls that it admits became
-     * slow or fail. A limit that refuses calls although the admitted calls are well is a cause itself. So is a limit
-     * that is reached because there are more calls than usual.
+     * A limit on concurrent calls, a bulkhead or a circuit breaker refuses calls because the calls that it admits
+     * became slow or fail. A limit that refuses calls although the admitted calls are well is a cause itself. So is a
+     * limit that is reached because there are more calls than usual.
      */
     void apply() {
         Evidence.Counts counts = evidence.calls();
@@ -35,8 +35,7 @@ final class RefusalRules {
         if (bad < MANY_BAD * (counts.calls() + counts.hung()) || usually <= 0 || perSecond >= MORE * usually) {
             return;
         }
-        Times work =
-                leaves.only(part -> Leaves.isLeaf(part) && part.kind() != Kind.LIMIT && part.kind() != Kind.UNEXPLAINED);
+        Times work = leaves.only(RefusalRules::isWork);
         if (work.sum() < NOTABLE * evidence.targetNanos()) {
             return;
         }
@@ -45,5 +44,9 @@ final class RefusalRules {
                 leaves.pour(part, work, "calls are refused (" + part.name() + ")");
             }
         }
+    }
+
+    private static boolean isWork(Part part) {
+        return Leaves.isLeaf(part) && part.kind() != Kind.LIMIT && part.kind() != Kind.UNEXPLAINED;
     }
 }

@@ -23,7 +23,7 @@ final class RejectedTasks {
     /** The text before the name of an executor in the message of an exception. */
     private static final Pattern NAMED = Pattern.compile("the pool \"([^\"]+)\" is full");
 
-    /** The states of an executor that accepts no more tasks, in the messages of the JDK, of Spring and of this project. */
+    /** The states of an executor that accepts no more tasks, in the messages of the JDK, Spring and this project. */
     private static final Pattern STOPPED =
             Pattern.compile("is shut down|\\[(Shutting down|Terminated)|in (shutdown|terminated) state|been closed");
 
@@ -74,8 +74,9 @@ final class RejectedTasks {
                     place.isEmpty() ? "executor" : "executor used" + place,
                     Change.of(
                             Where.CODE,
-                            "an executor rejects tasks" + place + ": shorter tasks, more threads or a longer queue for it,"
-                                    + " or a rejection policy other than abort"),
+                            "an executor rejects tasks" + place
+                                    + ": shorter tasks, more threads or a longer queue for it, or a rejection policy"
+                                    + " other than abort"),
                     List.of());
         }
         PoolSnapshot pool = full.pool().now();

@@ -36,8 +36,8 @@ final class SlowCallers {
     }
 
     /**
-     * Returns the bad calls without those that are late only because of their callers. Returns all of them if calls wait
-     * for workers, because slow callers may occupy the workers.
+     * Returns the bad calls without those that are late only because of their callers. Returns all of them if calls
+     * wait for workers, because slow callers may occupy the workers.
      */
     static List<EndedCall> without(List<EndedCall> bad, Map<CallLedger, Sampler.Samples> samples, long targetNanos) {
         boolean queued = bad.stream()

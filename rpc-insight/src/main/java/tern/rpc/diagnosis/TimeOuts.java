@@ -64,8 +64,9 @@ final class TimeOuts {
                     ? ""
                     : ", and usually take " + Times.millis(failed.usualNanos) + " ms";
             boolean deadline = part.name().equals(FailurePart.DEADLINE);
-            String text = (deadline ? "a longer timeout in the caller" : "a longer timeout, or quicker work: " + part.name())
-                    + ": calls end after " + Times.millis(failed.eachNanos) + " ms" + usually;
+            String longer =
+                    deadline ? "a longer timeout in the caller" : "a longer timeout, or quicker work: " + part.name();
+            String text = longer + ": calls end after " + Times.millis(failed.eachNanos) + " ms" + usually;
             return new TooShort(part.name(), Change.of(deadline ? Where.PEER : Where.CODE, text));
         }
         double each = operations.of(phase, part.name()).eachNanos();

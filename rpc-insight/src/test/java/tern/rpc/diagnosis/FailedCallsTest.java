@@ -36,7 +36,7 @@ class FailedCallsTest {
     @Test
     void exceptionOfAServiceAfterASuccessfulRemoteCallIsTheServicesOwn() {
         Diagnosis miss =
-                failing(Tickets.soldOut(), call -> call.own(1).in(Phase.RPC, "StockService.reserve at stock-1:20880", 2));
+                failing(Tickets.soldOut(), call -> call.own(1).in(Phase.RPC, "StockService.find at stock-1:20880", 2));
 
         assertThat(DiagnosisText.title(first(miss)))
                 .as(miss.text())
@@ -103,7 +103,7 @@ class FailedCallsTest {
         long[] tasks = {0};
         shop.pools.add(() -> executor("mail", 1, tasks[0], 0, 50));
         shop.pools.add(() -> executor("prices", 2, tasks[0], tasks[0] += 40, 50));
-        Throwable failure = Tickets.rejected("Task rejected from java.util.concurrent.ThreadPoolExecutor@5e91993f[Running,"
+        Throwable failure = Tickets.rejected("Task rejected from java.util.concurrent.ThreadPoolExecutor@5e9[Running,"
                 + " pool size = 4, active threads = 4, queued tasks = 10, completed tasks = 12]");
 
         Diagnosis miss = failing(failure, call -> call.own(2));
@@ -111,7 +111,9 @@ class FailedCallsTest {
         assertThat(DiagnosisText.title(first(miss)))
                 .as(miss.text())
                 .startsWith("EXECUTOR FULL: prices in Tickets.rejected");
-        assertThat(first(miss).change().text()).contains("11 threads for the executor").contains("rejects tasks in Tickets.rejected");
+        assertThat(first(miss).change().text())
+                .contains("11 threads for the executor")
+                .contains("rejects tasks in Tickets.rejected");
         assertThat(miss.text()).contains("rejected ").contains("in a queue for 10");
     }
 

@@ -17,7 +17,8 @@ class RetriedOperationsTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "SQL | update stock (failed 40001) | FAILURE: SQLException 40001 of update stock | lock rows in the same order",
+                "SQL | update stock (failed 40001) | FAILURE: SQLException 40001 of update stock"
+                        + " | lock rows in the same order",
                 "REDIS | SET stock:* (failed OOM) | PEER FAILS: Redis: answers OOM | raise maxmemory",
                 "HTTP | GET stock:80 (503) | PEER FAILS: GET stock:80 (503) | see why GET stock:80 (503) fails"
             })

@@ -125,7 +125,9 @@ class DataSourceWatchTest {
                 return null;
             });
 
-            assertThat(Calls.names(call, Phase.SQL)).isNotEmpty().allMatch(name -> name.matches(".* \\(failed 42S0.\\)"));
+            assertThat(Calls.names(call, Phase.SQL))
+                    .isNotEmpty()
+                    .allMatch(name -> name.matches(".* \\(failed 42S0.\\)"));
         });
     }
 
