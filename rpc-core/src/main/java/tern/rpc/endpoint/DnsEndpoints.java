@@ -4,11 +4,13 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
@@ -16,7 +18,9 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.IntPredicate;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,6 +37,18 @@ public final class DnsEndpoints implements EndpointSource {
 
     /** The delay between a call to {@link #refresh} and the lookup. Further calls within this time have no effect. */
     private static final long REFRESH_PAUSE_MILLIS = 1_000;
+
+    /**
+     * The time after the start in which all names must be resolved. Afterwards, the source also reports a list that lacks
+     * the addresses of names that have not been resolved yet.
+     */
+    private static final long FIRST_LIST_MILLIS = 1_000;
+
+    /**
+     * The maximum number of names that a source looks up at the same time. A name whose servers do not answer then delays
+     * no other name, and one source does not occupy all threads of the client.
+     */
+    private static final int AT_ONCE = 2;
 
     /** The maximum number of addresses for which a warning is logged. */
     private static final int MAX_REFUSED = 100;
@@ -56,12 +72,14 @@ public final class DnsEndpoints implements EndpointSource {
     private final ScheduledExecutorService executor;
     private final Duration interval;
     private final AtomicBoolean refreshing = new AtomicBoolean();
-    private final AtomicBoolean resolving = new AtomicBoolean();
-    // The known addresses of each name. This object's lock guards this field.
+    // This object's lock guards the following fields. Lists and arrays have one element for each name.
     private final List<List<Instance>> known = new ArrayList<>();
-    // Each element is true if the last lookup of the name with the same index failed. This object's lock guards this
-    // field.
-    private final boolean[] unresolved;
+    private final boolean[] unresolved; // Each element is true if the last lookup of the name failed.
+    private final boolean[] looked; // Each element is true once a lookup of the name has ended.
+    private final boolean[] looking; // Each element is true during a lookup of the name.
+    private final Queue<Integer> due = new ArrayDeque<>(); // The indexes of the names that have to be looked up.
+    private int workers; // The number of threads that look up names.
+    private boolean isFirstListDue; // True if even an incomplete list is reported.
 
     // The addresses for which a warning has been logged. This object's lock guards this field.
     private final Set<String> refused = new HashSet<>();
@@ -81,6 +99,8 @@ public final class DnsEndpoints implements EndpointSource {
         this.executor = executor;
         this.interval = interval;
         this.unresolved = new boolean[names.size()];
+        this.looked = new boolean[names.size()];
+        this.looking = new boolean[names.size()];
         names.forEach(name -> known.add(List.of()));
     }
 
@@ -92,6 +112,9 @@ public final class DnsEndpoints implements EndpointSource {
                 0,
                 interval.toMillis(),
                 TimeUnit.MILLISECONDS);
+        if (names.size() > 1) {
+            executor.schedule(this::tellWhatIsKnown, FIRST_LIST_MILLIS, TimeUnit.MILLISECONDS);
+        }
     }
 
     @Override
@@ -110,42 +133,104 @@ public final class DnsEndpoints implements EndpointSource {
         resolve();
     }
 
-    /** Looks up the names, unless another thread is looking them up. That thread must not block a second one. */
+    /** Looks up all names that no thread is looking up at the moment. */
     private void resolve() {
-        if (resolving.compareAndSet(false, true)) {
+        if (addDue() > 1) {
             try {
-                lookUp();
-            } finally {
-                resolving.set(false);
+                executor.execute(this::work);
+            } catch (RejectedExecutionException e) {
+                LOG.debug("Looking up {} on one thread only", this, e);
             }
         }
+        work();
     }
 
-    private synchronized void lookUp() {
-        List<String> failed = new ArrayList<>();
+    private synchronized int addDue() {
         for (int i = 0; i < names.size(); i++) {
-            String host = names.get(i).endpoint().host();
-            try {
-                known.set(i, addresses(names.get(i)));
-                unresolved[i] = false;
-            } catch (UnknownHostException e) {
-                failed.add(host);
-                if (failedFirst(i)) {
-                    LOG.debug("Host {} cannot be resolved; addresses known before: {}", host, knownBefore(i));
-                }
-            } catch (RuntimeException e) { // The other names are still looked up.
-                failed.add(host);
-                if (failedFirst(i)) {
-                    LOG.error("The look-up of host {} failed; addresses known before: {}", host, knownBefore(i), e);
-                }
+            if (!looking[i] && !due.contains(i)) {
+                due.add(i);
             }
         }
-        tell(DistinctEndpoints.of(() -> known.stream().flatMap(List::stream).iterator()), failed);
+        return due.size();
     }
 
-    private List<Instance> addresses(Instance name) throws UnknownHostException {
+    private void work() {
+        if (!begin()) {
+            return;
+        }
+        boolean ended = false;
+        try {
+            for (int name = next(); name >= 0; name = next()) {
+                lookUp(name);
+            }
+            ended = true;
+        } finally {
+            if (!ended) { // the listener has thrown an error
+                leave();
+            }
+        }
+    }
+
+    private synchronized void leave() {
+        workers--;
+    }
+
+    private synchronized boolean begin() {
+        if (workers >= AT_ONCE) {
+            return false;
+        }
+        workers++;
+        return true;
+    }
+
+    /** @return the index of the name that this thread has to look up; -1 if its work is done */
+    private synchronized int next() {
+        Integer name = due.poll();
+        if (name == null) {
+            workers--;
+            return -1;
+        }
+        looking[name] = true;
+        return name;
+    }
+
+    private void lookUp(int name) {
+        InetAddress[] found = null;
+        Throwable failure = null;
+        try {
+            found = lookup.addressesOf(names.get(name).endpoint().host());
+        } catch (UnknownHostException | RuntimeException | Error e) { // The other names are still looked up.
+            failure = e;
+        }
+        lookedUp(name, found, failure);
+    }
+
+    private synchronized void lookedUp(int name, InetAddress @Nullable [] found, @Nullable Throwable failure) {
+        looking[name] = false;
+        looked[name] = true;
+        boolean failedFirst = failure != null && !unresolved[name];
+        unresolved[name] = failure != null;
+        if (found != null) {
+            known.set(name, instances(names.get(name), found));
+        } else if (failedFirst) {
+            String host = names.get(name).endpoint().host();
+            if (failure instanceof UnknownHostException) {
+                LOG.debug("Host {} cannot be resolved; addresses known before: {}", host, knownBefore(name));
+            } else {
+                LOG.error("The look-up of host {} failed; addresses known before: {}", host, knownBefore(name), failure);
+            }
+        }
+        tell();
+    }
+
+    private synchronized void tellWhatIsKnown() {
+        isFirstListDue = true;
+        tell();
+    }
+
+    private List<Instance> instances(Instance name, InetAddress[] found) {
         Endpoint asked = name.endpoint();
-        return Arrays.stream(lookup.addressesOf(asked.host()))
+        return Arrays.stream(found)
                 .filter(address -> isUsable(address, asked.host()))
                 .map(address -> new Instance(
                         new Endpoint(address.getHostAddress(), asked.port(), asked.name(), asked.protocol()),
@@ -169,18 +254,18 @@ public final class DnsEndpoints implements EndpointSource {
         return usable;
     }
 
-    private boolean failedFirst(int name) {
-        boolean first = !unresolved[name];
-        unresolved[name] = true;
-        return first;
-    }
-
     private String knownBefore(int name) {
         return known.get(name).isEmpty() ? "none" : known.get(name).toString();
     }
 
-    private void tell(List<Instance> all, List<String> failed) {
-        EndpointSnapshot snapshot = snapshot(all, failed);
+    /** Reports the list if it has changed. Called under this object's lock, so that the order of the lists is kept. */
+    private void tell() {
+        List<String> missing = hosts(name -> !looked[name]);
+        if (!missing.isEmpty() && !isFirstListDue) {
+            return;
+        }
+        List<Instance> all = DistinctEndpoints.of(() -> known.stream().flatMap(List::stream).iterator());
+        EndpointSnapshot snapshot = snapshot(all, hosts(name -> unresolved[name]), missing);
         Consumer<EndpointSnapshot> interested = listener;
         if (interested != null && (told == null || !snapshot.saysTheSameAs(told))) {
             told = snapshot;
@@ -192,12 +277,25 @@ public final class DnsEndpoints implements EndpointSource {
         }
     }
 
-    private EndpointSnapshot snapshot(List<Instance> all, List<String> failed) {
+    private List<String> hosts(IntPredicate which) {
+        return IntStream.range(0, names.size())
+                .filter(which)
+                .mapToObj(name -> names.get(name).endpoint().host())
+                .toList();
+    }
+
+    /**
+     * @param failed the hosts that cannot be resolved
+     * @param missing the hosts whose first lookup has not ended
+     */
+    private static EndpointSnapshot snapshot(List<Instance> all, List<String> failed, List<String> missing) {
         Instant now = Instant.now();
-        if (failed.isEmpty()) {
+        if (failed.isEmpty() && missing.isEmpty()) {
             return EndpointSnapshot.heard(all, now);
         }
-        String why = "host " + String.join(", ", failed) + " cannot be resolved";
+        String why = failed.isEmpty()
+                ? "no name server has answered yet for host " + String.join(", ", missing)
+                : "host " + String.join(", ", failed) + " cannot be resolved";
         return all.isEmpty() ? EndpointSnapshot.unknown(now, why) : EndpointSnapshot.stale(all, now, why);
     }
 

@@ -17,6 +17,11 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -29,7 +34,7 @@ import tern.rpc.endpoint.Instance;
 /**
  * Stores the last good list of another source in a file. Until the wrapped source reports a list, this source reports
  * the stored one, so that an application can start without its registry. Only the file's owner can read the file, which
- * contains no secrets.
+ * contains no secrets. Another thread writes the file, so that a disk that does not answer delays no list.
  */
 public final class RememberedSource implements EndpointSource {
 
@@ -38,18 +43,35 @@ public final class RememberedSource implements EndpointSource {
     private static final Set<PosixFilePermission> OWNER_ONLY =
             Set.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
 
+    /** Writes the files of all sources one after another. Its thread ends when there is nothing to write. */
+    private static final ThreadPoolExecutor WRITER = new ThreadPoolExecutor(
+            1, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), RememberedSource::daemon);
+
+    static {
+        WRITER.allowCoreThreadTimeOut(true);
+    }
+
     private record Key(Object source, Path file) {}
 
     private final EndpointSource source;
     private final Subscription subscription;
     private final Path file;
-    private @Nullable List<Instance> written; // used only by the source's listener, by one thread at a time
+    private final Executor writer;
+    private final AtomicReference<@Nullable List<Instance>> unwritten = new AtomicReference<>(); // the newest list
+    private volatile @Nullable List<Instance> written;
     private boolean heard; // used only by the wrapped source's listener
 
-    private RememberedSource(EndpointSource source, Subscription subscription, Path file) {
+    private RememberedSource(EndpointSource source, Subscription subscription, Path file, Executor writer) {
         this.source = source;
         this.subscription = subscription;
         this.file = file;
+        this.writer = writer;
+    }
+
+    private static Thread daemon(Runnable task) {
+        Thread thread = new Thread(task, "rpc-registry-cache");
+        thread.setDaemon(true);
+        return thread;
     }
 
     /**
@@ -59,9 +81,18 @@ public final class RememberedSource implements EndpointSource {
      */
     public static RememberedSource of(
             EndpointSource source, RegistryUrl registry, Subscription subscription, Path directory) {
+        return of(source, registry, subscription, directory, WRITER);
+    }
+
+    /** @param writer runs the tasks that write the file, one at a time */
+    static RememberedSource of(
+            EndpointSource source, RegistryUrl registry, Subscription subscription, Path directory, Executor writer) {
         String name = subscription.service().interfaceName().replaceAll("[^\\w.]", "_");
         return new RememberedSource(
-                source, subscription, directory.resolve(name + "-" + hash(registry + " " + subscription) + ".json"));
+                source,
+                subscription,
+                directory.resolve(name + "-" + hash(registry + " " + subscription) + ".json"),
+                writer);
     }
 
     /**
@@ -86,7 +117,7 @@ public final class RememberedSource implements EndpointSource {
         if (snapshot.state() == State.FRESH) {
             heard = true;
             if (!snapshot.instances().equals(written)) {
-                write(snapshot.instances());
+                writeLater(snapshot.instances());
             }
         } else if (snapshot.state() == State.UNKNOWN && !heard) {
             List<Instance> remembered = read();
@@ -110,6 +141,18 @@ public final class RememberedSource implements EndpointSource {
         } catch (IOException | IllegalArgumentException e) {
             LOG.warn("The remembered list in {} is ignored: {}", file, e.getMessage());
             return List.of();
+        }
+    }
+
+    /** Only the newest list is written if several arrive before the writer has time. */
+    private void writeLater(List<Instance> instances) {
+        if (unwritten.getAndSet(instances) == null) {
+            writer.execute(() -> {
+                List<Instance> newest = unwritten.getAndSet(null);
+                if (newest != null) {
+                    write(newest);
+                }
+            });
         }
     }
 

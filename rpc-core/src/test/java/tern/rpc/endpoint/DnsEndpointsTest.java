@@ -135,6 +135,54 @@ class DnsEndpointsTest {
     }
 
     @Test
+    void nameWhoseServersDoNotAnswerDelaysNoOther() throws Exception {
+        CountDownLatch letGo = new CountDownLatch(1);
+        AtomicInteger lookups = new AtomicInteger();
+        ScheduledExecutorService threads = Executors.newScheduledThreadPool(3);
+        DnsEndpoints source = new DnsEndpoints(
+                List.of(named("hanging.internal"), named("orders.internal"), named("stock.internal")),
+                host -> {
+                    if (host.equals("hanging.internal")) {
+                        await(letGo);
+                        return new InetAddress[] {InetAddress.getByName("10.0.0.9")};
+                    }
+                    int count = host.equals("orders.internal") ? lookups.incrementAndGet() : 1;
+                    return new InetAddress[] {InetAddress.getByName("10.0.0." + count)};
+                },
+                threads,
+                Duration.ofDays(1));
+        try {
+            source.start(told::add);
+            EndpointSnapshot first = nextSnapshot();
+            assertThat(first.state()).isEqualTo(EndpointSnapshot.State.STALE);
+            assertThat(first.why()).isEqualTo("no name server has answered yet for host hanging.internal");
+            assertThat(first.instances())
+                    .extracting(instance -> instance.endpoint().name())
+                    .containsExactlyInAnyOrder("orders.internal", "stock.internal");
+
+            source.refresh();
+            assertThat(next()).extracting(instance -> instance.endpoint().host()).contains("10.0.0.2");
+
+            letGo.countDown();
+            EndpointSnapshot all = nextSnapshot();
+            assertThat(all.state()).isEqualTo(EndpointSnapshot.State.FRESH);
+            assertThat(all.instances()).hasSize(3);
+        } finally {
+            letGo.countDown();
+            source.close();
+            threads.shutdownNow();
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Test
     void closingDoesNotWaitForALookUpUnderWay() throws Exception {
         CountDownLatch looking = new CountDownLatch(1);
         CountDownLatch letGo = new CountDownLatch(1);

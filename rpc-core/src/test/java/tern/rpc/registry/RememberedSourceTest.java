@@ -6,8 +6,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -45,7 +48,12 @@ class RememberedSourceTest {
     private final List<EndpointSnapshot> told = new ArrayList<>();
 
     private void start() {
-        RememberedSource.of(source, URL, ORDERS, directory.resolve("cache")).start(told::add);
+        start(Runnable::run);
+    }
+
+    private void start(Executor writer) {
+        RememberedSource.of(source, URL, ORDERS, directory.resolve("cache"), writer)
+                .start(told::add);
     }
 
     private Path file() throws Exception {
@@ -108,6 +116,28 @@ class RememberedSourceTest {
 
             assertThat(last().state()).isEqualTo(State.UNKNOWN);
         }
+    }
+
+    @Test
+    void diskThatDoesNotAnswerDelaysNoList() throws Exception {
+        Queue<Runnable> waiting = new ArrayDeque<>();
+        start(waiting::add);
+        Instance two = new Instance(new Endpoint("10.0.0.2", 20880), Attributes.DEFAULT);
+
+        hear(ONE);
+        hear(ONE, two);
+        hear(two);
+        assertThat(told).extracting(EndpointSnapshot::instances).containsExactly(List.of(ONE), List.of(ONE, two), List.of(two));
+        assertThat(directory.resolve("cache")).doesNotExist();
+        assertThat(waiting).hasSize(1);
+
+        waiting.remove().run();
+        assertThat(Files.readString(file())).contains("10.0.0.2").doesNotContain("10.0.0.1");
+        hear(two);
+        assertThat(waiting).isEmpty();
+        hear(ONE);
+        waiting.remove().run();
+        assertThat(Files.readString(file())).contains("10.0.0.1").doesNotContain("10.0.0.2");
     }
 
     @Test
