@@ -73,7 +73,12 @@ public final class Connection implements PendingCall.Carrier {
     private final Owner owner;
     private final boolean replacement;
     private final PendingCalls pending;
-    private final WriteQueue queue = new WriteQueue();
+    private final WriteQueue queue = new WriteQueue() {
+        @Override
+        void lowered() {
+            closeIfDrained();
+        }
+    };
     private final AtomicBoolean sweeping = new AtomicBoolean();
     private final AtomicLong lateAnswers = new AtomicLong();
     private final AtomicLong unanswered = new AtomicLong();
@@ -464,8 +469,9 @@ public final class Connection implements PendingCall.Carrier {
         }
     }
 
+    /** A one-way call has ended when its request is written. The socket may take the request only later. */
     private void closeIfDrained() {
-        if (state == State.DRAINING && pending.size() == 0) {
+        if (state == State.DRAINING && pending.size() == 0 && queue.queuedBytes() == 0) {
             close("the server asked for no new calls");
         }
     }

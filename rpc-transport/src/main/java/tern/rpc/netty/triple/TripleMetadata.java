@@ -61,6 +61,14 @@ final class TripleMetadata {
             "grpc-timeout",
             "grpc-encoding",
             "grpc-accept-encoding",
+            "accept",
+            "accept-charset",
+            "accept-datetime",
+            "accept-encoding",
+            "accept-language",
+            "accept-patch",
+            "accept-post",
+            "accept-ranges",
             "tri-service-version",
             "tri-service-group",
             "tri-service-timeout",
@@ -117,7 +125,6 @@ final class TripleMetadata {
     private static boolean isMetadata(String lower) {
         return !lower.isEmpty()
                 && lower.charAt(0) != ':'
-                && !lower.startsWith("accept")
                 && !NOT_METADATA.contains(lower);
     }
 

@@ -113,6 +113,13 @@ class TripleMetadataTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"accepted-by", "acceptance-id", "accept-id", "te-amo", "hosted-by", "grpc-trace"})
+    void namesThatBeginLikeNamesOfTheProtocolAreMetadata(String name) {
+        assertThat(TripleMetadata.read(headers(name, "x")).get(name)).isEqualTo("x");
+        assertThat(written(new Metadata().put(name, "x"))).containsExactly(name + ": x");
+    }
+
+    @ParameterizedTest
     @ValueSource(
             strings = {
                 ":path",
@@ -125,6 +132,7 @@ class TripleMetadataTest {
                 "connection",
                 "accept",
                 "accept-encoding",
+                "accept-language",
                 "group",
                 "interface",
                 "path",
