@@ -77,7 +77,8 @@ public final class LocalTypes {
         types.put("org.reactivestreams.Publisher", PUBLISH);
         types.put("java.util.concurrent.Flow$Publisher", "return a Flow.Publisher itself");
         for (String observer : new String[] {"io.grpc.stub.", "org.apache.dubbo.common.stream."}) {
-            types.put(observer + "StreamObserver", "import tern.rpc.StreamObserver instead, which has the same methods");
+            types.put(
+                    observer + "StreamObserver", "import tern.rpc.StreamObserver instead, which has the same methods");
         }
         types.put("com.google.common.io.ByteSource", BYTES);
         types.put("io.netty.buffer.ByteBuf", BYTES);

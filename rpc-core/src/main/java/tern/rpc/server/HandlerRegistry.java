@@ -7,8 +7,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tern.rpc.Invocation;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.NanoClock;
@@ -23,9 +26,6 @@ import tern.rpc.limit.Limiter;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.transport.BuiltInMethods;
 import tern.rpc.transport.ServiceLookup;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Finds the handler of a call by its service and method names. Filled at startup, then immutable. */
 final class HandlerRegistry implements ServiceLookup {
@@ -50,8 +50,8 @@ final class HandlerRegistry implements ServiceLookup {
             boolean isExact = key.group().isEmpty() && key.version().isEmpty();
             if (!isExact && told.compareAndSet(false, true)) {
                 LOG.info(
-                        "A caller without group and version is served by {}. Such calls work over HTTP and Triple only, and"
-                                + " only while this is the only export of the interface",
+                        "A caller without group and version is served by {}. Such calls work over HTTP and Triple only,"
+                                + " and only while this is the only export of the interface",
                         key);
             }
         }

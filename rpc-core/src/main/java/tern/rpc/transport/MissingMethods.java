@@ -21,7 +21,7 @@ public final class MissingMethods {
 
     private MissingMethods() {}
 
-    /** Returns the exception for a missing method. It contains the names of the service's methods, the nearest first. */
+    /** Returns the exception for a missing method. It lists the names of the service's methods, the nearest first. */
     public static RpcException refusal(ServiceDescriptor service, String name) {
         return RpcException.refusal(
                 StatusCode.UNIMPLEMENTED,

@@ -147,8 +147,8 @@ final class JsonErrors {
         }
         boolean isTyped = expected != null && !expected.isEmpty();
         if (UNQUOTED.stream().anyMatch(message::contains)) {
-            return (isTyped ? "expected " + expected + " in JSON, found" : "not JSON: found") + " text without double quotes"
-                    + place + "; write \"text\" with its quotes, in a shell '\"text\"'";
+            return (isTyped ? "expected " + expected + " in JSON, found" : "not JSON: found")
+                    + " text without double quotes" + place + "; write \"text\" with its quotes, in a shell '\"text\"'";
         }
         return "not JSON" + place + (isTyped ? "; expected " + expected + " in JSON" : "");
     }

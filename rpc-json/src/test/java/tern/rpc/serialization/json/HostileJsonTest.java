@@ -336,13 +336,16 @@ class HostileJsonTest {
         assertThat(message("integers", "[1,2,\"secret\"]"))
                 .isEqualTo("Target/integers, parameter 1 (l) at $[2]: expected java.math.BigInteger");
         assertThat(message("number", "99999999999")).isEqualTo("Target/number, parameter 1 (n): expected int");
-        assertThat(message("any", "[secret]")).isEqualTo("Target/any, parameter 1 (o): expected java.lang.Object in JSON, found text without double quotes"
-                        + " at line 1, column 2; write \"text\" with its quotes, in a shell '\"text\"'");
+        assertThat(message("any", "[secret]"))
+                .isEqualTo("Target/any, parameter 1 (o): expected java.lang.Object in JSON, found text without double"
+                        + " quotes at line 1, column 2; write \"text\" with its quotes, in a shell '\"text\"'");
         for (String unquoted : List.of("secret", "'secret'", "2026-01-31", "123e4567-e89b-12d3", "sécret")) {
-            assertThat(message("number", unquoted)).contains("found text without double quotes").doesNotContain("secret");
+            assertThat(message("number", unquoted))
+                    .contains("found text without double quotes")
+                    .doesNotContain("secret");
         }
-        assertThat(message("number", "}")).isEqualTo(
-                "Target/number, parameter 1 (n): not JSON at line 1, column 1; expected int in JSON");
+        assertThat(message("number", "}"))
+                .isEqualTo("Target/number, parameter 1 (n): not JSON at line 1, column 1; expected int in JSON");
         assertThat(message("open", "{\"a secret\\n\":\"secret\"}"))
                 .isEqualTo("Target/open, parameter 1 (o) at $.*: expected java.lang.Integer");
     }

@@ -91,7 +91,9 @@ final class ForeignProperties {
             Map.entry("filter", FILTERS),
             Map.entry("filters", FILTERS),
             Map.entry("interceptors", FILTERS),
-            Map.entry("mock", "a bean with @RpcFallback answers calls that no provider takes; tern-rpc-test is for tests"),
+            Map.entry(
+                    "mock",
+                    "a bean with @RpcFallback answers calls that no provider takes; tern-rpc-test is for tests"),
             Map.entry("lazy", "connections are made in the background, and the application starts without providers"),
             Map.entry("async", "a method that returns a CompletableFuture is asynchronous"),
             Map.entry(

@@ -2,24 +2,24 @@ package tern.rpc.spring.autoconfigure;
 
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
+import java.util.Arrays;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.InjectionPoint;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.UnsatisfiedDependencyException;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.core.MethodParameter;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.AnnotatedElementUtils;
-import tern.rpc.spring.RpcReference;
-import java.util.Arrays;
-import java.util.Set;
-import org.springframework.boot.context.properties.bind.Bindable;
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.core.env.Environment;
 import tern.rpc.ServiceDescriptor;
+import tern.rpc.spring.RpcReference;
 
 /**
  * Explains a failed startup in which Spring looked for a local bean in place of a reference. There are three reasons:
@@ -91,9 +91,9 @@ final class LostReferenceFailureAnalyzer implements FailureAnalyzer, Ordered {
         }
         return new FailureAnalysis(
                 RpcReferenceResolver.place(point) + " needs a bean of " + type.getName() + ", and there is none.",
-                "If it is a remote service, put @RpcReference on the field or parameter (if Lombok writes the constructor,"
-                        + " also put " + LOMBOK + " into lombok.config next to the sources). Otherwise, define a bean of"
-                        + " this type.",
+                "If it is a remote service, put @RpcReference on the field or parameter (if Lombok writes the"
+                        + " constructor, also put " + LOMBOK + " into lombok.config next to the sources). Otherwise,"
+                        + " define a bean of this type.",
                 failure);
     }
 

@@ -12,8 +12,8 @@ import java.util.stream.Collectors;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.MethodType;
 import tern.rpc.ServiceDescriptor;
-import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.TypingErrors;
+import tern.rpc.settings.InvalidPropertyException;
 
 /** Checks the properties for methods and parameters of a reference. Error messages name the property at fault. */
 final class MethodProperties {

@@ -36,8 +36,8 @@ final class Placeholders {
             String name = e.getPlaceholder();
             if (name != null && property(beans, name + "[0]") != null) {
                 throw new RpcStartException(
-                        attribute + " is '" + text + "', but the property " + name + " is a list, which a placeholder cannot"
-                                + " read",
+                        attribute + " is '" + text + "', but the property " + name + " is a list, which a"
+                                + " placeholder cannot read",
                         "Write the values of " + name + " as one text with commas, such as " + name + ": \"a,b\".",
                         e);
             }

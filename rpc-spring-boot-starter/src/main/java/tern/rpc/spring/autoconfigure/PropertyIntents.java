@@ -192,12 +192,14 @@ final class PropertyIntents {
             Intent.of(
                     "rpc.server.compression",
                     ANY,
-                    "there is no such setting; a method calls ServerContext.compressResponse for an answer to compress"),
+                    "there is no such setting; a method calls ServerContext.compressResponse for an answer to"
+                            + " compress"),
             Intent.of(
                     "rpc.server.cors",
                     "enabled",
                     "there is no switch; pages of the sites in rpc.server.cors.allowed-origins may make calls"),
-            Intent.of("rpc.server.cors", "allowed-methods methods", "there is no such setting; all methods are allowed"),
+            Intent.of(
+                    "rpc.server.cors", "allowed-methods methods", "there is no such setting; all methods are allowed"),
             Intent.of(
                     "rpc.server.cors",
                     "exposed-headers expose-headers",

@@ -121,7 +121,8 @@ final class PropertySuggestions {
         if (paths.stream().anyMatch(path -> path.get(1).equals(written.get(1)) && near(path.get(2), third))) {
             return null;
         }
-        List<String> rest = new ArrayList<>(written.subList(OTHER_SERVICES.contains(uniform(third)) ? 3 : 2, written.size()));
+        int from = OTHER_SERVICES.contains(uniform(third)) ? 3 : 2;
+        List<String> rest = new ArrayList<>(written.subList(from, written.size()));
         if (uniform(third).equals("methods")) {
             rest.add(0, "<name>");
         }
@@ -218,12 +219,15 @@ final class PropertySuggestions {
         }
         String leaf = written.get(written.size() - 1);
         String whole = existing(List.of(written.get(0), written.get(1), leaf));
-        return whole == null || leaf.equals("enabled") ? null : "one service has no such setting; " + whole + " applies to all";
+        return whole == null || leaf.equals("enabled")
+                ? null
+                : "one service has no such setting; " + whole + " applies to all";
     }
 
     /**
      * Returns a property with the same last element for each service, or in the limits, which apply to clients and
-     * servers. Other places are not searched, because equal last elements of unrelated properties mean different things.
+     * servers. Other places are not searched, because equal last elements of unrelated properties have different
+     * meanings.
      */
     private @Nullable String withSameLastElement(List<String> written) {
         List<String> leaf = written.subList(written.size() - 1, written.size());

@@ -22,8 +22,7 @@ final class SettingsOfNoMethod {
      *
      * @param prefix the prefix of the properties, which ends with a dot
      */
-    static List<String> find(
-            String prefix, RpcClientProperties.Service service, Set<ReferenceSettings> references) {
+    static List<String> find(String prefix, RpcClientProperties.Service service, Set<ReferenceSettings> references) {
         List<MethodDescriptor> methods = references.stream()
                 .map(ReferenceSettings::type)
                 .distinct()
@@ -59,7 +58,8 @@ final class SettingsOfNoMethod {
             Set<Class<?>> types =
                     all.stream().map(ReferenceSettings::type).collect(Collectors.toUnmodifiableSet());
             boolean isSimpleName = types.stream()
-                    .allMatch(type -> ClientSettings.uniform(type.getSimpleName()).equals(ClientSettings.uniform(name)));
+                    .map(type -> ClientSettings.uniform(type.getSimpleName()))
+                    .allMatch(ClientSettings.uniform(name)::equals);
             if (types.size() > 1 && isSimpleName && client.services().containsKey(name)) {
                 shared.add(ClientSettings.PREFIX + name + " applies to "
                         + types.stream().map(Class::getName).sorted().collect(Collectors.joining(" and ")));

@@ -70,8 +70,8 @@ final class UncheckedConstraints {
                     STARTER);
         } else if (!constrained.isEmpty() && !isActive(beans)) {
             LOG.warn(
-                    "The constraints of {} are not checked, because the application has no MethodValidationPostProcessor."
-                            + " Add {}",
+                    "The constraints of {} are not checked, because the application has no"
+                            + " MethodValidationPostProcessor. Add {}",
                     shown(constrained),
                     STARTER);
         } else if (!altered.isEmpty()) {

@@ -9,27 +9,27 @@ import static tern.rpc.spring.autoconfigure.Applications.provider;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Flow;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.core.env.Environment;
+import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 import org.springframework.core.io.support.SpringFactoriesLoader.ArgumentResolver;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 import tern.rpc.spring.firstday.Messages;
-import java.util.concurrent.Flow;
-import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.test.util.TestPropertyValues;
-import org.springframework.core.env.Environment;
-import org.springframework.core.env.StandardEnvironment;
 
 /** Tests the places where a reference may be injected, and the error messages for all other places. */
 class InjectionShapesTest {
@@ -73,7 +73,8 @@ class InjectionShapesTest {
         application(AsLombokWritesIt.class)
                 .withPropertyValues("rpc.client.url=127.0.0.1:1")
                 .run(here -> {
-                    FailureAnalysis analysis = new LostReferenceFailureAnalyzer(null, null).analyze(here.getStartupFailure());
+                    FailureAnalysis analysis =
+                            new LostReferenceFailureAnalyzer(null, null).analyze(here.getStartupFailure());
                     told.append(analysis.getDescription()).append("\n\n").append(analysis.getAction());
                 });
 

@@ -7,13 +7,13 @@ import static tern.rpc.spring.autoconfigure.Applications.provider;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.logging.LogLevel;
+import org.springframework.boot.logging.LoggingSystem;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import tern.rpc.RpcException;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
-import org.springframework.boot.logging.LogLevel;
-import org.springframework.boot.logging.LoggingSystem;
 
 /** Tests calls without a version to an export that has one. */
 @ExtendWith(OutputCaptureExtension.class)

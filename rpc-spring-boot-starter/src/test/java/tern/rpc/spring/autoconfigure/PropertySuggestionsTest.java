@@ -22,9 +22,9 @@ class PropertySuggestionsTest {
     private static final List<String> GUESSES = List.of(
             ("enabled host port address addresses url urls protocol timeout read-timeout connect-timeout threads"
                             + " max-threads workers queue queue-size max-queue-size retries max-connections"
-                            + " max-message-size name type mode level path token secret ssl tls keep-alive zone tag weight"
-                            + " version group check idempotent one-way hedging fallback mock interface async compression"
-                            + " registry metrics tracing health reflection cors allowed-methods size rate target"
+                            + " max-message-size name type mode level path token secret ssl tls keep-alive zone tag"
+                            + " weight version group check idempotent one-way hedging fallback mock interface async"
+                            + " compression registry metrics tracing health reflection cors allowed-methods size rate target"
                             + " load-balancer executor virtual-threads shutdown bundle")
                     .split(" "));
 
@@ -97,7 +97,8 @@ class PropertySuggestionsTest {
                 "rpc.slo.rate | rpc.slo.qps",
                 "rpc.pools.hikari.maximum-pool-size | spring.datasource.hikari",
                 "rpc.pools.executors.mail.core-size | rpc.pools.executors.mail.threads",
-                "rpc.server.queue-depth | below rpc.server, these names contain 'queue': max-queue-wait, queue-capacity;",
+                "rpc.server.queue-depth | below rpc.server, these names contain 'queue': max-queue-wait,"
+                        + " queue-capacity;",
                 "rpc.server.queue-depth | docs/properties.md",
                 "rpc.slo.budget | the names below rpc.slo are qps, latency;",
             })

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static tern.rpc.spring.autoconfigure.Applications.provider;
 
 import java.nio.file.Path;
+import java.util.concurrent.Flow;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -11,9 +12,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import tern.rpc.spring.RpcReference;
-import java.util.concurrent.Flow;
 import tern.rpc.RpcMethod;
+import tern.rpc.spring.RpcReference;
 
 /** Tests that startup logs each property that has no effect because of other properties. */
 @ExtendWith(OutputCaptureExtension.class)

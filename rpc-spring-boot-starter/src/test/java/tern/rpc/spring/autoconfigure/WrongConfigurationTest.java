@@ -135,7 +135,7 @@ class WrongConfigurationTest {
             "rpc.server.cors.max-age=-1s | rpc.server.cors.max-age is -1s; expected 0 or more",
             "rpc.server.cors.allowed-origins=shop | rpc.server.cors.allowed-origins is [shop]; expected sites",
             "rpc.server.cors.allowed-origins=https://a.example/path | rpc.server.cors.allowed-origins is | sites",
-            "rpc.client.timeout=0s | rpc.client.timeout is 0s; expected more than 0 | such as 10m while you use a debugger",
+            "rpc.client.timeout=0s | rpc.client.timeout is 0s; expected more than 0 | 10m while you use a debugger",
             "rpc.client.connect-timeout=0s | rpc.client.connect-timeout is 0s; expected more than 0",
             "rpc.client.heartbeat=-1s | rpc.client.heartbeat is -1s; expected more than 0",
             "rpc.client.check-timeout=-1s | rpc.client.check-timeout is -1s; expected 0 or more",

@@ -8,6 +8,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Invocation;
 import tern.rpc.MethodDescriptor;
+import tern.rpc.MethodType;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.ServiceDescriptor;
@@ -28,7 +29,6 @@ import tern.rpc.transport.CallToken;
 import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.Token;
-import tern.rpc.MethodType;
 
 /** The dubbo protocol with hessian2 bodies, compatible with Apache Dubbo. Thread-safe. */
 public final class DubboProtocol implements ServerProtocol, ClientProtocol {
@@ -155,12 +155,11 @@ public final class DubboProtocol implements ServerProtocol, ClientProtocol {
     public void prepareReference(ServiceDescriptor service) {
         for (MethodDescriptor method : service.methods()) {
             if (!DubboRequestBody.isCallable(method)) {
-                String what = method.type() == MethodType.UNARY
-                        ? " takes or returns protobuf messages"
-                        : " is a stream";
+                String what =
+                        method.type() == MethodType.UNARY ? " takes or returns protobuf messages" : " is a stream";
                 throw new IllegalArgumentException(method + what + ", which the dubbo protocol cannot send; write the"
-                        + " address as tri://host:port, or set the protocol of the reference to tri if a registry has the"
-                        + " addresses, as with @RpcReference(protocol = \"tri\")");
+                        + " address as tri://host:port, or set the protocol of the reference to tri if a registry has"
+                        + " the addresses, as with @RpcReference(protocol = \"tri\")");
             }
         }
         prepare(service);

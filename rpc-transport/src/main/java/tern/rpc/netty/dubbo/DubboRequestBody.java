@@ -25,9 +25,9 @@ import tern.rpc.serialization.ObjectReader;
 import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.BuiltInMethods;
+import tern.rpc.transport.MissingMethods;
 import tern.rpc.transport.ServiceLookup;
 import tern.rpc.transport.WrongArguments;
-import tern.rpc.transport.MissingMethods;
 
 /**
  * The body of a request: version, interface, service version, method, descriptors, arguments, attachments

@@ -9,22 +9,22 @@ import com.sun.management.ThreadMXBean;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.lang.management.ManagementFactory;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.netty.triple.WebClient.Version;
 import tern.rpc.server.ServiceExport;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.SocketAddress;
-import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Tests the defences against DNS rebinding, in which the host name of a web page resolves to the server, and against
@@ -82,7 +82,16 @@ class AllowedHostsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"127.1", "0x7f.0.0.1", "2130706433", "0177.0.0.1", "localhost", "127.0.0.1.evil.example", "[]"})
+    @ValueSource(
+            strings = {
+                "127.1",
+                "0x7f.0.0.1",
+                "2130706433",
+                "0177.0.0.1",
+                "localhost",
+                "127.0.0.1.evil.example",
+                "[]"
+            })
     void otherSpellingsOfThatAddressAreNotAllowed(String authority) throws Exception {
         assertThat(allow(new AllowedHosts(Set.of("orders.internal")), authority, "127.0.0.1"))
                 .isFalse();

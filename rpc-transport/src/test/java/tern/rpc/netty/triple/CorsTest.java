@@ -14,11 +14,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.netty.peer.CapturedLog;
 import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.netty.triple.Http1Wire.Answer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
-import tern.rpc.netty.peer.CapturedLog;
 
 /** Tests access to services by web pages from other origins. */
 @Timeout(60)

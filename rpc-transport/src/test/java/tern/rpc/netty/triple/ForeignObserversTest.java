@@ -21,7 +21,8 @@ class ForeignObserversTest {
     void observerOfGrpcIsAnsweredWithTernsOwn() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ServiceDescriptor.of(Watched.class))
-                .withMessageContaining("watch, parameter 2: io.grpc.stub.StreamObserver<java.lang.String> cannot be sent")
+                .withMessageContaining(
+                        "watch, parameter 2: io.grpc.stub.StreamObserver<java.lang.String> cannot be sent")
                 .withMessageContaining("import tern.rpc.StreamObserver instead");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ServiceDescriptor.of(Uploaded.class))
