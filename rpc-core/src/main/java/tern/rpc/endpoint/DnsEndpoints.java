@@ -217,7 +217,8 @@ public final class DnsEndpoints implements EndpointSource {
             if (failure instanceof UnknownHostException) {
                 LOG.debug("Host {} cannot be resolved; addresses known before: {}", host, knownBefore(name));
             } else {
-                LOG.error("The look-up of host {} failed; addresses known before: {}", host, knownBefore(name), failure);
+                LOG.error(
+                        "The look-up of host {} failed; addresses known before: {}", host, knownBefore(name), failure);
             }
         }
         tell();
@@ -264,7 +265,8 @@ public final class DnsEndpoints implements EndpointSource {
         if (!missing.isEmpty() && !isFirstListDue) {
             return;
         }
-        List<Instance> all = DistinctEndpoints.of(() -> known.stream().flatMap(List::stream).iterator());
+        List<Instance> all =
+                DistinctEndpoints.of(() -> known.stream().flatMap(List::stream).iterator());
         EndpointSnapshot snapshot = snapshot(all, hosts(name -> unresolved[name]), missing);
         Consumer<EndpointSnapshot> interested = listener;
         if (interested != null && (told == null || !snapshot.saysTheSameAs(told))) {

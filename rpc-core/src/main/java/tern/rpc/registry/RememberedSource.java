@@ -44,8 +44,8 @@ public final class RememberedSource implements EndpointSource {
             Set.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
 
     /** Writes the files of all sources one after another. Its thread ends when there is nothing to write. */
-    private static final ThreadPoolExecutor WRITER = new ThreadPoolExecutor(
-            1, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), RememberedSource::daemon);
+    private static final ThreadPoolExecutor WRITER =
+            new ThreadPoolExecutor(1, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), RememberedSource::daemon);
 
     static {
         WRITER.allowCoreThreadTimeOut(true);

@@ -84,8 +84,9 @@ final class ExceptionPolicy {
             return "";
         }
         String own = method.service().packageName();
-        return ". To send it with its type, declare it with throws in " + method.service().simpleName() + "."
-                + method.name() + (own.isEmpty() ? "" : ", or move its class to the package " + own + " or below");
+        return ". To send it with its type, declare it with throws in "
+                + method.service().simpleName() + "." + method.name()
+                + (own.isEmpty() ? "" : ", or move its class to the package " + own + " or below");
     }
 
     /** Returns the failure without the wrappers that futures add. */

@@ -30,7 +30,8 @@ public final class MissingMethods {
     }
 
     private static String names(ServiceDescriptor service, String name) {
-        String written = name.substring(0, Math.min(name.length(), MAX_COMPARED)).toLowerCase(Locale.ROOT);
+        String written =
+                name.substring(0, Math.min(name.length(), MAX_COMPARED)).toLowerCase(Locale.ROOT);
         List<String> names = service.methods().stream()
                 .map(MethodDescriptor::name)
                 .distinct()

@@ -161,7 +161,9 @@ class DnsEndpointsTest {
                     .containsExactlyInAnyOrder("orders.internal", "stock.internal");
 
             source.refresh();
-            assertThat(next()).extracting(instance -> instance.endpoint().host()).contains("10.0.0.2");
+            assertThat(next())
+                    .extracting(instance -> instance.endpoint().host())
+                    .contains("10.0.0.2");
 
             letGo.countDown();
             EndpointSnapshot all = nextSnapshot();

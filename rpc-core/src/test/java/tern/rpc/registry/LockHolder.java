@@ -12,8 +12,8 @@ final class LockHolder {
     private LockHolder() {}
 
     public static void main(String[] arguments) throws IOException {
-        try (FileChannel channel = FileChannel.open(
-                        Path.of(arguments[0]), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        try (FileChannel channel =
+                        FileChannel.open(Path.of(arguments[0]), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
                 FileLock lock = channel.lock()) {
             System.out.println("locked: " + lock.isValid());
             while (System.in.read() >= 0) {

@@ -127,7 +127,9 @@ class RememberedSourceTest {
         hear(ONE);
         hear(ONE, two);
         hear(two);
-        assertThat(told).extracting(EndpointSnapshot::instances).containsExactly(List.of(ONE), List.of(ONE, two), List.of(two));
+        assertThat(told)
+                .extracting(EndpointSnapshot::instances)
+                .containsExactly(List.of(ONE), List.of(ONE, two), List.of(two));
         assertThat(directory.resolve("cache")).doesNotExist();
         assertThat(waiting).hasSize(1);
 

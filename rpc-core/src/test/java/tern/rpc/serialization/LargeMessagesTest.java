@@ -77,7 +77,8 @@ class LargeMessagesTest {
 
         assertThat(LargeMessages.objectKib()).isEqualTo(-1024);
         Thread.currentThread().interrupt(); // An interrupted thread does not wait for the memory of its next request.
-        assertThatThrownBy(() -> LargeMessages.startReading(1 << 20, "a")).hasMessageContaining("a quarter of the heap");
+        assertThatThrownBy(() -> LargeMessages.startReading(1 << 20, "a"))
+                .hasMessageContaining("a quarter of the heap");
         assertThat(Thread.interrupted()).isTrue();
         LargeMessages.release(first);
         LargeMessages.release(second);

@@ -19,7 +19,8 @@ class ExceptionPolicyTest {
     @Test
     void remedyNamesTheMethodAndThePackage() {
         assertThat(ExceptionPolicy.remedy(FIND, new IllegalStateException()))
-                .isEqualTo(". To send it with its type, declare it with throws in " + FIND.service().simpleName()
+                .isEqualTo(". To send it with its type, declare it with throws in "
+                        + FIND.service().simpleName()
                         + ".find, or move its class to the package tern.rpc.server or below");
     }
 

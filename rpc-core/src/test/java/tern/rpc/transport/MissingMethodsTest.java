@@ -23,7 +23,8 @@ class MissingMethodsTest {
         RpcException refusal = MissingMethods.refusal(service, name);
         assertThat(refusal.code()).isEqualTo(StatusCode.UNIMPLEMENTED);
         assertThat(refusal.wasExecuted()).isEqualTo(Executed.NO);
-        assertThat(RemoteFailures.isMissingMethod(refusal.status().description())).isTrue();
+        assertThat(RemoteFailures.isMissingMethod(refusal.status().description()))
+                .isTrue();
         return refusal.status().description();
     }
 
@@ -40,7 +41,9 @@ class MissingMethodsTest {
             many[i] = "m" + (char) ('a' + i);
         }
 
-        assertThat(described("mc", many)).startsWith("a.B has no method mc; it has mc").endsWith(" and 2 more");
+        assertThat(described("mc", many))
+                .startsWith("a.B has no method mc; it has mc")
+                .endsWith(" and 2 more");
     }
 
     @Test

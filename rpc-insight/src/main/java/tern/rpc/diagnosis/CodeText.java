@@ -86,7 +86,8 @@ final class CodeText {
         String shown = (line == null ? part.name() : ApplicationCode.shown(line))
                 + (called == null ? "" : " (" + called + ")")
                 + (caller == null ? "" : ", called from " + ApplicationCode.shown(caller))
-                + (tasks.isExecutor ? ", in tasks of " : ", in threads ") + executor;
+                + (tasks.isExecutor ? ", in tasks of " : ", in threads ")
+                + executor;
         Told told = part.kind() == Part.Kind.LOCK ? lock(part, shown, line) : told(part, shown, line);
         if (!tasks.isFull() || part.kind() == Part.Kind.LOCK || part.kind() == Part.Kind.RESULT) {
             return told;
@@ -122,10 +123,7 @@ final class CodeText {
         return switch (reason.kind()) {
             case FAILURE ->
                 new Told(
-                        "FAILURE",
-                        reason.name(),
-                        Change.of(Where.CODE, FailureText.own(reason.name()) + pause),
-                        facts);
+                        "FAILURE", reason.name(), Change.of(Where.CODE, FailureText.own(reason.name()) + pause), facts);
             case PEER_FAILS ->
                 new Told(
                         "PEER FAILS",

@@ -102,7 +102,8 @@ final class DatabaseLocks {
     }
 
     private Found locked(String statement, String table, Set<String> locked, String in) {
-        boolean isRow = locked.stream().allMatch(DatabaseLocks::isWrite) && locked.size() < of(table).size();
+        boolean isRow = locked.stream().allMatch(DatabaseLocks::isWrite)
+                && locked.size() < of(table).size();
         Holder holder = holder(table);
         return new Found(
                 isRow ? "ROW LOCK" : "TABLE LOCK",

@@ -115,8 +115,7 @@ final class Excess {
     private @Nullable Part failureOf(EndedCall call) {
         return call.failure() == null
                 ? null
-                : failures
-                        .computeIfAbsent(call, failed -> Optional.ofNullable(readFailure(failed)))
+                : failures.computeIfAbsent(call, failed -> Optional.ofNullable(readFailure(failed)))
                         .orElse(null);
     }
 

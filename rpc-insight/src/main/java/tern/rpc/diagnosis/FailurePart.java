@@ -235,8 +235,7 @@ final class FailurePart {
                 chain.stream().filter(FailurePart::isTimeOut).findFirst().orElse(failure);
         boolean deadline = timeout instanceof RpcException;
         Phase phase = deadline ? Phase.RPC : operation(chain);
-        NamedTimes.Entry longest = Stream.concat(
-                        call.ledger().named().stream(), call.ledger().unfinished().stream())
+        NamedTimes.Entry longest = Stream.concat(call.ledger().named().stream(), call.ledger().unfinished().stream())
                 .filter(entry -> phase == null ? isOperation(entry.kind()) : entry.kind() == phase)
                 .max(Comparator.comparingLong(NamedTimes.Entry::nanos))
                 .orElse(null);

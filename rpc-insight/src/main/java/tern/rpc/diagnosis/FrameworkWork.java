@@ -34,7 +34,8 @@ final class FrameworkWork {
             String type = stack[i].getClassName();
             String method = stack[i].getMethodName();
             // A filter works itself unless it has called the rest of its chain.
-            boolean isFilter = type.endsWith("Filter") && method.startsWith("doFilter") && !inner.startsWith("doFilter");
+            boolean isFilter =
+                    type.endsWith("Filter") && method.startsWith("doFilter") && !inner.startsWith("doFilter");
             if (isFilter || isBody(method) || type.equals(DISPATCHER)) {
                 return i;
             }
@@ -59,6 +60,7 @@ final class FrameworkWork {
 
     /** Returns whether this part is the reading of requests or the writing of answers. */
     static boolean isOfBodies(Part part) {
-        return part.kind() == Part.Kind.COMPUTING && (part.name().equals(READING) || part.name().equals(WRITING));
+        return part.kind() == Part.Kind.COMPUTING
+                && (part.name().equals(READING) || part.name().equals(WRITING));
     }
 }

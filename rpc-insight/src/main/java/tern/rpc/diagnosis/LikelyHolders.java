@@ -87,7 +87,8 @@ final class LikelyHolders {
         for (Predicate<StackTraceElement> rule : rules) {
             // The path of a sample with a known owner belongs to the owner.
             List<Sample> found = others.stream()
-                    .filter(sample -> sample.owner() == null && sample.path().stream().anyMatch(rule))
+                    .filter(sample ->
+                            sample.owner() == null && sample.path().stream().anyMatch(rule))
                     .toList();
             if (found.size() >= MIN_SAMPLES) {
                 return found;

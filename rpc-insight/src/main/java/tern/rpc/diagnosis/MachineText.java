@@ -242,7 +242,8 @@ final class MachineText {
                 reads
                         ? Change.of(
                                 Where.PEER,
-                                "smaller requests" + of + ", in pages or with a limit in the caller: reading them" + time)
+                                "smaller requests" + of + ", in pages or with a limit in the caller: reading them"
+                                        + time)
                         : Change.of(
                                 Where.CODE,
                                 "smaller answers" + of + ", in pages or with fewer members: writing them" + time
@@ -362,7 +363,8 @@ final class MachineText {
                     "a tool or agent",
                     Change.of(
                             Where.MACHINE,
-                            "stop the tool or agent that makes this JVM collect (" + cause + "), such as jmap -histo:live,"
+                            "stop the tool or agent that makes this JVM collect (" + cause
+                                    + "), such as jmap -histo:live,"
                                     + " jcmd GC.class_histogram, GC.heap_dump or GC.run; jcmd GC.class_histogram -all"
                                     + " counts objects without a collection"),
                     facts);

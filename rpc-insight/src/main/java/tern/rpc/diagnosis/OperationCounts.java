@@ -88,8 +88,7 @@ final class OperationCounts {
         }
         // If other operations of the same kind have become rarer, calls only run this operation in place of them.
         double usuallyAll = usual(part.kind(), phase, "").count;
-        boolean inPlaceOfOthers =
-                usuallyAll >= 0 && perCall(phase, "") - usuallyAll < HALF * (now - usual.count);
+        boolean inPlaceOfOthers = usuallyAll >= 0 && perCall(phase, "") - usuallyAll < HALF * (now - usual.count);
         return !inPlaceOfOthers && hasGrownMore(now, usual, each);
     }
 
@@ -145,9 +144,7 @@ final class OperationCounts {
             case HTTP -> Kind.HTTP;
             default -> Kind.UNEXPLAINED;
         };
-        double busy = pool.holdNanos() < 0
-                ? -1
-                : pool.since().taken() / evidence.seconds() * pool.holdNanos() / 1e9;
+        double busy = pool.holdNanos() < 0 ? -1 : pool.since().taken() / evidence.seconds() * pool.holdNanos() / 1e9;
         for (Part part : leaves.only(part -> part.kind() == kind).longestFirst()) {
             if (busy > 0 && areMore(part)) {
                 double more = moreConnections(part);
@@ -164,7 +161,11 @@ final class OperationCounts {
         Phase phase = phase(part);
         String name = name(part);
         double more = perCall(phase, name) - usual(part.kind(), phase, name).count;
-        return more * evidence.calls().calls() / evidence.seconds() * operations.of(phase, name).eachNanos() / 1e9;
+        return more
+                * evidence.calls().calls()
+                / evidence.seconds()
+                * operations.of(phase, name).eachNanos()
+                / 1e9;
     }
 
     private UsualOf usual(Kind kind, Phase phase, String name) {

@@ -1,6 +1,5 @@
 package tern.rpc.diagnosis;
 
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.IdentityHashMap;

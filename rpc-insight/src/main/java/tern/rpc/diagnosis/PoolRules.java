@@ -30,12 +30,7 @@ final class PoolRules {
     /**
      * @param pools the verdicts on the pools by name; this class may replace a verdict
      */
-    PoolRules(
-            Evidence evidence,
-            Excess excess,
-            OperationCounts counts,
-            Map<String, PoolVerdict> pools,
-            Leaves leaves) {
+    PoolRules(Evidence evidence, Excess excess, OperationCounts counts, Map<String, PoolVerdict> pools, Leaves leaves) {
         this.evidence = evidence;
         this.excess = excess;
         this.counts = counts;

@@ -53,7 +53,9 @@ final class RedisStops {
         for (Map.Entry<String, Double> other : all.entrySet()) {
             double otherUsually = operations.usualNamed(Phase.REDIS, other.getKey());
             boolean isOther = !other.getKey().equals(name);
-            if (isOther && (LONGER * other.getValue() > each || hasGrownMore(other.getValue(), otherUsually, each, usually))) {
+            if (isOther
+                    && (LONGER * other.getValue() > each
+                            || hasGrownMore(other.getValue(), otherUsually, each, usually))) {
                 return false;
             }
         }

@@ -95,9 +95,7 @@ final class RejectedTasks {
                 pool.name() + place,
                 change.property() != null
                         ? change
-                        : Change.of(
-                                change.where(),
-                                change.text() + "; its queue is full, so it rejects tasks" + place),
+                        : Change.of(change.where(), change.text() + "; its queue is full, so it rejects tasks" + place),
                 facts);
     }
 

@@ -280,8 +280,7 @@ final class RemoteText {
 
     /** Returns the text for another process that refuses calls, closes connections or answers with errors. */
     Told fails(Part part) {
-        return new Told(
-                "PEER FAILS", part.name(), Change.of(Where.PEER, FailureText.ofPeer(part.name())), facts(part));
+        return new Told("PEER FAILS", part.name(), Change.of(Where.PEER, FailureText.ofPeer(part.name())), facts(part));
     }
 
     private List<String> facts(Part part) {

@@ -65,10 +65,7 @@ final class SlowerTogether {
      * the times themselves.
      */
     boolean isByTheSameTime() {
-        return areSame(
-                isKnown()
-                        ? usual.keySet().stream().map(this::longer).toList()
-                        : each.values());
+        return areSame(isKnown() ? usual.keySet().stream().map(this::longer).toList() : each.values());
     }
 
     private static boolean areSame(Collection<Double> times) {

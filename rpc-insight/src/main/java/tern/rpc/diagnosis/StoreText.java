@@ -386,8 +386,13 @@ final class StoreText {
                 "HMGET of the members that are needed, or HSCAN, in place of " + verb + " over a large hash" + stops;
             case "LRANGE", "LREM", "LINDEX", "LINSERT", "LTRIM" ->
                 "a shorter list, or a shorter range, for " + verb + stops;
-            case "ZRANGE", "ZREVRANGE", "ZRANGEBYSCORE", "ZREVRANGEBYSCORE", "ZRANGEBYLEX", "ZUNIONSTORE", "ZINTERSTORE" ->
-                "a LIMIT, or a smaller sorted set, for " + verb + stops;
+            case "ZRANGE",
+                    "ZREVRANGE",
+                    "ZRANGEBYSCORE",
+                    "ZREVRANGEBYSCORE",
+                    "ZRANGEBYLEX",
+                    "ZUNIONSTORE",
+                    "ZINTERSTORE" -> "a LIMIT, or a smaller sorted set, for " + verb + stops;
             case "DEL" -> "UNLINK in place of DEL of large values" + stops;
             case "FLUSHALL", "FLUSHDB" -> verb + " with the option ASYNC" + stops;
             case "SORT" -> "a sorted set in place of SORT" + stops;

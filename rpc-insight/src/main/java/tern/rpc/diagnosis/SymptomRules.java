@@ -493,8 +493,8 @@ final class SymptomRules {
             // The tool that asks for collections also stops the JVM to count objects or to write them to a file.
             leaves.move(Part.of(Kind.JVM_PAUSE), collector);
         }
-        Times large = leaves.only(part ->
-                part.kind() == Kind.DECODE ? areLarge() : areLargeBodies(part) || returnsMuch(part));
+        Times large = leaves.only(
+                part -> part.kind() == Kind.DECODE ? areLarge() : areLargeBodies(part) || returnsMuch(part));
         // If the calls spend more time running code than reading large data, this code probably fills the heap. The
         // collector then pauses all threads. The operations with large data also take longer, but they are not the
         // cause.

@@ -86,7 +86,8 @@ final class TaskWatch {
         boolean runsPackageOf(StackTraceElement line) {
             String wanted = packageOf(line.getClassName());
             return classes.entrySet().stream()
-                    .anyMatch(entry -> entry.getValue() > 0 && packageOf(entry.getKey()).equals(wanted));
+                    .anyMatch(entry ->
+                            entry.getValue() > 0 && packageOf(entry.getKey()).equals(wanted));
         }
 
         private static String packageOf(String type) {
@@ -267,10 +268,8 @@ final class TaskWatch {
             Executor executor = entry.getValue();
             if (executor.busy > 0) {
                 busy++;
-                boolean connected = handsOver
-                        || line == null
-                        || entry.getKey().equals(COMMON_POOL)
-                        || executor.runsPackageOf(line);
+                boolean connected =
+                        handsOver || line == null || entry.getKey().equals(COMMON_POOL) || executor.runsPackageOf(line);
                 onlyBusy = connected && 2 * executor.busy >= executor.looks ? entry.getKey() : null;
             }
         }

@@ -80,8 +80,7 @@ final class ThreadLooks {
      */
     private static @Nullable ThreadLook ended(ThreadInfo info, int depth) {
         long id = info.getLockOwnerId();
-        boolean isMissing =
-                depth > 0 && id >= 0 && id != info.getThreadId() && THREADS.getThreadInfo(id) == null;
+        boolean isMissing = depth > 0 && id >= 0 && id != info.getThreadId() && THREADS.getThreadInfo(id) == null;
         if (!isMissing || !ENDED.contains(id)) {
             return null;
         }

@@ -60,9 +60,8 @@ final class TimeOuts {
         }
         Phase phase = Operations.phase(part.kind());
         if (phase == null) {
-            String usually = failed.usualNanos <= 0
-                    ? ""
-                    : ", and usually take " + Times.millis(failed.usualNanos) + " ms";
+            String usually =
+                    failed.usualNanos <= 0 ? "" : ", and usually take " + Times.millis(failed.usualNanos) + " ms";
             boolean deadline = part.name().equals(FailurePart.DEADLINE);
             String longer =
                     deadline ? "a longer timeout in the caller" : "a longer timeout, or quicker work: " + part.name();

@@ -66,8 +66,8 @@ class DatabaseCausesTest {
 
     @Test
     void allStatementsOfOneTableThatWaitHaveALockOfTheTable() {
-        Diagnosis miss = shop.healthy(statements(READ, 1, LIST, 2, OTHER, 2))
-                .miss(statements(READ, 90, LIST, 80, OTHER, 2));
+        Diagnosis miss =
+                shop.healthy(statements(READ, 1, LIST, 2, OTHER, 2)).miss(statements(READ, 90, LIST, 80, OTHER, 2));
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("TABLE LOCK: orders");
         assertThat(first(miss).change().text()).contains("such as a migration or a batch");

@@ -68,8 +68,7 @@ class FailedCallsTest {
 
     @Test
     void exceptionAfterAFailedStatementIsTheStatements() {
-        Diagnosis miss = failing(
-                Orders.closed(), call -> call.own(1).in(Phase.SQL, "update stock (failed 40001)", 3));
+        Diagnosis miss = failing(Orders.closed(), call -> call.own(1).in(Phase.SQL, "update stock (failed 40001)", 3));
 
         assertThat(DiagnosisText.title(first(miss))).isEqualTo("FAILURE: SQLException 40001 of update stock");
         assertThat(first(miss).change().text()).contains("lock rows in the same order");
@@ -153,7 +152,10 @@ class FailedCallsTest {
 
         assertThat(WebRefusals.isFailure(failed, null)).isTrue();
         assertThat(WebRefusals.isFailure(fine, null)).isFalse();
-        assertThat(WebRefusals.isFailure(fine, Orders.closed())).as("the application refuses").isFalse();
-        assertThat(WebRefusals.isFailure(fine, new SQLException("deadlock", "40001"))).isTrue();
+        assertThat(WebRefusals.isFailure(fine, Orders.closed()))
+                .as("the application refuses")
+                .isFalse();
+        assertThat(WebRefusals.isFailure(fine, new SQLException("deadlock", "40001")))
+                .isTrue();
     }
 }

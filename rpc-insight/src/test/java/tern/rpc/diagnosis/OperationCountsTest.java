@@ -105,7 +105,9 @@ class OperationCountsTest {
     @Test
     void otherStatementsWaitForThoseThatAreMoreThanUsual() {
         seconds(90, cached(Phase.SQL, "select price", 51, 50));
-        seconds(6, () -> call -> call.own(2).in(Phase.SQL, "quick operation", 30).in(Phase.SQL, "select price", 90));
+        seconds(
+                6,
+                () -> call -> call.own(2).in(Phase.SQL, "quick operation", 30).in(Phase.SQL, "select price", 90));
 
         Cause first = first(shop.diagnosis());
         assertThat(DiagnosisText.title(first)).as(shop.diagnosis().text()).isEqualTo("MORE STATEMENTS: select price");
@@ -167,7 +169,8 @@ class OperationCountsTest {
         WaitingCalls calls = new WaitingCalls(shop);
 
         Cause first = calls.firstCause(
-                () -> Packages.extra(end), call -> chatty(Phase.HTTP, "GET stock:80", "GET stock:80", 10, 2)
+                () -> Packages.extra(end),
+                call -> chatty(Phase.HTTP, "GET stock:80", "GET stock:80", 10, 2)
                         .accept(call.own(150)));
         end.complete("");
         calls.join();

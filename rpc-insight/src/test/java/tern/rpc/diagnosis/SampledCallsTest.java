@@ -15,7 +15,8 @@ class SampledCallsTest {
         String[] inner = {"UTF8StreamJsonParser/_finishString", "JsonFactory/create", "BeanDeserializer/deserialize"};
         StackTraceElement[] stack = Stream.of(
                         "tools.jackson.core." + inner[looks++ % inner.length],
-                        "org.springframework.web.servlet.mvc.method.annotation.RequestResponseBodyMethodProcessor/" + body,
+                        "org.springframework.web.servlet.mvc.method.annotation.RequestResponseBodyMethodProcessor/"
+                                + body,
                         "org.apache.catalina.core.ApplicationFilterChain/doFilter",
                         "depot.TraceFilter/doFilterInternal")
                 .map(frame -> frame.split("/"))

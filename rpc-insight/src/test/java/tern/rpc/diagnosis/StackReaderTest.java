@@ -9,8 +9,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import tern.rpc.pool.ApplicationCode;
 import tern.rpc.Phase;
+import tern.rpc.pool.ApplicationCode;
 
 class StackReaderTest {
 
@@ -105,7 +105,8 @@ class StackReaderTest {
                         "depot.Tracking/track"))
                 .isEqualTo(new Part(Part.Kind.POOL, "pool of MongoDB connections in Tracking.track"));
         assertThat(waitingIn(
-                        "java.lang.Object/wait", "org.apache.commons.pool2.impl.GenericObjectPool/borrowObject",
+                        "java.lang.Object/wait",
+                        "org.apache.commons.pool2.impl.GenericObjectPool/borrowObject",
                         "depot.Tracking/track"))
                 .isEqualTo(new Part(Part.Kind.POOL, "object pool in Tracking.track"));
     }
@@ -312,13 +313,13 @@ class StackReaderTest {
 
     @Test
     void clientLibrariesAndPoolsAreNoApplicationCode() {
-        Stream<String> libraries = StackReader.LIBRARIES.stream()
-                .map(StackReader.Library::prefix)
-                .filter(prefix -> prefix.endsWith("."));
+        Stream<String> libraries =
+                StackReader.LIBRARIES.stream().map(StackReader.Library::prefix).filter(prefix -> prefix.endsWith("."));
 
         assertThat(Stream.concat(libraries, StackReader.POOLS.stream()))
-                .allSatisfy(prefix ->
-                        assertThat(ApplicationCode.owns(prefix + "Some")).as(prefix).isFalse());
+                .allSatisfy(prefix -> assertThat(ApplicationCode.owns(prefix + "Some"))
+                        .as(prefix)
+                        .isFalse());
     }
 
     @ParameterizedTest
@@ -329,7 +330,8 @@ class StackReaderTest {
     void bodiesOfWebRequestsHaveOneNameAlsoBelowAFilterOfTheApplication(String inner, String method, String name) {
         assertThat(computingIn(
                         inner,
-                        "org.springframework.web.servlet.mvc.method.annotation.RequestResponseBodyMethodProcessor/" + method,
+                        "org.springframework.web.servlet.mvc.method.annotation.RequestResponseBodyMethodProcessor/"
+                                + method,
                         "org.springframework.web.servlet.DispatcherServlet/doDispatch",
                         "org.apache.catalina.core.ApplicationFilterChain/doFilter",
                         "depot.TraceFilter/doFilterInternal"))
@@ -374,9 +376,11 @@ class StackReaderTest {
     void newConnectionOfAClientIsRecognized(String opens) {
         String read = "sun.security.ssl.SSLSocketInputRecord/read";
 
-        assertThat(NewConnections.isOpening(computing("sun.nio.ch.Net/poll", opens, "okhttp3.Call/execute", "depot.A/b")))
+        assertThat(NewConnections.isOpening(
+                        computing("sun.nio.ch.Net/poll", opens, "okhttp3.Call/execute", "depot.A/b")))
                 .isTrue();
-        assertThat(NewConnections.isOpening(computing("sun.nio.ch.Net/poll", read, "okhttp3.Call/execute", "depot.A/b")))
+        assertThat(NewConnections.isOpening(
+                        computing("sun.nio.ch.Net/poll", read, "okhttp3.Call/execute", "depot.A/b")))
                 .isFalse();
         assertThat(NewConnections.isOpening(computing("java.lang.Thread/sleep", "depot.A/b", opens)))
                 .isFalse();

@@ -46,8 +46,8 @@ class TimeOutsTest {
 
     @Test
     void timeoutOfAStatementIsNamedWithTheStatement() {
-        Diagnosis miss = failing(
-                new SQLTimeoutException("canceled"), call -> call.own(2).in(Phase.SQL, "select stock", 10));
+        Diagnosis miss =
+                failing(new SQLTimeoutException("canceled"), call -> call.own(2).in(Phase.SQL, "select stock", 10));
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("TIMEOUT TOO SHORT: select stock");
     }

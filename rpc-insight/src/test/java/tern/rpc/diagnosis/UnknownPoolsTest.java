@@ -33,7 +33,9 @@ class UnknownPoolsTest {
 
         Cause first = Shop.first(miss);
         assertThat(first.kind() + ": " + first.name()).as(miss.text()).isEqualTo("EXECUTOR TOO SMALL: single");
-        assertThat(first.change().text()).contains("more threads for \"single\"").contains("wait 300 ms for a thread");
+        assertThat(first.change().text())
+                .contains("more threads for \"single\"")
+                .contains("wait 300 ms for a thread");
         assertThat(miss.causes()).noneMatch(cause -> cause.name().equals("druid"));
     }
 

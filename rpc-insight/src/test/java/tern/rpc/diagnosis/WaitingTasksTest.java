@@ -238,8 +238,8 @@ class WaitingTasksTest {
             packager.execute(() -> Batch.consume(items));
         }
 
-        Cause first = calls.firstCause(
-                () -> Packages.of(end), call -> call.own(150).in(Phase.EXECUTOR, "packager", 1));
+        Cause first =
+                calls.firstCause(() -> Packages.of(end), call -> call.own(150).in(Phase.EXECUTOR, "packager", 1));
 
         assertThat(first.kind()).as(shop.diagnosis().text()).isEqualTo("WAITS FOR A RESULT");
         for (int i = 0; i < THREADS; i++) {

@@ -123,6 +123,8 @@ final class OpenWatches {
         if (address == null) {
             return connection;
         }
-        return address instanceof Inet6Address ? ByteBuffer.wrap(address.getAddress()).getLong() : address;
+        return address instanceof Inet6Address
+                ? ByteBuffer.wrap(address.getAddress()).getLong()
+                : address;
     }
 }

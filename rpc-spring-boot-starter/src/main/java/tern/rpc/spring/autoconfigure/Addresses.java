@@ -145,7 +145,9 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
 
     /** Returns whether the host consists of numbers but is no IPv4 address. Java would read 20880 as 0.0.81.144. */
     private static boolean isPartOfAddress(@Nullable String host) {
-        return host != null && IPV4.matcher(host).matches() && !OCTETS.matcher(host).matches();
+        return host != null
+                && IPV4.matcher(host).matches()
+                && !OCTETS.matcher(host).matches();
     }
 
     /** Returns whether any address contains a host name that must be resolved. */

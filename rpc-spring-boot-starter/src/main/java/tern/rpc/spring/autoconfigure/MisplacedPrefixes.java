@@ -63,15 +63,16 @@ final class MisplacedPrefixes {
     /** Returns a description of each property of Tern below a wrong prefix, and warns of those that may be others'. */
     List<String> problems() {
         List<String> problems = new ArrayList<>();
-        sources().forEach(source -> source.stream().forEach(name -> {
-            String wrong = described(source, name, WRONG);
-            String doubtful = described(source, name, DOUBTFUL);
-            if (wrong != null && !isOfVariables(source)) {
-                problems.add(wrong);
-            } else if (wrong != null || doubtful != null) {
-                LOG.warn("{}", wrong == null ? doubtful : wrong);
-            }
-        }));
+        sources()
+                .forEach(source -> source.stream().forEach(name -> {
+                    String wrong = described(source, name, WRONG);
+                    String doubtful = described(source, name, DOUBTFUL);
+                    if (wrong != null && !isOfVariables(source)) {
+                        problems.add(wrong);
+                    } else if (wrong != null || doubtful != null) {
+                        LOG.warn("{}", wrong == null ? doubtful : wrong);
+                    }
+                }));
         return problems;
     }
 

@@ -89,7 +89,8 @@ final class PropertySuggestions {
     String misspelt(ConfigurationPropertyName name) {
         List<String> written = elements(name);
         return paths.stream()
-                .filter(path -> path.size() == written.size() && !path.get(path.size() - 1).equals(ANY))
+                .filter(path -> path.size() == written.size()
+                        && !path.get(path.size() - 1).equals(ANY))
                 .filter(path -> IntStream.range(0, path.size()).allMatch(i -> near(path.get(i), written.get(i))))
                 .min(Comparator.<List<String>>comparingInt(path -> distance(path, written))
                         .thenComparingInt(path -> TypingErrors.between(joined(path), joined(written))))
@@ -273,8 +274,8 @@ final class PropertySuggestions {
         return paths.stream()
                 .filter(path -> path.size() > depth)
                 .filter(path -> IntStream.range(0, depth)
-                        .allMatch(i -> path.get(i).equals(ANY)
-                                || uniform(path.get(i)).equals(uniform(written.get(i)))))
+                        .allMatch(i ->
+                                path.get(i).equals(ANY) || uniform(path.get(i)).equals(uniform(written.get(i)))))
                 .map(path -> path.get(depth).equals(ANY) ? "<name>" : path.get(depth))
                 .distinct()
                 .toList();
@@ -289,8 +290,8 @@ final class PropertySuggestions {
         return paths.stream()
                 .filter(path -> path.size() == elements.size())
                 .filter(path -> IntStream.range(0, path.size())
-                        .allMatch(i -> path.get(i).equals(ANY)
-                                || uniform(path.get(i)).equals(uniform(elements.get(i)))))
+                        .allMatch(i ->
+                                path.get(i).equals(ANY) || uniform(path.get(i)).equals(uniform(elements.get(i)))))
                 .findFirst()
                 .map(path -> joined(filled(path, elements)))
                 .orElse(null);
@@ -314,8 +315,8 @@ final class PropertySuggestions {
 
     /** Returns the elements of the name, without the index of a list. */
     private static List<String> elements(ConfigurationPropertyName name) {
-        int length = name.getNumberOfElements() - (name.isLastElementIndexed() && name.isNumericIndex(
-                name.getNumberOfElements() - 1) ? 1 : 0);
+        int length = name.getNumberOfElements()
+                - (name.isLastElementIndexed() && name.isNumericIndex(name.getNumberOfElements() - 1) ? 1 : 0);
         return IntStream.range(0, length)
                 .mapToObj(i -> name.getElement(i, Form.ORIGINAL))
                 .toList();

@@ -55,8 +55,7 @@ final class SettingsOfNoMethod {
     static List<String> shared(RpcClientProperties client, Map<String, Set<ReferenceSettings>> references) {
         List<String> shared = new ArrayList<>();
         references.forEach((name, all) -> {
-            Set<Class<?>> types =
-                    all.stream().map(ReferenceSettings::type).collect(Collectors.toUnmodifiableSet());
+            Set<Class<?>> types = all.stream().map(ReferenceSettings::type).collect(Collectors.toUnmodifiableSet());
             boolean isSimpleName = types.stream()
                     .map(type -> ClientSettings.uniform(type.getSimpleName()))
                     .allMatch(ClientSettings.uniform(name)::equals);

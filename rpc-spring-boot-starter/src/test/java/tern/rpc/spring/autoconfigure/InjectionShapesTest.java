@@ -115,8 +115,8 @@ class InjectionShapesTest {
         Class<?> type = Class.forName(getClass().getName() + "$" + user);
         for (String setting : List.of("rpc.client.url=127.0.0.1:1", "rpc.client.services.greeting-service.url=h:1")) {
             application(type).withPropertyValues(setting).run(here -> {
-                FailureAnalysis analysis = new LostReferenceFailureAnalyzer(null, environment(setting))
-                        .analyze(here.getStartupFailure());
+                FailureAnalysis analysis =
+                        new LostReferenceFailureAnalyzer(null, environment(setting)).analyze(here.getStartupFailure());
 
                 assertThat(analysis).isNotNull();
                 assertThat(analysis.getDescription()).contains(place + GreetingService.class.getName());

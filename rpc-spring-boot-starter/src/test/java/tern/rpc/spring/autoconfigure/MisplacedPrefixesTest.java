@@ -66,10 +66,11 @@ class MisplacedPrefixesTest {
     void tableOfDubboIsThatOfTheDocumentation() throws Exception {
         List<String> rows = Files.readAllLines(Path.of("..", "docs", "from-dubbo.md"));
 
-        assertThat(MisplacedPrefixes.INSTEAD_OF_DUBBO).allSatisfy((theirs, ours) -> assertThat(rows)
-                .anySatisfy(row -> assertThat(row)
-                        .startsWith("| `dubbo.")
-                        .contains(theirs.substring(theirs.lastIndexOf('.') + 1))
-                        .contains(ours.split(" or ")[0])));
+        assertThat(MisplacedPrefixes.INSTEAD_OF_DUBBO)
+                .allSatisfy((theirs, ours) -> assertThat(rows)
+                        .anySatisfy(row -> assertThat(row)
+                                .startsWith("| `dubbo.")
+                                .contains(theirs.substring(theirs.lastIndexOf('.') + 1))
+                                .contains(ours.split(" or ")[0])));
     }
 }

@@ -40,26 +40,28 @@ class OmittedVersionTest {
 
     @Test
     void callOverDubboFailsAndSaysWhatToSet() {
-        provider(Second.class).run(there -> consumerOf(there, OverDubbo.class).run(here -> {
-            GreetingService greetings = here.getBean(OverDubbo.class).greetings;
+        provider(Second.class)
+                .run(there -> consumerOf(there, OverDubbo.class).run(here -> {
+                    GreetingService greetings = here.getBean(OverDubbo.class).greetings;
 
-            assertThatThrownBy(() -> greetings.greet("Ada"))
-                    .isInstanceOf(RpcException.class)
-                    .hasMessageContaining("is not exported here without group and version; exported services: ")
-                    .hasMessageContaining("set group and version of the reference");
-        }));
+                    assertThatThrownBy(() -> greetings.greet("Ada"))
+                            .isInstanceOf(RpcException.class)
+                            .hasMessageContaining("is not exported here without group and version; exported services: ")
+                            .hasMessageContaining("set group and version of the reference");
+                }));
     }
 
     @Test
     void callOverTripleReachesTheOnlyExportAndTheServerTellsItOnce(CapturedOutput output) {
         LOGGING.setLogLevel(LOGGER, LogLevel.INFO);
         try {
-            provider(First.class).run(there -> consumerOf(there, OverTriple.class).run(here -> {
-                GreetingService greetings = here.getBean(OverTriple.class).greetings;
+            provider(First.class)
+                    .run(there -> consumerOf(there, OverTriple.class).run(here -> {
+                        GreetingService greetings = here.getBean(OverTriple.class).greetings;
 
-                assertThat(greetings.greet("Ada")).isEqualTo("Hello Ada");
-                assertThat(greetings.greet("Bob")).isEqualTo("Hello Bob");
-            }));
+                        assertThat(greetings.greet("Ada")).isEqualTo("Hello Ada");
+                        assertThat(greetings.greet("Bob")).isEqualTo("Hello Bob");
+                    }));
         } finally {
             LOGGING.setLogLevel(LOGGER, null);
         }

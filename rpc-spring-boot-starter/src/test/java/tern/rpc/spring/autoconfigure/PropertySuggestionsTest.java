@@ -107,9 +107,8 @@ class PropertySuggestionsTest {
 
         String advice = about(parts[0]);
 
-        for (String expected : parts[1].contains("these names contain")
-                ? parts[1].split("[:,;] ?")
-                : new String[] {parts[1]}) {
+        for (String expected :
+                parts[1].contains("these names contain") ? parts[1].split("[:,;] ?") : new String[] {parts[1]}) {
             assertThat(advice).contains(expected);
         }
     }
@@ -120,7 +119,8 @@ class PropertySuggestionsTest {
         List<String> unknown = new ArrayList<>();
         for (PropertyIntents.Intent intent : PropertyIntents.ALL) {
             for (List<String> scope : intent.scopes()) {
-                String advice = intent.advice().replace("{parent}", String.join(".", scope).replace("*", "x"));
+                String advice = intent.advice()
+                        .replace("{parent}", String.join(".", scope).replace("*", "x"));
                 Matcher named = property.matcher(advice.replaceAll("<[a-z]+>", "x"));
                 while (named.find()) {
                     String name = named.group();
@@ -136,7 +136,8 @@ class PropertySuggestionsTest {
     @Test
     void noIntentIsTheNameOfAProperty() {
         List<String> known = KNOWN.names().stream()
-                .filter(name -> PropertyIntents.adviceFor(List.of(name.replace("*", "x").split("\\."))) != null)
+                .filter(name ->
+                        PropertyIntents.adviceFor(List.of(name.replace("*", "x").split("\\."))) != null)
                 .toList();
 
         assertThat(known).isEmpty();
@@ -153,7 +154,11 @@ class PropertySuggestionsTest {
                 if (suggested.find() && !means(suggested.group(1), guess)) {
                     wrong.add(name + ": " + advice);
                 }
-                assertThat(advice).as(name).doesNotContain("null").doesNotContain("{").doesNotContain("*");
+                assertThat(advice)
+                        .as(name)
+                        .doesNotContain("null")
+                        .doesNotContain("{")
+                        .doesNotContain("*");
             }
         }
         assertThat(wrong).isEmpty();
@@ -162,7 +167,8 @@ class PropertySuggestionsTest {
     /** Returns whether the property exists and has the guessed last element, apart from at most two typing errors. */
     private static boolean means(String suggested, String guess) {
         String leaf = suggested.substring(suggested.lastIndexOf('.') + 1);
-        return isProperty(suggested.replaceAll("[<>]", "")) && TypingErrors.between(leaf, guess) <= 2
+        return isProperty(suggested.replaceAll("[<>]", ""))
+                && TypingErrors.between(leaf, guess) <= 2
                 && (!leaf.equals("enabled") || suggested.equals("rpc.server.enabled"));
     }
 
@@ -181,7 +187,9 @@ class PropertySuggestionsTest {
             int start = right.lastIndexOf('.') + 1;
             for (int i = start; right.length() - start > 3 && !name.endsWith("*") && i < right.length(); i++) {
                 String wrong = right.substring(0, i) + right.substring(i + 1);
-                boolean isAnother = wrong.endsWith("-") || wrong.contains(".-") || isProperty(wrong)
+                boolean isAnother = wrong.endsWith("-")
+                        || wrong.contains(".-")
+                        || isProperty(wrong)
                         || PropertyIntents.adviceFor(Arrays.asList(wrong.split("\\."))) != null;
                 if (!isAnother && !about(wrong).equals("did you mean " + right + "?")) {
                     missed.add(wrong + ": " + about(wrong));

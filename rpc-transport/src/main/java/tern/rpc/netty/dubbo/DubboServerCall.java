@@ -119,7 +119,8 @@ final class DubboServerCall extends NettyServerCall {
      * unauthorized callers could otherwise use up this memory.
      */
     private void admitLarge(ByteBuf bytes, Admission admission) {
-        int permits = LargeMessages.startSkipping(bytes.readableBytes(), connection().network());
+        int permits =
+                LargeMessages.startSkipping(bytes.readableBytes(), connection().network());
         try {
             Coder coder = protocol.coders().take();
             start(coder, bytes);

@@ -114,7 +114,8 @@ final class CorsGate {
         CharSequence wanted = request.get(REQUEST_HEADERS);
         if (!cors.headers().isEmpty()) {
             head.set(ALLOW_HEADERS, String.join(", ", new TreeSet<>(cors.headers())));
-        } else if (wanted != null && wanted.length() <= HeaderList.MAX_CHARS
+        } else if (wanted != null
+                && wanted.length() <= HeaderList.MAX_CHARS
                 && NAMES.matcher(wanted).matches()) {
             head.set(ALLOW_HEADERS, wanted);
         }

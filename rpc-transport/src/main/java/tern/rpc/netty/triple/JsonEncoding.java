@@ -219,7 +219,8 @@ final class JsonEncoding implements CallEncoding {
     }
 
     private String logged(String type, @Nullable String message) {
-        String told = RemoteFailures.foreignText(type, ThreadLocalRandom.current().nextInt());
+        String told =
+                RemoteFailures.foreignText(type, ThreadLocalRandom.current().nextInt());
         UNDECLARED.warn(() -> called + " failed with an exception that it does not declare, and callers of JSON get"
                 + " only " + told + ": " + PeerText.name(String.valueOf(message))
                 + ". To send a text, throw an RpcException such as new"

@@ -123,9 +123,7 @@ final class TripleMetadata {
     }
 
     private static boolean isMetadata(String lower) {
-        return !lower.isEmpty()
-                && lower.charAt(0) != ':'
-                && !NOT_METADATA.contains(lower);
+        return !lower.isEmpty() && lower.charAt(0) != ':' && !NOT_METADATA.contains(lower);
     }
 
     private static void add(Metadata metadata, String name, String value, int bytes) {

@@ -83,15 +83,7 @@ class AllowedHostsTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {
-                "127.1",
-                "0x7f.0.0.1",
-                "2130706433",
-                "0177.0.0.1",
-                "localhost",
-                "127.0.0.1.evil.example",
-                "[]"
-            })
+            strings = {"127.1", "0x7f.0.0.1", "2130706433", "0177.0.0.1", "localhost", "127.0.0.1.evil.example", "[]"})
     void otherSpellingsOfThatAddressAreNotAllowed(String authority) throws Exception {
         assertThat(allow(new AllowedHosts(Set.of("orders.internal")), authority, "127.0.0.1"))
                 .isFalse();

@@ -44,7 +44,8 @@ class HeaderListTest {
 
     @Test
     void elementsOfAllHeadersAreTrimmed() {
-        assertThat(HeaderList.elements(List.of("text/html, application/json;q=0.9 ", "", "*/*").iterator()))
+        assertThat(HeaderList.elements(
+                        List.of("text/html, application/json;q=0.9 ", "", "*/*").iterator()))
                 .containsExactly("text/html", "application/json;q=0.9", "", "*/*");
     }
 
@@ -54,7 +55,8 @@ class HeaderListTest {
         Counted one = new Counted("a".repeat(4_096));
 
         Counted.read = 0;
-        assertThat(HeaderList.elements(Collections.nCopies(7, entries).iterator())).hasSize(HeaderList.MAX_ELEMENTS);
+        assertThat(HeaderList.elements(Collections.nCopies(7, entries).iterator()))
+                .hasSize(HeaderList.MAX_ELEMENTS);
         assertThat(Counted.read).isLessThan(200);
         Counted.read = 0;
         assertThat(HeaderList.elements(Collections.nCopies(7, one).iterator())).isEmpty();

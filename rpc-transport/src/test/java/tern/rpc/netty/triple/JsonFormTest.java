@@ -590,7 +590,8 @@ class JsonFormTest {
                 400,
                 "invalid_argument",
                 "the argument 'b' is in the query, but the request has a body");
-        assertThat(send(version, post("sum~ii?other=2", "{\"a\":1,\"b\":3}")).body()).isEqualTo("4");
+        assertThat(send(version, post("sum~ii?other=2", "{\"a\":1,\"b\":3}")).body())
+                .isEqualTo("4");
     }
 
     // Streams

@@ -46,8 +46,8 @@ class LastAnswerTest {
         NettyServerTransport transport =
                 new NettyServerTransport(ServerTransportSettings.onPort(0), sides.loops(), sides.protocols());
         try (RpcServer server = RpcServer.builder(transport)
-                        .export(ServiceExport.of(Letters.class, text -> text.repeat(ANSWER_BYTES)))
-                        .build()) {
+                .export(ServiceExport.of(Letters.class, text -> text.repeat(ANSWER_BYTES)))
+                .build()) {
             server.start();
             try (Http2Wire wire = Http2Wire.connectSlowly(server.port())) {
                 wire.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(ISO_8859_1));

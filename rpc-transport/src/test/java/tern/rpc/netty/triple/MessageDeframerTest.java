@@ -196,7 +196,9 @@ class MessageDeframerTest {
         }
         deframer.request(Integer.MAX_VALUE);
 
-        assertThat(got).hasSize(11_000).allSatisfy(message -> assertThat(message).isEqualTo(random(50)));
+        assertThat(got)
+                .hasSize(11_000)
+                .allSatisfy(message -> assertThat(message).isEqualTo(random(50)));
         data.release();
     }
 

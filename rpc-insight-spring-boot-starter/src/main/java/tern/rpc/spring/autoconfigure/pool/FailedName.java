@@ -60,7 +60,8 @@ final class FailedName {
     private static boolean isTimeOut(Throwable failure) {
         Throwable cause = failure;
         for (int i = 0; cause != null && i < MAX_CAUSES; i++) {
-            String message = cause.getMessage() == null ? "" : cause.getMessage().toLowerCase(Locale.ROOT);
+            String message =
+                    cause.getMessage() == null ? "" : cause.getMessage().toLowerCase(Locale.ROOT);
             if (cause.getClass().getSimpleName().contains("Timeout")
                     || message.contains("timeout")
                     || message.contains("timed out")) {

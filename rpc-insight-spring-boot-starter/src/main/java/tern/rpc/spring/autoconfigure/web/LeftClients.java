@@ -42,7 +42,8 @@ final class LeftClients {
 
     private static boolean isOne(Throwable failure) {
         String name = failure.getClass().getSimpleName();
-        boolean eof = name.equals("EofException") && failure.getClass().getName().startsWith(JETTY);
+        boolean eof =
+                name.equals("EofException") && failure.getClass().getName().startsWith(JETTY);
         return eof || LEFT.contains(name) || (failure instanceof IOException && isThrownByOutput(failure));
     }
 

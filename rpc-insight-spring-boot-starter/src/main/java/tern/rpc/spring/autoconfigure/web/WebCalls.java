@@ -51,8 +51,8 @@ final class WebCalls implements CallSource {
     private static final RpcException FAILED =
             RpcException.refusal(StatusCode.INTERNAL, "the answer has a status from 500", Executed.YES);
 
-    private static final RpcException REFUSED = RpcException.refusal(
-            StatusCode.RESOURCE_EXHAUSTED, "the answer has the status 429 or 503", Executed.YES);
+    private static final RpcException REFUSED =
+            RpcException.refusal(StatusCode.RESOURCE_EXHAUSTED, "the answer has the status 429 or 503", Executed.YES);
 
     private final ServiceKey key = new ServiceKey(SERVICE, "", "");
     private final RpcMeters meters;

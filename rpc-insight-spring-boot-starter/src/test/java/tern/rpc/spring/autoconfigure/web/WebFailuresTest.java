@@ -36,8 +36,7 @@ class WebFailuresTest {
     private int status(ConfigurableApplicationContext there, String path) throws Exception {
         String address = "http://localhost:" + there.getEnvironment().getProperty("local.server.port") + path;
         HttpRequest request = HttpRequest.newBuilder(URI.create(address)).build();
-        int status =
-                http.send(request, HttpResponse.BodyHandlers.ofString()).statusCode();
+        int status = http.send(request, HttpResponse.BodyHandlers.ofString()).statusCode();
         while (!there.getBean(CallSource.class).runningCalls().isEmpty()) {
             // The client receives the response before the container completes the request, so the test waits.
             Thread.onSpinWait();
