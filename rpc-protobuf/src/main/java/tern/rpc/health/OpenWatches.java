@@ -12,9 +12,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The open calls of Watch. If there are too many, a new call replaces the newest call of the address with the most calls,
- * and within one address the newest call of the connection with the most calls. One caller therefore cannot lock out the
- * others. Not thread-safe.
+ * The open calls of Watch. If there are too many, a new call replaces the newest call of the address with the most
+ * calls, and within one address the newest call of the connection with the most calls. One caller therefore cannot lock
+ * out the others. Not thread-safe.
  */
 final class OpenWatches {
 
@@ -115,8 +115,8 @@ final class OpenWatches {
     }
 
     /**
-     * Returns an object that is equal for all connections from one address. An IPv6 address counts by its first 64 bits,
-     * because one owner usually controls all addresses with the same prefix.
+     * Returns an object that is equal for all connections from one address. An IPv6 address counts by its first 64
+     * bits, because one owner usually controls all addresses with the same prefix.
      */
     private static Object network(Object connection) {
         InetAddress address = connection instanceof InetSocketAddress peer ? peer.getAddress() : null;

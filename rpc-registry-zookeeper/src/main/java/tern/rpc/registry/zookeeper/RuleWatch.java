@@ -8,9 +8,9 @@ import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.rules.Rule;
 
 /**
- * Watches one rule, and reads it again whenever it changes. If a change cannot be used, the last usable rule stays in use,
- * as in Dubbo. Otherwise a typing error would send calls to providers that the rule excludes. Confined to the session's
- * thread.
+ * Watches one rule, and reads it again whenever it changes. If a change cannot be used, the last usable rule stays in
+ * use, as in Dubbo. Otherwise a typing error would send calls to providers that the rule excludes. Confined to the
+ * session's thread.
  */
 final class RuleWatch implements NodeData.Reader {
 
