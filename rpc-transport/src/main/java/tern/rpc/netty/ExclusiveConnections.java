@@ -289,10 +289,10 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     }
 
     private void connected(Connection connection) {
+        setReachable();
         if (unused.remove(connection)) {
             free(connection);
         }
-        setReachable();
         begunByCalls.remove(connection);
         // the connection is removed last, so that send() either finds it in "connecting" or sees that "reachable" is
         // true
