@@ -43,6 +43,12 @@ final class WebCalls implements CallSource {
     /** The maximum number of routes that have their own meters. */
     private static final int MAX_ROUTES = 1_000;
 
+    private static final Set<String> VERBS =
+            Set.of("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE");
+
+    /** Stands for all verbs that are not in {@link #VERBS}. */
+    private static final String OTHER_VERB = "OTHER";
+
     private static final int TOO_MANY_REQUESTS = 429;
     private static final int FIRST_SERVER_ERROR = 500;
     private static final int UNAVAILABLE = 503;
@@ -142,7 +148,8 @@ final class WebCalls implements CallSource {
         private volatile @Nullable Throwable thrown;
 
         private Call(String verb, String path, long waitedNanos) {
-            this.verb = verb;
+            // clients choose the verb, and each new name would use up one of the routes
+            this.verb = VERBS.contains(verb) ? verb : OTHER_VERB;
             this.path = path;
             long now = clock.nanoTime();
             this.started = now - waitedNanos;

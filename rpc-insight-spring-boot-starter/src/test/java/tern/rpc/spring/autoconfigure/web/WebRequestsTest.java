@@ -91,6 +91,26 @@ class WebRequestsTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"servlet", "reactive"})
+    void verbsThatClientsInventShareOneName(String type) throws Exception {
+        try (var there = InsightAloneTest.start(type)) {
+            String address = "http://localhost:" + there.getEnvironment().getProperty("local.server.port");
+            for (int i = 0; i < 20; i++) {
+                http.send(
+                        HttpRequest.newBuilder(URI.create(address + "/error"))
+                                .method("INVENTED" + i, HttpRequest.BodyPublishers.noBody())
+                                .build(),
+                        HttpResponse.BodyHandlers.ofString());
+            }
+            get(there, "/handed");
+
+            assertThat(there.getBean(RpcMeters.class).phases())
+                    .extracting(PhaseMeters::method)
+                    .noneMatch(method -> method.contains("INVENTED"));
+        }
+    }
+
     @Test
     void workOfOtherThreadsCountsAndWaitsForEventsDoNot() throws Exception {
         try (var there = InsightAloneTest.start("servlet", "rpc.slo.latency=1ms")) {
