@@ -65,6 +65,9 @@ final class CallRecords implements CallObserver {
         final LongAdder nanos = new LongAdder();
         final LongAdder[] phaseNanos = new LongAdder[PHASES.length]; // sums over the calls that met the latency target
         final Ring bad = new Ring(BAD_CALLS);
+        // Calls that a limiter refused. They have a ring of their own, because they would soon replace the calls that
+        // show why the limiter refuses calls.
+        final Ring refused = new Ring(BAD_CALLS);
         final Ring good = new Ring(GOOD_CALLS);
 
         MethodRecords(long firstNanos) {
@@ -134,7 +137,8 @@ final class CallRecords implements CallObserver {
             records.failed.increment();
         }
         if (late || failure != null) {
-            records.bad.add(new EndedCall(method, ledger, now, tookNanos, failure));
+            boolean refused = failure != null && LocalRefusals.of(failure) != null;
+            (refused ? records.refused : records.bad).add(new EndedCall(method, ledger, now, tookNanos, failure));
         } else if (records.calls.sum() % ONE_IN == 0) {
             records.good.add(new EndedCall(method, ledger, now, tookNanos, null));
             records.learn(ledger, now);
@@ -174,6 +178,16 @@ final class CallRecords implements CallObserver {
      * Returns the recorded calls that missed the latency target or failed and that ended at or after the given time.
      */
     List<EndedCall> bad(long sinceNanos) {
+        List<EndedCall> calls = new ArrayList<>();
+        methods.values().forEach(records -> {
+            records.bad.since(sinceNanos, calls);
+            records.refused.since(sinceNanos, calls);
+        });
+        return calls;
+    }
+
+    /** Like {@link #bad}, without the calls that a circuit breaker, a bulkhead or a rate limiter refused. */
+    List<EndedCall> badAdmitted(long sinceNanos) {
         List<EndedCall> calls = new ArrayList<>();
         methods.values().forEach(records -> records.bad.since(sinceNanos, calls));
         return calls;

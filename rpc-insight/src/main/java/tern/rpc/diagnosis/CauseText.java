@@ -171,6 +171,10 @@ final class CauseText {
     }
 
     private Told limit(Part part) {
+        LocalRefusals.Limiter limiter = LocalRefusals.of(part);
+        if (limiter != null) {
+            return refused(limiter, part.name());
+        }
         String text = switch (part.name()) {
             case "method" ->
                 "the limit of the method that refuses calls (rpc.server.methods.*.max-concurrency): raise it, or"
@@ -184,6 +188,27 @@ final class CauseText {
                         + " refuses these requests";
         };
         return new Told("LIMIT", part.name(), Change.of(Where.UNKNOWN, text), List.of());
+    }
+
+    private Told refused(LocalRefusals.Limiter limiter, String name) {
+        String change = switch (limiter) {
+            case BREAKER ->
+                "find why the calls failed that this circuit breaker admitted; no failed or slow operation of these"
+                        + " calls was recorded in the last five minutes";
+            case BULKHEAD -> "allow more concurrent calls in the configuration of this bulkhead, or send fewer at once";
+            case CONCURRENCY -> "raise this limit of concurrent calls, or send fewer at once";
+            case RATE -> "raise the limit of this rate limiter, or send fewer calls through it";
+        };
+        Evidence.Counts counts = evidence.calls();
+        double usually = evidence.usual().figure("calls");
+        List<String> facts = usually <= 0
+                ? List.of()
+                : List.of(String.format(
+                        Locale.ROOT,
+                        "calls    %.0f per second, usually %.0f",
+                        (counts.calls() + counts.refused()) / evidence.seconds(),
+                        usually));
+        return new Told("LIMIT", name, Change.of(Where.CODE, change), facts);
     }
 
     /** Returns the methods whose late or failed calls spent time on this part. */

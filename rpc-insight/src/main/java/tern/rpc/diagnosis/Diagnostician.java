@@ -37,6 +37,10 @@ public final class Diagnostician {
     private static final Path ROOT = Path.of("/");
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long REPLAYED_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+    /** An open circuit breaker is explained by calls that ended within this time. */
+    private static final long EARLIER_NANOS = TimeUnit.MINUTES.toNanos(5);
+
     private static final int HUNG_TARGETS = 10;
 
     /**
@@ -436,6 +440,7 @@ public final class Diagnostician {
                 length,
                 bad,
                 records.good(from),
+                records.badAdmitted(now - EARLIER_NANOS),
                 sampler.samples(),
                 sampler.tasks(),
                 surroundings.logging(),

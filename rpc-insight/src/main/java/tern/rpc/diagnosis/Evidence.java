@@ -12,6 +12,7 @@ import tern.rpc.pool.LoggingMode;
  * @param seconds the length of the observed period
  * @param bad the recorded calls that were late, failed or are hanging
  * @param good some of the calls that met the target
+ * @param earlier the recorded late or failed calls of the last minutes that no limiter in this process refused
  * @param samples the samples of the calls' threads
  * @param tasks the samples of executors' tasks
  * @param logging how log lines are written
@@ -25,6 +26,7 @@ record Evidence(
         double seconds,
         List<EndedCall> bad,
         List<EndedCall> good,
+        List<EndedCall> earlier,
         Map<CallLedger, Sampler.Samples> samples,
         TaskWatch tasks,
         LoggingMode logging,
@@ -40,6 +42,7 @@ record Evidence(
     Evidence {
         bad = List.copyOf(bad);
         good = List.copyOf(good);
+        earlier = List.copyOf(earlier);
         pools = List.copyOf(pools);
         trace = List.copyOf(trace);
     }

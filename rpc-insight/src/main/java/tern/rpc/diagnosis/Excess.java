@@ -12,6 +12,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
@@ -112,7 +113,8 @@ final class Excess {
      * Returns the part to which the call's failure is attributed. Returns null if the call did not fail, or if it was
      * late, so that the time that the call took explains the failure.
      */
-    private @Nullable Part failureOf(EndedCall call) {
+    @Nullable
+    Part failureOf(EndedCall call) {
         return call.failure() == null
                 ? null
                 : failures.computeIfAbsent(call, failed -> Optional.ofNullable(readFailure(failed)))
@@ -124,9 +126,10 @@ final class Excess {
         if (failure == null) {
             return timedOut(call);
         }
-        if (failure.kind() == Part.Kind.FAILURE) {
-            Part waited = longWait(call);
-            Part reason = waited != null ? waited : failedOperation(call);
+        if (failure.kind() == Part.Kind.FAILURE || failure.kind() == Part.Kind.LIMIT) {
+            // A rate limiter refuses calls because of their number, even if they first waited for it.
+            Part waited = LocalRefusals.of(failure) == LocalRefusals.Limiter.RATE ? null : longWait(call);
+            Part reason = waited != null ? waited : failedOperation(call, failure);
             return reason != null ? reason : failure;
         }
         return failure.kind() == Part.Kind.POOL ? pool(failure) : failure;
@@ -151,8 +154,8 @@ final class Excess {
      * Returns the part for an operation of the call that failed; null if there is none. Application code often throws
      * its own exception after such an operation. A failed statement or command does not explain a programming error.
      */
-    private static @Nullable Part failedOperation(EndedCall call) {
-        boolean ofStores = FailurePart.isOfOwnCode(call);
+    private static @Nullable Part failedOperation(EndedCall call, Part failure) {
+        boolean ofStores = failure.kind() == Part.Kind.LIMIT || FailurePart.isOfOwnCode(call);
         return call.ledger().named().stream()
                 .filter(entry -> OperationNames.isFailing(entry.name()))
                 .filter(entry -> entry.kind() == Phase.HTTP
@@ -296,6 +299,50 @@ final class Excess {
         }
         sum.scale(1.0 / Math.max(1, count));
         return sum;
+    }
+
+    /** Returns the methods of which at least one call failed for this reason. */
+    Set<String> methodsFailingFor(Part reason) {
+        Set<String> methods = new TreeSet<>();
+        for (EndedCall call : evidence.bad()) {
+            if (reason.equals(failureOf(call))) {
+                methods.add(call.method());
+            }
+        }
+        return methods;
+    }
+
+    /**
+     * Considers the methods of which a limiter refused calls. Returns, for each part, the mean extra time of the calls
+     * to these methods that the limiter admitted.
+     */
+    Times ofAdmitted(Part refusal) {
+        Times sum = new Times();
+        int all = 0;
+        for (String method : methodsFailingFor(refusal)) {
+            List<EndedCall> admitted = Stream.of(evidence.bad(), evidence.good())
+                    .flatMap(List::stream)
+                    .filter(call -> call.method().equals(method) && !refusal.equals(failureOf(call)))
+                    .toList();
+            Times mean = new Times();
+            admitted.forEach(call -> mean.addAll(accountOf(call), 1.0 / admitted.size()));
+            sum.addAll(above(mean, usualOf(method)), admitted.size());
+            all += admitted.size();
+        }
+        sum.scale(1.0 / Math.max(1, all));
+        return sum;
+    }
+
+    /**
+     * Returns the operation of this call that exceeded its usual time by most, if this took at least half of the
+     * latency target; otherwise null.
+     */
+    @Nullable
+    Part slowOperation(EndedCall call) {
+        Times longer = above(accountOf(call), usualOf(call.method()))
+                .only(part -> part.kind() != Part.Kind.LOG && Operations.phase(part.kind()) != null);
+        Part longest = longer.isEmpty() ? null : longer.longestFirst().get(0);
+        return longest != null && longer.of(longest) >= HALF * evidence.targetNanos() ? longest : null;
     }
 
     /** Returns the mean time that the late or failed calls to a method spent on the given part. */

@@ -108,6 +108,10 @@ final class FailurePart {
         if (peer != null) {
             return peer;
         }
+        LocalRefusals.Limiter limiter = LocalRefusals.of(failure);
+        if (limiter != null && ofProvider(chain) == null) {
+            return LocalRefusals.part(limiter, chain, in(chain));
+        }
         for (Throwable one : chain) {
             Phase pool = waitedFor(one);
             if (pool != null) {
@@ -156,6 +160,15 @@ final class FailurePart {
                 && part.kind() == Kind.FAILURE
                 && chain(failure).stream()
                         .noneMatch(one -> one instanceof java.sql.SQLException || known(one) != null || isMistake(one));
+    }
+
+    /** Returns whether the call failed in this method of the application, or below it. */
+    static boolean passesThrough(EndedCall call, String method) {
+        Throwable failure = call.failure();
+        return failure != null
+                && chain(failure).stream()
+                        .flatMap(one -> Stream.of(one.getStackTrace()))
+                        .anyMatch(frame -> ApplicationCode.method(frame).equals(method));
     }
 
     /** Returns whether the exception shows a programming error or an error of the JVM. */

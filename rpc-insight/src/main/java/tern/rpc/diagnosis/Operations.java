@@ -127,14 +127,15 @@ final class Operations {
 
     /**
      * Returns the evidence for an operation: how often a call runs it, its duration and its usual duration. Returns an
-     * empty list for an operation that is known only from samples.
+     * empty list for an operation that is known only from samples or from earlier calls.
      */
     List<String> figures(String word, Phase phase, String name) {
         if (name.startsWith(StackReader.CALLED)) {
             return List.of();
         }
         double usually = name.isEmpty() ? usualEach(phase) : usualNamed(phase, name);
-        return List.of(perCall(word, sum(phase, name), usually));
+        Sum sum = sum(phase, name);
+        return sum.count() == 0 ? List.of() : List.of(perCall(word, sum, usually));
     }
 
     /** Formats the number and duration of operations as one line. */

@@ -1,5 +1,12 @@
 package tern.rpc.diagnosis;
 
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.LocalRefusals.Limiter;
 import tern.rpc.diagnosis.Part.Kind;
 
 /** Attributes refusals by a limit to the work that made the served calls slow or made them fail. */
@@ -14,11 +21,23 @@ final class RefusalRules {
     /** Work is noticeable if it takes at least this share of the latency target. */
     private static final double NOTABLE = 0.1;
 
+    /** The number of calls, the newest first, that are searched for the reason why a circuit breaker opened. */
+    private static final int NEWEST = 32;
+
     private final Evidence evidence;
+    private final Excess excess;
     private final Leaves leaves;
 
-    RefusalRules(Evidence evidence, Leaves leaves) {
+    /** Returns the reason why a call failed or was late; null if the call does not show one. */
+    @FunctionalInterface
+    private interface Reason {
+        @Nullable
+        Part of(EndedCall call);
+    }
+
+    RefusalRules(Evidence evidence, Excess excess, Leaves leaves) {
         this.evidence = evidence;
+        this.excess = excess;
         this.leaves = leaves;
     }
 
@@ -28,11 +47,22 @@ final class RefusalRules {
      * limit that is reached because there are more calls than usual.
      */
     void apply() {
+        for (Part part : leaves.longestFirst()) {
+            Limiter limiter = LocalRefusals.of(part);
+            if (limiter == Limiter.BREAKER) {
+                passOnBreaker(part);
+            } else if (limiter != null && limiter.isOfConcurrency()) {
+                passOnBulkhead(part);
+            }
+        }
+        passOnLimits();
+    }
+
+    private void passOnLimits() {
         Evidence.Counts counts = evidence.calls();
         long bad = Math.max(counts.late(), counts.failed()) + counts.hung();
         double usually = evidence.usual().figure("calls");
-        double perSecond = (counts.calls() + counts.refused()) / evidence.seconds();
-        if (bad < MANY_BAD * (counts.calls() + counts.hung()) || usually <= 0 || perSecond >= MORE * usually) {
+        if (bad < MANY_BAD * (counts.calls() + counts.hung()) || usually <= 0 || areMoreCalls()) {
             return;
         }
         Times work = leaves.only(RefusalRules::isWork);
@@ -40,13 +70,92 @@ final class RefusalRules {
             return;
         }
         for (Part part : leaves.longestFirst()) {
-            if (part.kind() == Kind.LIMIT && !part.name().equals(Ranking.UNREAD)) {
-                leaves.pour(part, work, "calls are refused (" + part.name() + ")");
+            boolean ofServer = LocalRefusals.of(part) == null && !part.name().equals(Ranking.UNREAD);
+            if (part.kind() == Kind.LIMIT && ofServer) {
+                pour(part, work);
             }
         }
     }
 
+    /** A full bulkhead is a symptom of the work that takes longer than usual in the calls that it admits. */
+    private void passOnBulkhead(Part refusal) {
+        Times work = excess.ofAdmitted(refusal).only(part -> isWork(part) && !waitsForPlace(part));
+        if (!areMoreCalls() && work.sum() >= NOTABLE * evidence.targetNanos()) {
+            Times merged = new Times();
+            work.longestFirst().forEach(part -> merged.add(merged(part), work.of(part)));
+            pour(refusal, merged);
+        }
+    }
+
+    /**
+     * An open circuit breaker is a symptom of the failures that opened it. While it is open, calls do not reach the
+     * peer that failed. Therefore this also searches earlier calls to the same methods. Failures below the method that
+     * uses the circuit breaker are considered first. Slow operations are considered last, because only few circuit
+     * breakers open for them.
+     */
+    private void passOnBreaker(Part refusal) {
+        Set<String> methods = excess.methodsFailingFor(refusal);
+        List<EndedCall> calls = evidence.earlier().stream()
+                .filter(call -> methods.contains(call.method()))
+                .sorted((one, other) -> Long.signum(other.endedNanos() - one.endedNanos()))
+                .toList();
+        String method = LocalRefusals.method(refusal);
+        Part reason = mostFrequent(
+                calls,
+                call -> method != null && FailurePart.passesThrough(call, method) ? excess.failureOf(call) : null);
+        if (reason == null) {
+            reason = mostFrequent(calls, call -> FailurePart.isOfOwnCode(call) ? null : excess.failureOf(call));
+        }
+        if (reason == null) {
+            reason = mostFrequent(calls, excess::slowOperation);
+        }
+        if (reason != null) {
+            Times one = new Times();
+            one.add(merged(reason), 1);
+            pour(refusal, one);
+        }
+    }
+
+    private static @Nullable Part mostFrequent(List<EndedCall> newestFirst, Reason reason) {
+        Map<Part, Integer> counts = new LinkedHashMap<>();
+        newestFirst.stream()
+                .map(reason::of)
+                .filter(Objects::nonNull)
+                .filter(part -> part.kind() != Kind.LIMIT)
+                .limit(NEWEST)
+                .forEach(part -> counts.merge(part, 1, Integer::sum));
+        Part most = null;
+        for (Map.Entry<Part, Integer> entry : counts.entrySet()) {
+            if (most == null || entry.getValue() > counts.getOrDefault(most, 0)) {
+                most = entry.getKey();
+            }
+        }
+        return most;
+    }
+
+    /** Returns the part into which earlier rules have merged this operation. */
+    private Part merged(Part part) {
+        Part all = Part.of(part.kind());
+        boolean isMerged = Operations.phase(part.kind()) != null && leaves.of(part) <= 0 && leaves.of(all) > 0;
+        return isMerged ? all : part;
+    }
+
+    private void pour(Part refusal, Times into) {
+        leaves.pour(refusal, into, "calls are refused (" + refusal.name() + ")");
+    }
+
+    private boolean areMoreCalls() {
+        Evidence.Counts counts = evidence.calls();
+        double usually = evidence.usual().figure("calls");
+        return usually > 0 && (counts.calls() + counts.refused()) / evidence.seconds() >= MORE * usually;
+    }
+
     private static boolean isWork(Part part) {
         return Leaves.isLeaf(part) && part.kind() != Kind.LIMIT && part.kind() != Kind.UNEXPLAINED;
+    }
+
+    private static boolean waitsForPlace(Part part) {
+        return part.kind() == Kind.LOCK
+                && (part.name().startsWith(LibraryWaits.BULKHEAD) || part.name().startsWith(LibraryWaits.LIMIT));
     }
 }

@@ -287,6 +287,9 @@ final class RemoteText {
         long failed = excess.accounts.stream()
                 .filter(counted -> part.equals(FailurePart.of(counted.call())))
                 .count();
-        return List.of("failed   " + failed + " of " + excess.accounts.size() + " recorded calls for this reason");
+        // There are none if a circuit breaker refuses calls, and the failures that opened it are older.
+        return failed == 0
+                ? List.of()
+                : List.of("failed   " + failed + " of " + excess.accounts.size() + " recorded calls for this reason");
     }
 }

@@ -96,7 +96,7 @@ final class SymptomRules {
         new HolderRules(evidence, excess, leaves).apply();
         new PoolRules(evidence, excess, counts, pools, leaves).apply();
         passOnQueue();
-        new RefusalRules(evidence, leaves).apply();
+        new RefusalRules(evidence, excess, leaves).apply();
         passOnRunQueue();
         passOnCollector();
         passOnToCallers();

@@ -12,7 +12,8 @@ public final class WebRefusals {
     /**
      * Returns whether a request failed although its answer has the status of a refusal, such as 503. Applications often
      * answer with this status if a peer, a database or an executor failed. The ledger then contains the failed
-     * operation, or an exception names what failed.
+     * operation, or an exception names what failed. A rate limiter of the application refuses the request itself, so
+     * its exception is no failure.
      *
      * @param handled the exception that the application handled; null if none is known
      */
@@ -22,6 +23,8 @@ public final class WebRefusals {
                 return true;
             }
         }
-        return handled != null && !FailurePart.isOfOwnCode(new EndedCall("", ledger, 0, 0, handled));
+        return handled != null
+                && LocalRefusals.of(handled) != LocalRefusals.Limiter.RATE
+                && !FailurePart.isOfOwnCode(new EndedCall("", ledger, 0, 0, handled));
     }
 }

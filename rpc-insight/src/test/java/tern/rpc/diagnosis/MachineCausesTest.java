@@ -59,6 +59,7 @@ class MachineCausesTest {
                 10,
                 List.of(new EndedCall(Shop.PLACE, ledger, 200_000_000, 200_000_000, null)),
                 List.of(),
+                List.of(),
                 Map.of(ledger, samples),
                 new TaskWatch(),
                 LoggingMode.ASYNCHRONOUS,

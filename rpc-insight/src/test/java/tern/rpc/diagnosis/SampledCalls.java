@@ -79,6 +79,7 @@ final class SampledCalls {
                 10,
                 bad,
                 List.of(),
+                List.of(),
                 samples,
                 new TaskWatch(),
                 LoggingMode.ASYNCHRONOUS,
