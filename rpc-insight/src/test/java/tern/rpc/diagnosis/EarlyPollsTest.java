@@ -1,0 +1,96 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static tern.rpc.diagnosis.Shop.USUAL;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+import tern.rpc.RunningCall;
+import tern.rpc.diagnosis.Diagnosis.State;
+
+/** Tests calls that wait for an event while the diagnosis does not know yet how long such calls usually take. */
+class EarlyPollsTest {
+
+    private static final String POLL = "web.GET /events";
+
+    private final Shop shop = new Shop();
+    private final List<CallLedger> ledgers = new ArrayList<>();
+
+    private void begin(int polls) {
+        for (int i = 0; i < polls; i++) {
+            CallLedger ledger = CallLedger.ofReceived(shop::now, shop.now(), 0);
+            ledger.turnTo(Phase.UNATTRIBUTED);
+            ledgers.add(ledger);
+        }
+    }
+
+    /** Serves calls to another method while the polls run for one more second. */
+    private void second(int polledSeconds) {
+        long ran = TimeUnit.SECONDS.toNanos(polledSeconds);
+        shop.running.clear();
+        ledgers.forEach(ledger ->
+                shop.running.add(new RunningCall(POLL, RunningCall.NO_THREAD, Phase.UNATTRIBUTED, ran, ran, ledger)));
+        shop.second(100, USUAL);
+    }
+
+    /** Serves three calls of 20 seconds again and again. */
+    private void poll(int times) {
+        for (int i = 0; i < times; i++) {
+            begin(3);
+            for (int second = 1; second <= 20; second++) {
+                second(second);
+                assertThat(shop.diagnosis().state()).as(shop.diagnosis().text()).isNotEqualTo(State.MISS);
+            }
+            ledgers.clear();
+            for (int call = 0; call < 3; call++) {
+                shop.call(POLL, 0, steps -> steps.in(Phase.UNATTRIBUTED, null, 20_000));
+            }
+        }
+    }
+
+    @Test
+    void longPollsFromTheStartNeverSeemToHang() {
+        poll(25);
+
+        assertThat(shop.diagnosis().state()).isEqualTo(State.HEALTHY);
+    }
+
+    @Test
+    void callsThatNeverEndHangAfterTheFirstMinutes() {
+        begin(3);
+        for (int second = 1; second <= 310; second++) {
+            second(second);
+            if (second < 290) {
+                assertThat(shop.diagnosis().state()).as("second " + second).isNotEqualTo(State.MISS);
+            }
+        }
+
+        assertThat(shop.diagnosis().state()).isEqualTo(State.MISS);
+    }
+
+    @Test
+    void callsWithARunningOperationHangFromTheStart() {
+        begin(3);
+        ledgers.forEach(ledger -> ledger.begin(Phase.HTTP, () -> "GET stock:8080/levels"));
+        for (int second = 1; second <= 10; second++) {
+            second(second);
+        }
+
+        assertThat(shop.diagnosis().state()).isEqualTo(State.MISS);
+    }
+
+    @Test
+    void callsToAMethodThatMetTheTargetHangFromTheStart() {
+        shop.call(POLL, 0, steps -> steps.own(1));
+        begin(3);
+        for (int second = 1; second <= 10; second++) {
+            second(second);
+        }
+
+        assertThat(shop.diagnosis().state()).isEqualTo(State.MISS);
+    }
+}
