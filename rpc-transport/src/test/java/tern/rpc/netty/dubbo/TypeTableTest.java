@@ -486,24 +486,25 @@ class TypeTableTest {
                 the table differs from the result.
 
                 **Refused types.** The application does not start if an interface uses `Optional`, `OptionalInt` or a similar class, an
-                application class that is not `Serializable`, or a JDK type that is not a value type, such as `Path` or `ByteBuffer`. The same
-                applies to stages and publishers inside other types, such as `List<Mono<String>>`, and to types of libraries that cannot be
-                sent, such as `MultipartFile`, `Resource` and `Page` of Spring, and `Flow` and suspend functions of Kotlin. The message names
-                the type and often a replacement.
+                application class that is not `Serializable`, or a JDK type that is not a value type, such as `Path` or `ByteBuffer`. Stages
+                and publishers inside other types, such as `List<Mono<String>>`, also prevent startup, and so do types of libraries that cannot
+                be sent, such as `MultipartFile`, `Resource` and `Page` of Spring, and `Flow` and suspend functions of Kotlin. The message
+                names the type and often a replacement.
 
                 **Subclasses.** If the declared type is a class of your application, its subclasses are accepted too. If the declared type is
                 `Object` or another JDK type, list the actual class of the value in `rpc.limits.allowed-classes`.
 
                 **Collections and maps of libraries.** If the declared type is a collection or map of the JDK, such as `List` or `Map`, the
                 value may have any class. Guava's `ImmutableList`, Hibernate's `PersistentBag`, Spring's `LinkedCaseInsensitiveMap` and similar
-                classes arrive as an `ArrayList`, `LinkedHashSet`, `LinkedHashMap` or another class that fits the declared type. The order is
-                kept. The receiver does not need the library. Other behavior of the class, such as ignoring case, is lost. A class in
-                `rpc.limits.allowed-classes` and a class that the service declares elsewhere are created as themselves. If the declared type is
-                `Object`, copy the value into a collection of the JDK, or allow its class.
+                classes arrive as an `ArrayList`, `LinkedHashSet`, `LinkedHashMap` or another class that fits the declared type. The elements
+                and entries keep their order. The receiver does not need the library to which the class belongs. Other behavior of the class,
+                such as ignoring case, is lost. A class in `rpc.limits.allowed-classes` and a class that the service declares elsewhere are
+                created as themselves. If the declared type is `Object`, copy the value into a collection of the JDK, or allow its class.
 
-                **Generic interfaces.** Tern does not know the class of `T` in `interface Repo<T>`, not even if a class implements `Repo<Item>`.
-                Declare `interface ItemRepo extends Repo<Item>`, and use it for the service and the reference. Otherwise a warning at startup
-                names each parameter and result. A reference with the protocol `http` prevents startup, because JSON contains no class names.
+                **Generic interfaces.** Tern does not know the class of `T` in `interface Repo<T>`, not even if a class implements
+                `Repo<Item>`. Declare `interface ItemRepo extends Repo<Item>`, and use it for the service and the reference. If you use
+                `Repo<T>` itself, a warning at startup names each parameter and result. A reference with the protocol `http` prevents startup,
+                because JSON contains no class names.
 
                 **Null for primitives.** If one side declares `int` and the other side declares `Integer`, null may arrive for a primitive type.
                 The server refuses a null argument with INVALID_ARGUMENT and the name of the parameter, and does not run the method. A null
@@ -514,7 +515,8 @@ class TypeTableTest {
                 - The comparator of a `TreeMap`, `TreeSet`, `PriorityQueue` or similar container is not sent. The receiver sorts by natural order.
                   Send a `List` or a `LinkedHashMap`, which keep their order, or sort on the receiving side.
                 - `writeObject`, `readObject` and `writeExternal` of a class are not called. Only fields that are neither static nor transient
-                  are sent. Keep the state in such fields, or send another object through `writeReplace` and `readResolve`, which Tern calls.
+                  are sent. Keep the object's state in fields that are neither static nor transient, or send another object through
+                  `writeReplace` and `readResolve`, which Tern calls.
                 - The fields of a class that extends a container of the JDK, such as `ArrayList`, are not sent. Send an object that has the
                   container as a field.
 
