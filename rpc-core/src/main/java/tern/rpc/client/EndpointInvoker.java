@@ -113,8 +113,11 @@ final class EndpointInvoker implements AutoCloseable {
             RpcException failure = null;
             target.node().begin(started);
             try {
-                target.connection().send(pending);
-                probe(method, call, target, started);
+                ClientConnection connection = connection(target, pending);
+                if (connection != null) {
+                    connection.send(pending);
+                    probe(method, call, target, started);
+                }
                 return pending.await();
             } catch (RpcException e) {
                 failure = e;

@@ -42,10 +42,10 @@ public final class DnsEndpoints implements EndpointSource {
      * The time after the start in which all names must be resolved. Afterwards, the source also reports a list that
      * lacks the addresses of names that have not been resolved yet.
      */
-    private static final long FIRST_LIST_MILLIS = 1_000;
+    private static final long FIRST_LIST_MILLIS = 500;
 
     /**
-     * The maximum number of names that a source looks up at the same time. A name whose servers do not answer then
+     * The maximum number of names that a source looks up at the same time. One name whose servers do not answer then
      * delays no other name, and one source does not occupy all threads of the client.
      */
     private static final int AT_ONCE = 2;

@@ -12,6 +12,7 @@ final class FilePublication implements Publication {
     private final FileRegistry registry;
     private final Registration registration;
     private final CompletableFuture<Void> seen = new CompletableFuture<>();
+    private volatile boolean withdrawn;
     private volatile String problem = "";
 
     FilePublication(FileRegistry registry, Registration registration) {
@@ -37,7 +38,8 @@ final class FilePublication implements Publication {
     @Override
     public CompletableFuture<Repair> verify() {
         boolean wasPublished = seen.isDone();
-        return registry.change(content -> content.has(registration) ? content : content.with(registration))
+        return registry.change(
+                        content -> withdrawn || content.has(registration) ? content : content.with(registration))
                 .whenComplete((before, failure) -> {
                     problem = failure == null ? "" : String.valueOf(failure.getMessage());
                     if (failure == null) {
@@ -51,6 +53,7 @@ final class FilePublication implements Publication {
 
     @Override
     public CompletableFuture<Void> withdraw() {
+        withdrawn = true; // a verification that waits for the lock must not add the registration again
         return registry.change(content -> content.without(registration)).thenApply(before -> null);
     }
 }

@@ -58,7 +58,7 @@ public final class RememberedSource implements EndpointSource {
     private final Path file;
     private final Executor writer;
     private final AtomicReference<@Nullable List<Instance>> unwritten = new AtomicReference<>(); // the newest list
-    private volatile @Nullable List<Instance> written;
+    private volatile @Nullable List<Instance> newest; // the list that was written last, or will be written
     private boolean heard; // used only by the wrapped source's listener
 
     private RememberedSource(EndpointSource source, Subscription subscription, Path file, Executor writer) {
@@ -116,7 +116,8 @@ public final class RememberedSource implements EndpointSource {
     private EndpointSnapshot remembering(EndpointSnapshot snapshot) {
         if (snapshot.state() == State.FRESH) {
             heard = true;
-            if (!snapshot.instances().equals(written)) {
+            if (!snapshot.instances().equals(newest)) {
+                newest = snapshot.instances();
                 writeLater(snapshot.instances());
             }
         } else if (snapshot.state() == State.UNKNOWN && !heard) {
@@ -148,9 +149,9 @@ public final class RememberedSource implements EndpointSource {
     private void writeLater(List<Instance> instances) {
         if (unwritten.getAndSet(instances) == null) {
             writer.execute(() -> {
-                List<Instance> newest = unwritten.getAndSet(null);
-                if (newest != null) {
-                    write(newest);
+                List<Instance> next = unwritten.getAndSet(null);
+                if (next != null) {
+                    write(next);
                 }
             });
         }
@@ -171,8 +172,8 @@ public final class RememberedSource implements EndpointSource {
                 Channels.newOutputStream(channel).write(content.json().getBytes(StandardCharsets.UTF_8));
             }
             Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-            written = instances;
         } catch (IOException e) {
+            newest = null; // the same list is written when it arrives again
             LOG.warn("The list of {} could not be remembered in {}: {}", subscription.service(), file, e.toString());
         }
     }

@@ -3,14 +3,15 @@ package tern.rpc.serialization;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
  * Limits the threads that work on large messages at the same time. Two threads per processor may encode, and two may
- * decompress large messages. An encoded message exists in memory up to three times, so 200 workers with answers of 8 MiB would
- * need almost 5 GB and would be no faster than four workers. A request is decoded only when its objects fit into a
+ * decompress large messages. An encoded message exists in memory up to three times, so 200 workers with answers of
+ * 8 MiB would need almost 5 GB and would be no faster than four workers. A request is decoded only when its objects fit into a
  * quarter of the heap together with the objects of the other requests that are being decoded or run. A call fails if
  * its thread waits for more than three seconds. Thread-safe.
  */
@@ -33,8 +34,8 @@ public final class LargeMessages {
     private static final int MIN_WRITERS = 8;
 
     /**
-     * The maximum number of threads that wait to write a message, and of those that wait to unpack one. Each writer holds the object that it writes, such as
-     * a result. Further calls fail immediately, so that their objects can be released.
+     * The maximum number of threads that wait to write a message, and of those that wait to unpack one. Each writer
+     * holds the object that it writes, such as a result. Further calls fail immediately, so that their objects can be released.
      */
     private static final int MAX_WRITERS = maxWriters(Runtime.getRuntime().maxMemory());
 
@@ -69,7 +70,7 @@ public final class LargeMessages {
     private static final int OBJECT_KIB =
             (int) Math.max(1, Math.min(Integer.MAX_VALUE, (Runtime.getRuntime().maxMemory() >> 10) / HEAP_SHARE));
 
-    private static final ObjectMemory OBJECTS = new ObjectMemory(OBJECT_KIB, MAX_WAITING);
+    private static final ObjectMemory OBJECTS = new ObjectMemory(OBJECT_KIB, MAX_WAITING, NanoClock.SYSTEM);
 
     private LargeMessages() {}
 

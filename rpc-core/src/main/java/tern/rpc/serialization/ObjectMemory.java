@@ -4,18 +4,25 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import tern.rpc.NanoClock;
 
 /**
  * Memory that tenants share. A request takes permits, one per KiB, and waits if too few are available. Tenants get
- * permits in turn. A request that does not fit lets later requests pass, because a caller could otherwise stop all
- * others with a request that needs all permits. Thread-safe.
+ * permits in turn. A request that does not fit lets later requests pass for one second, because a caller could
+ * otherwise stop all others with requests that need all permits. Afterwards it is served next, when it is the turn of
+ * its tenant. Thread-safe.
  */
 final class ObjectMemory {
 
+    /** The time during which later requests may pass a waiting request. */
+    private static final long PATIENT_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     private final ReentrantLock lock = new ReentrantLock();
     private final int maxWaiting;
+    private final NanoClock clock;
 
     // the waiting requests of each tenant that has any; the tenant whose turn is next comes first
     private final Map<Object, Deque<Waiting>> queues = new LinkedHashMap<>();
@@ -28,9 +35,10 @@ final class ObjectMemory {
      * @param maxWaiting the maximum number of waiting requests. A tenant may have at most as many waiting requests as
      *     there are unused places
      */
-    ObjectMemory(int kib, int maxWaiting) {
+    ObjectMemory(int kib, int maxWaiting, NanoClock clock) {
         this.available = kib;
         this.maxWaiting = maxWaiting;
+        this.clock = clock;
     }
 
     /** The result of {@link #acquire}. */
@@ -46,11 +54,13 @@ final class ObjectMemory {
 
         final int kib;
         final Condition changed;
+        final long sinceNanos;
         boolean granted;
 
-        Waiting(int kib, Condition changed) {
+        Waiting(int kib, Condition changed, long sinceNanos) {
             this.kib = kib;
             this.changed = changed;
+            this.sinceNanos = sinceNanos;
         }
     }
 
@@ -62,7 +72,7 @@ final class ObjectMemory {
     Result acquire(Object tenant, int kib, long timeoutNanos) {
         lock.lock();
         try {
-            if (kib <= available) {
+            if (kib <= available && !isNextOverdue()) {
                 available -= kib;
                 return Result.ACQUIRED;
             }
@@ -71,7 +81,7 @@ final class ObjectMemory {
             if (waitingOfTenant >= maxWaiting - waiting) {
                 return Result.CROWDED;
             }
-            Waiting request = new Waiting(kib, lock.newCondition());
+            Waiting request = new Waiting(kib, lock.newCondition(), clock.nanoTime());
             queues.computeIfAbsent(tenant, added -> new ArrayDeque<>()).add(request);
             waiting++;
             return await(tenant, request, timeoutNanos) ? Result.ACQUIRED : Result.TIMED_OUT;
@@ -91,10 +101,11 @@ final class ObjectMemory {
         }
         if (!request.granted) {
             Deque<Waiting> own = queues.get(tenant);
-            if (own != null && own.remove(request) && own.isEmpty()) {
-                queues.remove(tenant);
+            if (own != null) {
+                removed(tenant, own, request);
             }
             waiting--;
+            grant(); // the request may have held up others
         }
         return request.granted;
     }
@@ -130,8 +141,26 @@ final class ObjectMemory {
         }
     }
 
-    /** Serves the oldest request that fits of the first tenant that has one, and returns whether there is one. */
+    /** Returns whether the oldest request of the tenant whose turn is next has waited for too long. */
+    private boolean isNextOverdue() {
+        return !queues.isEmpty()
+                && clock.nanoTime() - queues.values().iterator().next().element().sinceNanos >= PATIENT_NANOS;
+    }
+
+    /**
+     * Serves the oldest request that fits of the first tenant that has one, and returns whether there is one. If the
+     * next request is overdue, serves only this one.
+     */
     private boolean grantOne() {
+        if (isNextOverdue()) {
+            Map.Entry<Object, Deque<Waiting>> next = queues.entrySet().iterator().next();
+            Waiting overdue = next.getValue().element();
+            if (overdue.kib > available) {
+                return false;
+            }
+            grant(next.getKey(), next.getValue(), overdue);
+            return true;
+        }
         for (Map.Entry<Object, Deque<Waiting>> tenant : queues.entrySet()) {
             for (Waiting request : tenant.getValue()) {
                 if (request.kib <= available) {
@@ -148,10 +177,15 @@ final class ObjectMemory {
         waiting--;
         request.granted = true;
         request.changed.signal();
+        removed(tenant, own, request);
+    }
+
+    /** Removes a request, and moves its tenant behind the other tenants. */
+    private void removed(Object tenant, Deque<Waiting> own, Waiting request) {
         own.remove(request);
         queues.remove(tenant);
         if (!own.isEmpty()) {
-            queues.put(tenant, own); // behind the other tenants
+            queues.put(tenant, own);
         }
     }
 

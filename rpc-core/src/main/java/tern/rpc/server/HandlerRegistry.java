@@ -30,9 +30,9 @@ import tern.rpc.transport.ServiceLookup;
 /** Finds the handler of a call by its service and method names. Filled at startup, then immutable. */
 final class HandlerRegistry implements ServiceLookup {
 
-    /** The exports of one interface, which differ in their groups or versions. */
     private static final Logger LOG = LoggerFactory.getLogger(HandlerRegistry.class);
 
+    /** The exports of one interface, which differ in their groups or versions. */
     private static final class Exports {
         final ServiceDescriptor service;
         final List<Export> all = new ArrayList<>();
@@ -48,7 +48,7 @@ final class HandlerRegistry implements ServiceLookup {
          */
         void tellOnce(ServiceKey key) {
             boolean isExact = key.group().isEmpty() && key.version().isEmpty();
-            if (!isExact && told.compareAndSet(false, true)) {
+            if (!isExact && !told.get() && told.compareAndSet(false, true)) {
                 LOG.info(
                         "A caller without group and version is served by {}. Such calls work over HTTP and Triple only,"
                                 + " and only while this is the only export of the interface",

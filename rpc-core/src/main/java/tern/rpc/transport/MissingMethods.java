@@ -17,7 +17,12 @@ public final class MissingMethods {
     private static final int MAX_NAMES = 10;
 
     /** The compared part of the written name. It is limited, because the caller chooses the length of the name. */
-    private static final int MAX_COMPARED = 64;
+    private static final int MAX_COMPARED = 32;
+
+    /** Names are compared only if a service has at most this number of methods, because that takes long. */
+    private static final int MAX_RANKED = 30;
+
+    private record Near(String name, int errors) {}
 
     private MissingMethods() {}
 
@@ -30,16 +35,23 @@ public final class MissingMethods {
     }
 
     private static String names(ServiceDescriptor service, String name) {
-        String written =
-                name.substring(0, Math.min(name.length(), MAX_COMPARED)).toLowerCase(Locale.ROOT);
-        List<String> names = service.methods().stream()
-                .map(MethodDescriptor::name)
-                .distinct()
-                .sorted(Comparator.comparingInt(
-                                (String known) -> TypingErrors.between(known.toLowerCase(Locale.ROOT), written))
-                        .thenComparing(Comparator.naturalOrder()))
-                .toList();
+        String written = compared(name);
+        List<String> all =
+                service.methods().stream().map(MethodDescriptor::name).distinct().sorted().toList();
+        List<String> names = all.size() > MAX_RANKED ? all : nearestFirst(all, written);
         String shown = String.join(", ", names.subList(0, Math.min(names.size(), MAX_NAMES)));
         return names.size() > MAX_NAMES ? shown + " and " + (names.size() - MAX_NAMES) + " more" : shown;
+    }
+
+    private static List<String> nearestFirst(List<String> names, String written) {
+        return names.stream()
+                .map(name -> new Near(name, TypingErrors.between(compared(name), written)))
+                .sorted(Comparator.comparingInt(Near::errors).thenComparing(Near::name))
+                .map(Near::name)
+                .toList();
+    }
+
+    private static String compared(String name) {
+        return name.substring(0, Math.min(name.length(), MAX_COMPARED)).toLowerCase(Locale.ROOT);
     }
 }

@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -18,7 +19,8 @@ class ObjectMemoryTest {
 
     private static final long FOREVER = TimeUnit.HOURS.toNanos(1);
 
-    private final ObjectMemory memory = new ObjectMemory(100, 4);
+    private final AtomicLong now = new AtomicLong();
+    private final ObjectMemory memory = new ObjectMemory(100, 4, now::get);
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final List<String> served = new ArrayList<>();
 
@@ -38,6 +40,36 @@ class ObjectMemoryTest {
 
         assertThat(all.join()).isEqualTo(Result.ACQUIRED);
         assertThat(memory.available()).isZero();
+    }
+
+    @Test
+    void requestOfAllMemoryIsServedEventually() {
+        take("held", 50);
+        take("held", 50);
+        CompletableFuture<Result> all = wait("large", "all", 100);
+        memory.release(50);
+        take("other", 50); // passes the large request
+        now.set(TimeUnit.SECONDS.toNanos(1));
+
+        memory.release(50);
+        assertThat(memory.acquire("other", 1, 0)).isEqualTo(Result.TIMED_OUT);
+        memory.release(50);
+
+        assertThat(all.join()).isEqualTo(Result.ACQUIRED);
+    }
+
+    @Test
+    void overdueRequestThatGivesUpLetsOthersPass() throws InterruptedException {
+        take("held", 50);
+        Thread large = new Thread(() -> memory.acquire("large", 100, FOREVER));
+        large.start();
+        awaitWaiting(1);
+        now.set(TimeUnit.SECONDS.toNanos(1));
+        CompletableFuture<Result> small = wait("small", "small", 10);
+
+        large.interrupt();
+
+        assertThat(small.join()).isEqualTo(Result.ACQUIRED);
     }
 
     @Test

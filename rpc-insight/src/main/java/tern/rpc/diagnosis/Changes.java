@@ -27,11 +27,13 @@ final class Changes {
     private final Evidence evidence;
     private final Excess excess;
     private final Operations operations;
+    private final OperationCounts counts;
 
     Changes(Evidence evidence, Excess excess, Operations operations) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
+        this.counts = new OperationCounts(evidence, excess, operations);
     }
 
     /**
@@ -51,7 +53,7 @@ final class Changes {
         }
         for (Phase phase : List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC)) {
             double usually = operations.usualCount(phase);
-            double now = operations.count(phase);
+            double now = counts.perCall(phase, "");
             if (usually > 0 && Math.max(usually, now) > LEAST_COUNT && now > 0) {
                 compare(phase.key() + " operations", "a call", now, usually, lines, same);
             }

@@ -123,7 +123,8 @@ final class DatabaseLocks {
         if (holder == null) {
             return "end the transaction that locks " + (isRow ? "rows of " : "") + "the table " + table
                     + " sooner: no connection of these pools holds it, so look in the database's list of locks for a"
-                    + " session that changes, locks or writes it, such as a migration or a batch";
+                    + " session that changes, locks or writes it, such as a migration or a batch; if nobody holds one,"
+                    + " look at the plans of these statements: an index that is missing or not used, or old statistics";
         }
         StackTraceElement begun = holder.place();
         return "run what locks the table " + table + " at another time, or for less time: " + holder.statement()

@@ -52,6 +52,8 @@ final class Excess {
     /** The parts to which the calls' failures are attributed. Exceptions are read once, because that takes long. */
     private final Map<EndedCall, Optional<Part>> failures = new IdentityHashMap<>();
 
+    private final Map<EndedCall, Optional<Part>> timeOuts = new IdentityHashMap<>();
+
     /** The samples of the threads of late or failed calls. */
     final CallSamples samples;
 
@@ -141,13 +143,20 @@ final class Excess {
      * longer.
      */
     private @Nullable Part timedOut(EndedCall call) {
-        Part part = call.tookNanos() > evidence.targetNanos() ? null : FailurePart.timedOut(call);
+        Part part = call.tookNanos() > evidence.targetNanos() ? null : timedOutPart(call);
         Times usual = part == null || part.kind() != Part.Kind.TIMEOUT ? null : usualOf(call.method());
         if (usual == null || call.tookNanos() < LONGER * usual.sum()) {
             return part;
         }
         Times longer = above(accountOf(call), usual).only(one -> one.kind() != Part.Kind.UNEXPLAINED);
         return longer.isEmpty() ? part : longer.longestFirst().get(0);
+    }
+
+    /** Returns the part that a timeout ended; null if none did. */
+    @Nullable
+    Part timedOutPart(EndedCall call) {
+        return timeOuts.computeIfAbsent(call, ended -> Optional.ofNullable(FailurePart.timedOut(ended)))
+                .orElse(null);
     }
 
     /**

@@ -199,7 +199,7 @@ final class OperationCounts {
      * Returns the mean number of operations per call, over all calls to the methods that miss the latency target. Late
      * calls alone would not do: the calls that run a slow operation are more often late than others.
      */
-    private double perCall(Phase phase, String name) {
+    double perCall(Phase phase, String name) {
         double sum = 0;
         int calls = 0;
         for (Map.Entry<String, Integer> method : excess.badByMethod().entrySet()) {

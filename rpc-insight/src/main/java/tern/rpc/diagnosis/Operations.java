@@ -201,6 +201,9 @@ final class Operations {
                 return Set.of();
             }
         }
+        if (together.isKnown() && together.standsOut()) {
+            return Set.of();
+        }
         boolean oneOfSeveral = kind == Kind.HTTP || kind == Kind.RPC;
         boolean all = each.size() > 1 && !(oneOfSeveral && (isOneAddress(each.keySet()) || isAnyQuick(phase, least)));
         return all ? new LinkedHashSet<>(each.keySet()) : Set.of();
@@ -391,12 +394,17 @@ final class Operations {
         return true;
     }
 
-    /** Returns the mean time of each operation of this kind in late or failed calls, by name. */
+    /**
+     * Returns the mean time of each operation of this kind in late or failed calls, by name. Failed statements and
+     * commands are left out, because they may end early.
+     */
     Map<String, Double> each(Phase phase) {
         Map<String, long[]> sums = new HashMap<>();
         for (Excess.Counted counted : excess.accounts) {
             for (NamedTimes.Entry entry : counted.call().ledger().named()) {
-                if (entry.kind() == phase && !entry.name().equals(NamedTimes.OTHERS)) {
+                if (entry.kind() == phase
+                        && !entry.name().equals(NamedTimes.OTHERS)
+                        && !UsualOperations.isFailedInStore(phase, entry.name())) {
                     long[] sum = sums.computeIfAbsent(entry.name(), name -> new long[2]);
                     sum[0] += entry.count();
                     sum[1] += entry.nanos();

@@ -14,6 +14,7 @@ final class SlowerTogether {
 
     private static final double LEAST_NANOS = 3e6;
     private static final double HALF = 0.5;
+    private static final double OUTSTANDING = 3;
 
     /** Times are considered about the same if the longest is less than this multiple of the shortest. */
     private static final double SAME = 1.5;
@@ -54,6 +55,31 @@ final class SlowerTogether {
                 .map(Map.Entry::getKey)
                 .orElse(name);
         return longer(name) >= Math.max(LEAST_NANOS, HALF * Math.min(usually, longer(quickest)));
+    }
+
+    /**
+     * Returns whether one operation became slower than all others by far, both in time and in relation to its usual
+     * time. The others may then wait for what this operation uses.
+     */
+    boolean standsOut() {
+        for (String name : usual.keySet()) {
+            double mostTime = 0;
+            double mostFactor = 1;
+            for (String other : usual.keySet()) {
+                if (!other.equals(name)) {
+                    mostTime = Math.max(mostTime, longer(other));
+                    mostFactor = Math.max(mostFactor, factor(other));
+                }
+            }
+            if (longer(name) >= OUTSTANDING * mostTime && factor(name) >= OUTSTANDING * mostFactor) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private double factor(String name) {
+        return each.getOrDefault(name, 0.0) / Math.max(1, usual.getOrDefault(name, 1.0));
     }
 
     private double longer(String name) {

@@ -71,6 +71,9 @@ final class StoreText {
     private static final Set<String> STOPPING =
             Set.of("KEYS", "FLUSHALL", "FLUSHDB", "SAVE", "SORT", "EVAL", "EVALSHA", "FCALL", "DEBUG");
 
+    /** The Redis commands that take long even if the server and the network are as quick as usual. */
+    private static final Set<String> ALWAYS_SLOW = Set.of("KEYS", "FLUSHALL", "FLUSHDB");
+
     /** A write statement is assumed to wait for a lock if it takes more than this multiple of its usual time. */
     private static final double LOCKED_FACTOR = 20;
 
@@ -363,7 +366,10 @@ final class StoreText {
         String verb = name.split(" ", 2)[0].toUpperCase(Locale.ROOT);
         String fewer = overManyElements(verb);
         if (fewer != null) {
-            return fewer;
+            return ALWAYS_SLOW.contains(verb)
+                    ? fewer
+                    : fewer + "; if it has no more elements than before, what else the Redis server runs (SLOWLOG), or"
+                            + " the network to it";
         }
         if (excess.samples.computingIn(Phase.REDIS) >= READS) {
             return "this command's value is large: a smaller one, or parts of it";

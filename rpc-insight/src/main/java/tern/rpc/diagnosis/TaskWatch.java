@@ -245,20 +245,17 @@ final class TaskWatch {
 
     /**
      * Returns the name of the executor or of the threads that most likely work on the result for which a thread waits.
-     * They run code from the class of the waiting frame. If there are none, it is the only executor with tasks,
-     * provided that its threads are mostly busy, and that something connects it with the wait: it is the common pool,
-     * the calls hand tasks over to executors, or its tasks run code of the waiting frame's package. Returns null if
-     * neither exists.
+     * Tasks of an executor come first that run code from the class of the waiting frame. If there are none, it is the
+     * only executor with tasks, provided that its threads are mostly busy, and that something connects it with the wait: it is the common pool,
+     * the calls hand tasks over to executors, or its tasks run code of the waiting frame's package. Otherwise it is
+     * other threads that often run code from the class of the waiting frame. Returns null if none of them exists.
      *
      * @param line the thread's waiting frame; null if no thread waits, but an asynchronous method
      * @param handsOver whether the ledgers of the calls record waits for the threads of executors
      */
     @Nullable
     String executorOf(@Nullable StackTraceElement line, boolean handsOver) {
-        String same = mostOf(executors, line);
-        if (same == null) {
-            same = mostOf(threads, line);
-        }
+        String same = mostOf(executors, line, 1);
         if (same != null) {
             return same;
         }
@@ -273,16 +270,21 @@ final class TaskWatch {
                 onlyBusy = connected && 2 * executor.busy >= executor.looks ? entry.getKey() : null;
             }
         }
-        return busy == 1 ? onlyBusy : null;
+        // A thread that passed through the class once shows nothing.
+        return busy == 1 && onlyBusy != null ? onlyBusy : mostOf(threads, line, MIN_BUSY);
     }
 
-    /** Returns the group whose stacks contain the class of this frame most often; null if there is none. */
-    private static @Nullable String mostOf(Map<String, Executor> group, @Nullable StackTraceElement line) {
+    /**
+     * Returns the group whose stacks contain the class of this frame most often; null if there is none.
+     *
+     * @param least the minimum number of such frames
+     */
+    private static @Nullable String mostOf(Map<String, Executor> group, @Nullable StackTraceElement line, int least) {
         if (line == null) {
             return null;
         }
         String best = null;
-        int most = 0;
+        int most = least - 1;
         for (Map.Entry<String, Executor> entry : group.entrySet()) {
             int same = entry.getValue().classes.getOrDefault(line.getClassName(), 0);
             if (same > most) {

@@ -91,7 +91,7 @@ final class TimeOuts {
         double usually = 0;
         for (Excess.Counted counted : excess.accounts) {
             EndedCall call = counted.call();
-            Part ended = FailurePart.timedOut(call);
+            Part ended = excess.timedOutPart(call);
             boolean matches = ended != null && matching.test(ended);
             if (matches && call.tookNanos() <= maxNanos) {
                 Times known = usual.of(call.method());

@@ -88,7 +88,8 @@ final class UsualOperations {
         return calls == 0 ? -1 : sum / calls;
     }
 
-    private static boolean isFailedInStore(Phase phase, String name) {
+    /** Returns whether the name is that of a failed statement or command. */
+    static boolean isFailedInStore(Phase phase, String name) {
         return (phase == Phase.SQL || phase == Phase.REDIS) && OperationNames.isFailing(name);
     }
 

@@ -366,7 +366,8 @@ public final class ApplicationCode {
         return ApplicationCode::owns;
     }
 
-    private static boolean isKnown(String className) {
+    /** Returns whether the class is in a package that is known to contain code of the application. */
+    static boolean isKnown(String className) {
         for (String prefix : KNOWN) {
             if (className.startsWith(prefix)) {
                 return owns(className);

@@ -1,5 +1,7 @@
 package tern.rpc.pool;
 
+import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -146,9 +148,19 @@ public final class Holders {
     }
 
     private static @Nullable StackTraceElement applicationFrame(Stream<StackWalker.StackFrame> frames) {
-        return ApplicationCode.first(frames.limit(MAX_FRAMES)
-                .map(StackWalker.StackFrame::toStackTraceElement)
-                .toArray(StackTraceElement[]::new));
+        List<StackTraceElement> read = new ArrayList<>();
+        // Most stacks need not be read to their end, which takes long.
+        for (Iterator<StackWalker.StackFrame> each = frames.limit(MAX_FRAMES).iterator(); each.hasNext(); ) {
+            StackTraceElement frame = each.next().toStackTraceElement();
+            read.add(frame);
+            if (ApplicationCode.isKnown(frame.getClassName())) {
+                StackTraceElement first = ApplicationCode.first(read.toArray(StackTraceElement[]::new));
+                if (first != null) {
+                    return first;
+                }
+            }
+        }
+        return ApplicationCode.first(read.toArray(StackTraceElement[]::new));
     }
 
     public void returned(Holder holder) {

@@ -8,6 +8,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -58,18 +59,25 @@ final class CloseWhenWritten extends WriteCommand {
         if (last.isDone()) {
             return;
         }
-        channel.eventLoop()
-                .schedule(
-                        () -> {
-                            OutputProgress now = OutputProgress.of(channel);
-                            if (now.equals(before) && !last.isDone()) {
-                                channel.close();
-                            } else {
-                                watch(last, now);
-                            }
-                        },
-                        STALL_MILLIS,
-                        TimeUnit.MILLISECONDS);
+        later(channel, STALL_MILLIS, () -> {
+            OutputProgress now = OutputProgress.of(channel);
+            if (now.equals(before) && !last.isDone()) {
+                channel.close();
+            } else {
+                watch(last, now);
+            }
+        });
+    }
+
+    /** Closes the connection after the given time. */
+    static void closeLater(Channel channel, long millis) {
+        later(channel, millis, channel::close);
+    }
+
+    /** Runs a task later. When the connection is closed, the task no longer keeps it in memory. */
+    private static void later(Channel channel, long millis, Runnable task) {
+        Future<?> scheduled = channel.eventLoop().schedule(task, millis, TimeUnit.MILLISECONDS);
+        channel.closeFuture().addListener(closed -> scheduled.cancel(false));
     }
 
     /**
@@ -91,7 +99,7 @@ final class CloseWhenWritten extends WriteCommand {
         } else {
             tls.closeOutbound().addListener(done -> duplex.shutdownOutput());
         }
-        channel.eventLoop().schedule(() -> channel.close(), LINGER_MILLIS, TimeUnit.MILLISECONDS);
+        closeLater(channel, LINGER_MILLIS);
     }
 
     /** Drops all received bytes. An answer to them could not be sent. */

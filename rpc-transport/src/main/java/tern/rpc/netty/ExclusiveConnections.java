@@ -168,7 +168,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         }
         // The order of these checks matters: when a connection becomes ready, "reachable" is set before the connection
         // is removed from "connecting".
-        if (connecting.isEmpty() && !reachable) {
+        if (connecting.isEmpty() && !reachable && !giveUpIdleOfCallers()) {
             attemptNow();
             call.fail(notSent(
                     call,
@@ -248,6 +248,18 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     @Override
     public boolean mayOpen() {
         return countOne() || giveUpOne();
+    }
+
+    /**
+     * Closes an idle socket of the blocking callers, so that a server with too many connections accepts another one.
+     * Returns false if there is no idle socket.
+     */
+    private boolean giveUpIdleOfCallers() {
+        boolean given = callers != null && callers.giveUpOne();
+        if (given) {
+            count.decrementAndGet();
+        }
+        return given;
     }
 
     /**

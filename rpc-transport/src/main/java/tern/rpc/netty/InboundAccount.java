@@ -131,7 +131,7 @@ public final class InboundAccount {
     }
 
     private void look() {
-        long held = incomplete + kept.get();
+        long held = held();
         boolean stop = !closed && held >= SMALL_BYTES && budget.isUsedUp(held) && !finishes();
         if (stop != paused) {
             paused = stop;
@@ -139,8 +139,13 @@ public final class InboundAccount {
         }
         if (stop && !waiting) {
             waiting = true;
-            budget.await(this, held, incomplete > 0);
+            budget.await(this, incomplete > 0);
         }
+    }
+
+    /** Returns the number of bytes that the connection holds. */
+    long held() {
+        return incomplete + kept.get();
     }
 
     private boolean finishes() {
@@ -156,7 +161,7 @@ public final class InboundAccount {
     private void tooSlow() {
         finishing = null;
         budget.finished(this);
-        if (!closed && budget.isUsedUp(incomplete + kept.get())) {
+        if (!closed && budget.isUsedUp(held())) {
             reading.tooSlow(incomplete + " bytes of a message arrived, but not the rest within " + longest.toMillis()
                     + " ms while " + budget.used() + " of " + budget.maxBytes()
                     + " bytes were held for requests" + budget.whose());

@@ -101,12 +101,11 @@ final class InboundBudget {
      * Queues the account. The account checks the budget again when memory becomes free, or when its turn comes to
      * exceed the full budget in order to complete its message.
      *
-     * @param held the number of bytes that the account holds
      * @param wantsTurn whether the account has an incomplete message; only such accounts get a turn
      */
-    void await(InboundAccount account, long held, boolean wantsTurn) {
+    void await(InboundAccount account, boolean wantsTurn) {
         waiting.add(account);
-        if (!isUsedUp(held) || (wantsTurn && finishing.get() == null)) {
+        if (!isUsedUp(account.held()) || (wantsTurn && finishing.get() == null)) {
             wake(); // the state may have changed before the account was queued
         }
     }

@@ -604,12 +604,13 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Closes the connection because the peer violated the protocol. Queued answers are still sent, and later bytes from
-     * the peer are dropped.
+     * Closes the connection because the peer violated the protocol. Queued answers are still sent if the peer reads them
+     * within a second, and later bytes from the peer are dropped.
      */
     public void violated(String how) {
         logClosing(how, null);
         closeWhenWritten();
+        CloseWhenWritten.closeLater(channel, LEAVE_MILLIS);
     }
 
     /**

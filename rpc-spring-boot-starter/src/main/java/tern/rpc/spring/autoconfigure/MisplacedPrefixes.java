@@ -8,6 +8,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
@@ -64,7 +65,7 @@ final class MisplacedPrefixes {
     List<String> problems() {
         List<String> problems = new ArrayList<>();
         sources()
-                .forEach(source -> source.stream().forEach(name -> {
+                .forEach(source -> source.stream().filter(name -> !isServiceLink(source, name)).forEach(name -> {
                     String wrong = described(source, name, WRONG);
                     String doubtful = described(source, name, DOUBTFUL);
                     if (wrong != null && !isOfVariables(source)) {
@@ -74,6 +75,15 @@ final class MisplacedPrefixes {
                     }
                 }));
         return problems;
+    }
+
+    private static boolean isServiceLink(
+            IterableConfigurationPropertySource source, ConfigurationPropertyName name) {
+        ConfigurationProperty property = isOfVariables(source) ? source.getConfigurationProperty(name) : null;
+        return property != null
+                && PropertyValueCheck.SERVICE_LINK
+                        .matcher(String.valueOf(property.getValue()))
+                        .matches();
     }
 
     /** Returns nothing if the right property is also set, because the application then uses the other as a variable. */

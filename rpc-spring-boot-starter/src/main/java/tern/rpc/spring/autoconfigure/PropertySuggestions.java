@@ -148,7 +148,7 @@ final class PropertySuggestions {
     }
 
     private boolean isSwitch(List<String> elements) {
-        Class<?> type = known.typeOf(ConfigurationPropertyName.of(joined(elements)));
+        Class<?> type = known.typeOf(ConfigurationPropertyName.adapt(joined(elements), '.'));
         return type == boolean.class || type == Boolean.class;
     }
 

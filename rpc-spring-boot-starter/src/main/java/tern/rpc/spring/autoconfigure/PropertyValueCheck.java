@@ -44,7 +44,8 @@ final class PropertyValueCheck {
 
     private static final String OWN_PORT = "local.rpc.port";
 
-    private static final Pattern SERVICE_LINK = Pattern.compile("(tcp|udp|sctp)://\\S+");
+    /** Matches the value of a variable that Kubernetes sets for the port of a service. */
+    static final Pattern SERVICE_LINK = Pattern.compile("(tcp|udp|sctp)://\\S+");
 
     private final Environment environment;
     private final KnownProperties known;

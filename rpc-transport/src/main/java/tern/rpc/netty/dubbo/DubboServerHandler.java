@@ -121,7 +121,6 @@ final class DubboServerHandler extends DubboFrameDecoder {
         DubboServerCall call = new DubboServerCall(protocol, connection, flags, id, body);
         int serialization = DubboHeader.serialization(flags);
         if (serialization != DubboHeader.HESSIAN2) {
-            countWithoutCall();
             call.refuse(RpcException.refusal(
                     StatusCode.INVALID_ARGUMENT,
                     "serialization " + serialization + " is not supported; use hessian2, which is 2",
@@ -156,8 +155,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
 
     private void countWithoutCall() {
         if (withoutCall.isTooMany()) {
-            broken("more than " + FramesWithoutCall.MAX_FRAMES
-                    + " heartbeats, events and requests with an unknown serialization came within 30 s");
+            broken("more than " + FramesWithoutCall.MAX_FRAMES + " heartbeats and other events came within 30 s");
         }
     }
 

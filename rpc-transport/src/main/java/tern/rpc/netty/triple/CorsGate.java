@@ -64,7 +64,7 @@ final class CorsGate {
             }
             exchange.onHead(answer -> addTo(answer, origin));
         } else if (origin != null && !is(head, HttpMethod.GET) && !is(head, HttpMethod.HEAD)) {
-            tell(exchange, origin);
+            tell(exchange, origin, "may not make calls");
             if (!options || !cors.isOff()) {
                 throw new HttpRefusal(
                         HttpResponseStatus.FORBIDDEN,
@@ -72,7 +72,7 @@ final class CorsGate {
             }
         } else {
             if (origin != null) {
-                tell(exchange, origin); // the page cannot read the answer
+                tell(exchange, origin, "cannot read the answer of its call");
             }
             if (!cors.isOff()) {
                 exchange.onHead(answer -> answer.add(VARY, VARY_ORIGIN));
@@ -85,14 +85,18 @@ final class CorsGate {
     }
 
     /** Logs each refused origin once, because a browser does not show the reason to the page or its developer. */
-    private void tell(HttpExchange exchange, CharSequence origin) {
+    private void tell(HttpExchange exchange, CharSequence origin, String what) {
+        if (logged.size() >= MAX_LOGGED_ORIGINS) {
+            return;
+        }
         String name = PeerText.name(origin.toString());
-        if (logged.size() < MAX_LOGGED_ORIGINS && logged.add(name)) {
+        if (logged.add(name)) {
             LOG.warn(
-                    "A page of {} in a browser at {} may not make calls, because rpc.server.cors.allowed-origins does"
+                    "A page of {} in a browser at {} {}, because rpc.server.cors.allowed-origins does"
                             + " not contain its origin. If the page is yours, add {}",
                     name,
                     exchange.connection().remoteAddress(),
+                    what,
                     name.equals("null") ? "the site that serves it; a page opened from a file has no origin" : name);
         }
     }

@@ -47,11 +47,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
 
     private static final int MAX_FIELDS = 128;
 
-    /**
-     * The time within which the client must end a request that was answered before it was complete.
-     */
     private final ServerConnection connection;
-
     private final HttpRequests requests;
     private final Http2Connection.PropertyKey exchangeKey;
     private final Http2Limits limits;

@@ -180,7 +180,7 @@ final class JsonForm implements HttpForm {
                     HttpResponseStatus.METHOD_NOT_ALLOWED,
                     reading
                             ? method + " cannot be called by " + verb
-                                    + "; use POST, or mark the method @RpcMethod(readOnly = true) in the interface"
+                                    + ", because it is not read-only; use POST, or mark it @RpcMethod(readOnly = true) in the interface"
                             : verb.toUpperCase(Locale.ROOT) + " is not served; use POST",
                     "allow",
                     method.isReadOnly() ? ANY_METHOD_READING : ANY_METHOD);

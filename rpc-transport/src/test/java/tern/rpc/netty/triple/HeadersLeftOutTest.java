@@ -116,10 +116,10 @@ class HeadersLeftOutTest {
     @CsvSource({
         "dubbo, path, dubbo",
         "dubbo, timeout, dubbo",
-        "tri, accept-of-tri, HTTP (tri and http)",
+        "tri, accept-language, HTTP (tri and http)",
         "tri, :pseudo-of-tri, HTTP (tri and http)",
         "tri, Grpc-Timeout, HTTP (tri and http)",
-        "http, accept-of-http, HTTP (tri and http)",
+        "http, Accept-Charset, HTTP (tri and http)",
         "http, User-Agent, HTTP (tri and http)"
     })
     void headerOfTheProtocolIsLeftOutWithOneWarning(String protocol, String name, String wire) {

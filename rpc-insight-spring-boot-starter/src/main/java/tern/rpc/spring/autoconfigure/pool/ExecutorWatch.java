@@ -64,15 +64,28 @@ final class ExecutorWatch implements BeanPostProcessor, SmartInitializingSinglet
         return true;
     }
 
+    /** Returns the pool of an executor; null if it has none, for example because it is a mock. */
+    private static @Nullable ThreadPoolExecutor poolOf(ThreadPoolTaskExecutor executor, String name) {
+        try {
+            return executor.getThreadPoolExecutor();
+        } catch (IllegalStateException e) {
+            LOG.debug("{} is not measured, because it has no pool", name, e);
+            return null;
+        }
+    }
+
     @Override
     public Object postProcessAfterInitialization(Object bean, String beanName) {
         if (bean instanceof ThreadPoolTaskExecutor executor) {
             TaskTimes times = new TaskTimes();
             if (decorate(ThreadPoolTaskExecutor.class, executor, beanName, times, executor::setTaskDecorator)) {
-                ThreadPoolExecutor pool = executor.getThreadPoolExecutor();
-                pool.setRejectedExecutionHandler(times.counting(pool.getRejectedExecutionHandler()));
-                String name = sources.getObject().nameFor(beanName);
-                sources.getObject().add(name, () -> ExecutorSnapshots.of(name, executor, times, origins.getObject()));
+                ThreadPoolExecutor pool = poolOf(executor, beanName);
+                if (pool != null) {
+                    pool.setRejectedExecutionHandler(times.counting(pool.getRejectedExecutionHandler()));
+                    String name = sources.getObject().nameFor(beanName);
+                    sources.getObject()
+                            .add(name, () -> ExecutorSnapshots.of(name, executor, times, origins.getObject()));
+                }
             }
             return executor;
         }

@@ -48,10 +48,20 @@ final class FailedName {
         if (command == null || isTimeOut(failure)) {
             return command;
         }
-        String message = failure.getMessage() == null ? "" : failure.getMessage();
-        Matcher error = REDIS_ERROR.matcher(message);
-        String word = error.find() ? error.group(1) : "";
-        if (EXPECTED_ERRORS.contains(word) || message.contains(NO_RESOURCE)) {
+        String word = "";
+        Throwable cause = failure;
+        for (int i = 0; cause != null && i < MAX_CAUSES; i++) { // Spring's exceptions wrap those of the clients
+            String message = cause.getMessage() == null ? "" : cause.getMessage();
+            Matcher error = REDIS_ERROR.matcher(message);
+            if (word.isEmpty() && error.find()) {
+                word = error.group(1);
+            }
+            if (message.contains(NO_RESOURCE)) {
+                return command;
+            }
+            cause = cause.getCause();
+        }
+        if (EXPECTED_ERRORS.contains(word)) {
             return command;
         }
         return command + (word.isEmpty() || word.equals("ERR") ? " (failed)" : " (failed " + word + ")");

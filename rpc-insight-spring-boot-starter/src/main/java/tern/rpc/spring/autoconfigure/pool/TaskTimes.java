@@ -72,7 +72,10 @@ final class TaskTimes {
         long begin() {
             long now = System.nanoTime();
             newestStarted.accumulateAndGet(number, Math::max);
-            mostRunning.accumulateAndGet(running.incrementAndGet(), Math::max);
+            int all = running.incrementAndGet();
+            if (all > mostRunning.get()) {
+                mostRunning.accumulateAndGet(all, Math::max);
+            }
             started.increment();
             waitedNanos.add(now - atNanos);
             return now;
