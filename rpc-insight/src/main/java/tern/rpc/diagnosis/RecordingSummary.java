@@ -21,6 +21,7 @@ final class RecordingSummary {
 
     private static final int SHOWN = 3;
     private static final int MAX_KEYS = 4_096;
+    private static final String DIAGNOSIS = RecordingSummary.class.getPackageName() + ".";
 
     // The outer key is the kind of an entry. The inner key is its name.
     private final Map<String, Map<String, Double>> sums = new HashMap<>();
@@ -39,8 +40,9 @@ final class RecordingSummary {
     }
 
     private void add(RecordedEvent event) {
-        String frame = frame(event.getStackTrace());
-        if (frame == null) {
+        RecordedStackTrace stack = event.getStackTrace();
+        String frame = frame(stack);
+        if (frame == null || isOfDiagnosis(stack)) {
             return;
         }
         double millis = event.getDuration().toNanos() / 1e6;
@@ -95,6 +97,13 @@ final class RecordingSummary {
         return stack.getFrames().stream()
                 .anyMatch(frame -> frame.isJavaFrame()
                         && ApplicationCode.owns(frame.getMethod().getType().getName()));
+    }
+
+    /** Returns whether the diagnosis itself caused the event. The summary is about the application. */
+    private static boolean isOfDiagnosis(RecordedStackTrace stack) {
+        return stack.getFrames().stream()
+                .anyMatch(frame -> frame.isJavaFrame()
+                        && frame.getMethod().getType().getName().startsWith(DIAGNOSIS));
     }
 
     private static StackTraceElement element(RecordedFrame frame) {
