@@ -228,7 +228,8 @@ public final class Diagnostician {
         Evidence.Counts counts = countsSince(before, current, hung);
         keep(current);
         long asUsual = before == null ? 0 : usuallyLate(before.atNanos());
-        long bad = Math.max(Math.max(0, counts.late() - asUsual), counts.failed()) + counts.refused();
+        long delayed = before == null ? 0 : delayed(before.atNanos(), now, counts.calls());
+        long bad = Math.max(Math.max(0, counts.late() + delayed - asUsual), counts.failed()) + counts.refused();
         boolean open = watch.second(counts.calls() + counts.refused(), bad, hung);
         Machine seen = process.read(open);
         if (before != null) {
@@ -256,6 +257,12 @@ public final class Diagnostician {
             latest = Diagnosis.calm(
                     watch.isWarm() ? State.HEALTHY : State.QUIET, watch.isWarm() ? healthy() : quiet(), List.of());
         }
+    }
+
+    /** Returns the estimated number of calls that arrived during a pause and waited for longer than the target. */
+    private long delayed(long fromNanos, long now, long calls) {
+        double rate = calls * 1e9 / Math.max(1, now - fromNanos);
+        return DelayedArrivals.count(process.pauses(fromNanos, now), rate, targetNanos);
     }
 
     /** Returns the number of running calls that have taken much longer than the target and than usual. */
@@ -425,7 +432,10 @@ public final class Diagnostician {
         Second start = startOf(from, current);
         double length = Math.max(1, (current.atNanos() - start.atNanos()) / 1e9);
         Evidence.Counts counts = current.since(start, hung);
+        counts = counts.withLate(delayed(start.atNanos(), now, counts.calls()));
         List<EndedCall> bad = new ArrayList<>(records.bad(from));
+        bad.addAll(DelayedArrivals.of(
+                records.good(from), process.pauses(from, now), counts.calls() / length, targetNanos));
         for (RunningCall call : running) {
             if (call.runningNanos() > targetNanos) {
                 bad.add(soFar(call, now));

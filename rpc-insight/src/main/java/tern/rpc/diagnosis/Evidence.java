@@ -55,6 +55,11 @@ record Evidence(
      */
     record Counts(long calls, long late, long failed, long refused, int hung) {
 
+        /** Returns these counts with more late calls. */
+        Counts withLate(long more) {
+            return more == 0 ? this : new Counts(calls, Math.min(calls, late + more), failed, refused, hung);
+        }
+
         long bad() {
             return Math.max(1, Math.max(late, failed) + refused + hung);
         }

@@ -4,6 +4,7 @@ import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -18,11 +19,15 @@ import tern.rpc.pool.ApplicationCode;
 
 /**
  * Describes the cause of a miss while the heap is exhausted. Every allocation may then take seconds or fail, so this
- * class only reads one counter for each running call, and one stack. Not thread-safe.
+ * class only reads one counter for each running call, and a few stacks. Not thread-safe.
  */
 final class ExhaustedHeap {
 
     private static final int MAX_FRAMES = 256;
+
+    /** The maximum number of stacks that are read if no thread allocates much more than the others. */
+    private static final int MAX_STACKS = 5;
+
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     private final LongUnaryOperator allocatedBytes;
@@ -65,6 +70,9 @@ final class ExhaustedHeap {
             String place = place(most);
             facts.add("running  " + most.method() + ", whose thread allocates most" + place);
             who = "look at " + most.method() + " first, whose thread allocates most" + place + "; " + who;
+        } else {
+            String common = commonPlace(running);
+            who = common == null ? who : "look at " + common + " first, where most running calls were found; " + who;
         }
         return new Cause(
                 "COLLECTOR: heap nearly full",
@@ -102,9 +110,34 @@ final class ExhaustedHeap {
         return largest;
     }
 
+    /** Returns the line at which most of a few running calls are; null if there is none. */
+    private static @Nullable String commonPlace(List<RunningCall> running) {
+        Map<String, Integer> places = new HashMap<>();
+        int read = 0;
+        for (RunningCall call : running) {
+            if (call.threadId() != RunningCall.NO_THREAD && read < MAX_STACKS) {
+                read++;
+                StackTraceElement frame = frame(call);
+                if (frame != null) {
+                    places.merge(ApplicationCode.shown(frame), 1, Integer::sum);
+                }
+            }
+        }
+        int most = read / 2;
+        return places.entrySet().stream()
+                .filter(place -> place.getValue() > most)
+                .map(Map.Entry::getKey)
+                .findFirst()
+                .orElse(null);
+    }
+
     private static String place(RunningCall call) {
-        ThreadInfo info = THREADS.getThreadInfo(call.threadId(), MAX_FRAMES);
-        StackTraceElement frame = info == null ? null : ApplicationCode.first(info.getStackTrace());
+        StackTraceElement frame = frame(call);
         return frame == null ? "" : ", in " + ApplicationCode.shown(frame);
+    }
+
+    private static @Nullable StackTraceElement frame(RunningCall call) {
+        ThreadInfo info = THREADS.getThreadInfo(call.threadId(), MAX_FRAMES);
+        return info == null ? null : ApplicationCode.first(info.getStackTrace());
     }
 }

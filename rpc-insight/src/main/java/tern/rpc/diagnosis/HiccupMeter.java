@@ -3,6 +3,7 @@ package tern.rpc.diagnosis;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -87,6 +88,13 @@ final class HiccupMeter {
         if (stops.size() > MAX_PAUSES) {
             stops.removeFirst();
         }
+    }
+
+    /** Returns the pauses that ended within this period. */
+    synchronized List<Stop> ended(long fromNanos, long toNanos) {
+        return stops.stream()
+                .filter(stop -> stop.toNanos - fromNanos > 0 && stop.toNanos - toNanos <= 0)
+                .toList();
     }
 
     /**

@@ -49,6 +49,7 @@ final class Hints {
             new Hint("ArrayList.remove", LIST),
             new Hint("LinkedList.", LIST),
             new Hint("HashMap.", "a hashCode that differs for different keys, and keys that are Comparable"),
+            new Hint("StringConcatHelper.", "a StringBuilder in place of + in a loop"),
             new Hint("ObjectMapper.", JSON),
             new Hint("ObjectReader.", JSON),
             new Hint("ObjectWriter.", JSON),

@@ -129,6 +129,11 @@ final class MachineWatch implements ProcessWatch {
     }
 
     @Override
+    public List<HiccupMeter.Stop> pauses(long fromNanos, long toNanos) {
+        return hiccups.ended(fromNanos, toNanos);
+    }
+
+    @Override
     public Times between(long fromNanos, long toNanos) {
         Times all = collectors.between(fromNanos, toNanos);
         all.addAll(hiccups.between(fromNanos, toNanos, collectors), 1);

@@ -1,5 +1,7 @@
 package tern.rpc.diagnosis;
 
+import java.util.List;
+
 /** Watches the process and the machine on which it runs. */
 interface ProcessWatch extends PauseTimes {
 
@@ -16,6 +18,11 @@ interface ProcessWatch extends PauseTimes {
      */
     default double exhausted(long now) {
         return 0;
+    }
+
+    /** Returns the pauses of the whole process that ended within this period. */
+    default List<HiccupMeter.Stop> pauses(long fromNanos, long toNanos) {
+        return List.of();
     }
 
     /** Starts the measurements. */

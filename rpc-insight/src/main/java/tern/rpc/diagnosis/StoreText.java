@@ -320,7 +320,7 @@ final class StoreText {
         return new Told(
                 "SLOW REDIS COMMAND",
                 name,
-                Change.of(Where.CODE, command(name) + at(place) + ": " + name + "; no pool size helps"),
+                Change.of(Where.CODE, command(name) + at(place) + ": " + name + orElse(name) + "; no pool size helps"),
                 facts);
     }
 
@@ -366,16 +366,22 @@ final class StoreText {
         String verb = name.split(" ", 2)[0].toUpperCase(Locale.ROOT);
         String fewer = overManyElements(verb);
         if (fewer != null) {
-            return ALWAYS_SLOW.contains(verb)
-                    ? fewer
-                    : fewer + "; if it has no more elements than before, what else the Redis server runs (SLOWLOG), or"
-                            + " the network to it";
+            return fewer;
         }
         if (excess.samples.computingIn(Phase.REDIS) >= READS) {
             return "this command's value is large: a smaller one, or parts of it";
         }
         return "this command: a smaller value, fewer elements, what else the Redis server runs (SLOWLOG), or the"
                 + " network to it";
+    }
+
+    /** Returns what else to look at if a command whose time grows with the number of elements is slow. */
+    private static String orElse(String name) {
+        String verb = name.split(" ", 2)[0].toUpperCase(Locale.ROOT);
+        return overManyElements(verb) == null || ALWAYS_SLOW.contains(verb)
+                ? ""
+                : "; if it has no more elements than before, look at what else the Redis server runs (SLOWLOG), and at the"
+                        + " network to it";
     }
 
     /**

@@ -60,6 +60,9 @@ final class SymptomRules {
     /** Requests are considered large if reading them takes at least this multiple of the usual time. */
     private static final double LARGE_FACTOR = 5;
 
+    /** An operation takes about as long as usual if it takes at most this multiple of its usual time. */
+    private static final double AS_USUAL = 1.5;
+
     private final Evidence evidence;
     private final Excess excess;
     private final Operations operations;
@@ -405,7 +408,7 @@ final class SymptomRules {
                 continue;
             }
             Times operation = excess.ofMethodsWith(part).only(other -> other.kind() == kind);
-            if (operation.sum() >= OWNERS_OPERATION * evidence.targetNanos() && !isNew(phase, operation)) {
+            if (operation.sum() >= OWNERS_OPERATION * evidence.targetNanos() && !isAsUsual(phase, operation)) {
                 Times known = leaves.only(other -> other.equals(Part.of(kind)) || operation.of(other) > 0);
                 leaves.pour(part, known.isEmpty() ? operation : known, Leaves.WAIT_FOR + HolderRules.waitedFor(part));
             }
@@ -425,15 +428,26 @@ final class SymptomRules {
     }
 
     /**
-     * Returns whether the longest of these operations is new. In this case, the cause is the code that runs the
-     * operation under the lock, because nothing shows that the operation became slower.
+     * Returns whether the longest of these operations is new or takes about as long as usual. In this case, the cause is
+     * the code that runs the operation under the lock, because nothing shows that the operation became slower.
      */
-    private boolean isNew(Phase phase, Times operation) {
-        String name = operation.longestFirst().get(0).name();
-        return !name.isEmpty()
-                && !name.startsWith(StackReader.CALLED)
-                && operations.usualEach(phase) >= 0
-                && operations.usualNamed(phase, name) < 0;
+    private boolean isAsUsual(Phase phase, Times operation) {
+        Map<String, Double> each = operations.each(phase);
+        // Operations of running calls have no names yet.
+        String name = operation.longestFirst().stream()
+                .map(Part::name)
+                .filter(known -> !known.isEmpty())
+                .findFirst()
+                .orElseGet(() -> each.entrySet().stream()
+                        .max(Map.Entry.comparingByValue())
+                        .map(Map.Entry::getKey)
+                        .orElse(""));
+        if (name.isEmpty() || name.startsWith(StackReader.CALLED)) {
+            return false;
+        }
+        double usually = operations.usualNamed(phase, name);
+        double now = each.getOrDefault(name, -1.0);
+        return usually < 0 ? operations.usualEach(phase) >= 0 : now >= 0 && now <= AS_USUAL * usually;
     }
 
     /**

@@ -3,10 +3,13 @@ package tern.rpc.diagnosis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import shop.Stock;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
@@ -64,6 +67,25 @@ class ExhaustedHeapTest {
         large.addAndGet(1_000_000);
 
         assertThat(heap.cause(calls, 0.8).change().text()).contains("look at Stock.export first");
+    }
+
+    @Test
+    void lineOfMostRunningCallsIsNamedIfNoThreadAllocatesMost() throws InterruptedException {
+        ExhaustedHeap heap = new ExhaustedHeap(thread -> 1);
+        CompletableFuture<String> end = new CompletableFuture<>();
+        Thread thread = new Thread(() -> Stock.count(new Semaphore(1), end));
+        thread.start();
+        while (thread.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+        List<RunningCall> calls =
+                List.of(running("Stock.find", thread.getId(), 2), running("Stock.find", thread.getId(), 1));
+
+        String change = heap.cause(calls, 0.8).change().text();
+        end.complete("");
+        thread.join();
+
+        assertThat(change).contains("look at Stock.Count.all:").contains("where most running calls were found");
     }
 
     @Test

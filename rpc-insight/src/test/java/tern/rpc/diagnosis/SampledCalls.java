@@ -19,6 +19,7 @@ final class SampledCalls {
     private final AtomicLong time = new AtomicLong(1_000_000_000L);
     private final List<EndedCall> bad = new ArrayList<>();
     private final Map<CallLedger, Sampler.Samples> samples = new HashMap<>();
+    private final Usual usual = new Usual();
     private PauseTimes pauses = PauseTimes.NONE;
     private Machine machine = Machine.UNKNOWN;
 
@@ -56,6 +57,42 @@ final class SampledCalls {
         return this;
     }
 
+    /** Sets the usual time of an operation. */
+    SampledCalls usually(String method, Phase phase, String name, double millis) {
+        CallLedger ledger = CallLedger.ofReceived(time::get, time.get(), 0);
+        ledger.turnTo(Phase.OWN);
+        Phase outer = ledger.enter(phase);
+        time.addAndGet((long) (millis * 1e6));
+        ledger.leave(outer, name);
+        ledger.end();
+        UsualOperations.learn(usual, List.of(new EndedCall(method, ledger, time.get(), (long) (millis * 1e6), null)));
+        return this;
+    }
+
+    /**
+     * Adds calls that run an operation, and then wait.
+     *
+     * @param look reads a sample of the call's thread into the call's samples
+     */
+    SampledCalls waiting(String method, String operation, double millis, double waitMillis, Consumer<Sampler.Samples> look) {
+        for (int i = 0; i < CALLS; i++) {
+            CallLedger ledger = CallLedger.ofReceived(time::get, time.get(), 0);
+            ledger.turnTo(Phase.OWN);
+            time.addAndGet((long) (waitMillis * 1e6));
+            Phase outer = ledger.enter(Phase.HTTP);
+            time.addAndGet((long) (millis * 1e6));
+            ledger.leave(outer, operation);
+            ledger.end();
+            Sampler.Samples all = new Sampler.Samples(method);
+            for (int each = 0; each < LOOKS; each++) {
+                look.accept(all);
+            }
+            samples.put(ledger, all);
+            bad.add(new EndedCall(method, ledger, time.get(), (long) ((millis + waitMillis) * 1e6), null));
+        }
+        return this;
+    }
+
     /** Returns a sample of a thread in this phase that serves a call. */
     static Sample sample(Phase phase, ThreadLook thread) {
         return new Sample(
@@ -85,7 +122,7 @@ final class SampledCalls {
                 LoggingMode.ASYNCHRONOUS,
                 Map.of(),
                 List.of(),
-                new Usual(),
+                usual,
                 pauses,
                 List.of(),
                 Map.of(),

@@ -36,6 +36,7 @@ final class Shop implements Diagnostician.Surroundings {
     final List<PoolSource> pools = new ArrayList<>();
     Machine machine = Machine.UNKNOWN;
     PauseTimes pauses = PauseTimes.NONE;
+    final List<HiccupMeter.Stop> stops = new ArrayList<>();
     double exhausted; // the collector's share of the time while the heap is exhausted, otherwise 0
     private long lastTook;
     private final RpcMeters meters =
@@ -52,6 +53,13 @@ final class Shop implements Diagnostician.Surroundings {
                 @Override
                 public double exhausted(long now) {
                     return exhausted;
+                }
+
+                @Override
+                public List<HiccupMeter.Stop> pauses(long fromNanos, long toNanos) {
+                    return stops.stream()
+                            .filter(stop -> stop.toNanos() > fromNanos && stop.toNanos() <= toNanos)
+                            .toList();
                 }
 
                 @Override

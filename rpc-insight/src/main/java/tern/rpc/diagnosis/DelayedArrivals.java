@@ -1,0 +1,65 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import tern.rpc.diagnosis.HiccupMeter.Stop;
+
+/**
+ * Estimates the calls that arrived while the whole process was paused. The process measures a call from the moment at
+ * which it reads the request, so it does not see how long the request waited in the socket during the pause. Callers do.
+ */
+final class DelayedArrivals {
+
+    /** A call may begin this much before the measured end of the pause, because the end is measured by another thread. */
+    private static final long SLACK_NANOS = 10_000_000;
+
+    private DelayedArrivals() {}
+
+    /**
+     * Returns the number of calls that waited for longer than the target, assuming that calls arrive evenly.
+     *
+     * @param callsPerSecond the rate of calls
+     */
+    static long count(List<Stop> pauses, double callsPerSecond, long targetNanos) {
+        double count = 0;
+        for (Stop pause : pauses) {
+            count += Math.max(0, length(pause) - targetNanos) / 1e9 * callsPerSecond;
+        }
+        return Math.round(count);
+    }
+
+    /**
+     * Returns the calls that began after these pauses, in order, with the time that they probably waited before.
+     *
+     * @param good recorded calls that met the target as measured by the process
+     */
+    static List<EndedCall> of(List<EndedCall> good, List<Stop> pauses, double callsPerSecond, long targetNanos) {
+        List<EndedCall> delayed = new ArrayList<>();
+        List<EndedCall> inOrder = new ArrayList<>(good);
+        inOrder.sort(Comparator.comparingLong(EndedCall::startedNanos));
+        for (Stop pause : pauses) {
+            long length = length(pause);
+            long count = count(List.of(pause), callsPerSecond, targetNanos);
+            long latest = pause.toNanos() + length;
+            for (EndedCall call : inOrder) {
+                boolean isNext = call.startedNanos() >= pause.toNanos() - SLACK_NANOS && call.startedNanos() <= latest;
+                if (isNext && count > 0) {
+                    long waited = targetNanos + (long) (count * 1e9 / callsPerSecond);
+                    delayed.add(new EndedCall(
+                            call.method(),
+                            call.ledger(),
+                            call.endedNanos(),
+                            call.tookNanos() + Math.min(length, waited),
+                            call.failure()));
+                    count--;
+                }
+            }
+        }
+        return delayed;
+    }
+
+    private static long length(Stop pause) {
+        return pause.toNanos() - pause.fromNanos();
+    }
+}

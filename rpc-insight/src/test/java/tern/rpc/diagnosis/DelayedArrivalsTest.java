@@ -1,0 +1,57 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static tern.rpc.diagnosis.Shop.first;
+
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.HiccupMeter.Stop;
+
+class DelayedArrivalsTest {
+
+    private static final Consumer<Shop.Steps> USUAL = call -> call.own(2).in(Phase.SQL, "select stock", 3);
+
+    private final Shop shop = new Shop();
+
+    /** Serves 100 calls after a pause of the collector. */
+    private void secondAfterPause(long pauseMillis) {
+        long end = shop.now() + TimeUnit.MILLISECONDS.toNanos(pauseMillis);
+        shop.stops.add(new Stop(shop.now(), end, 0));
+        shop.pass((double) pauseMillis);
+        shop.second(100, USUAL);
+    }
+
+    @Test
+    void callsThatWaitedInTheSocketDuringPausesAreLate() {
+        shop.healthy(USUAL);
+        shop.pauses = (from, to) -> {
+            Times paused = new Times();
+            for (Stop stop : shop.stops) {
+                long overlap = Math.min(to, stop.toNanos()) - Math.max(from, stop.fromNanos());
+                paused.add(Part.of(Part.Kind.COLLECTOR), (double) Math.max(0, overlap));
+            }
+            return paused;
+        };
+
+        for (int i = 0; i < 6; i++) {
+            secondAfterPause(250);
+        }
+
+        Diagnosis miss = shop.diagnosis();
+        assertThat(first(miss).kind()).startsWith("COLLECTOR");
+        assertThat(miss.miss().late()).isPositive();
+    }
+
+    @Test
+    void pausesWithinTheTargetAreNoMiss() {
+        shop.healthy(USUAL);
+
+        for (int i = 0; i < 20; i++) {
+            secondAfterPause(90);
+        }
+
+        assertThat(shop.diagnosis().state()).isEqualTo(Diagnosis.State.HEALTHY);
+    }
+}

@@ -1,0 +1,45 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import tern.rpc.Phase;
+
+/** Tests locks whose owners run an operation while other calls wait. */
+class LockedOperationsTest {
+
+    private static final Part LOCK = new Part(Part.Kind.LOCK, "monitor of Board held in Board.of");
+
+    private static void look(Sampler.Samples samples) {
+        StackTraceElement line = new StackTraceElement("depot.Board", "of", "Board.java", 44);
+        List<StackTraceElement> below =
+                List.of(new StackTraceElement("depot.Client", "get", "Client.java", 9), line);
+        samples.add(new Sample(0, Phase.OWN, LOCK, List.of(line), null, null, null, false, null, -1, -1));
+        Part result = new Part(Part.Kind.RESULT, "Client.get");
+        samples.add(new Sample(0, Phase.HTTP, result, below, null, null, null, false, null, -1, -1));
+    }
+
+    private static Cause first(double weatherMillis, String usual, double usualMillis) {
+        return new SampledCalls()
+                .usually("Desk.board", Phase.HTTP, usual, usualMillis)
+                .waiting("Desk.board", "GET weather:80", weatherMillis, 300, LockedOperationsTest::look)
+                .causes()
+                .get(0);
+    }
+
+    @Test
+    void lockIsTheCauseIfItsOwnersRunANewOperation() {
+        assertThat(DiagnosisText.title(first(55, "GET bank:80", 5))).isEqualTo("LOCK: " + LOCK.name());
+    }
+
+    @Test
+    void lockIsTheCauseIfTheOperationTakesAboutAsLongAsUsual() {
+        assertThat(DiagnosisText.title(first(55, "GET weather:80", 50))).isEqualTo("LOCK: " + LOCK.name());
+    }
+
+    @Test
+    void operationThatBecameSlowerIsTheCause() {
+        assertThat(DiagnosisText.title(first(55, "GET weather:80", 5))).isEqualTo("SLOW HTTP PEER: GET weather:80");
+    }
+}
