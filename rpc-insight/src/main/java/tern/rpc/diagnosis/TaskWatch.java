@@ -246,9 +246,10 @@ final class TaskWatch {
     /**
      * Returns the name of the executor or of the threads that most likely work on the result for which a thread waits.
      * Tasks of an executor come first that run code from the class of the waiting frame. If there are none, it is the
-     * only executor with tasks, provided that its threads are mostly busy, and that something connects it with the wait: it is the common pool,
-     * the calls hand tasks over to executors, or its tasks run code of the waiting frame's package. Otherwise it is
-     * other threads that often run code from the class of the waiting frame. Returns null if none of them exists.
+     * only executor with tasks, provided that its threads are mostly busy, and that something connects it with the
+     * wait: it is the common pool, the calls hand tasks over to executors, or its tasks run code of the waiting
+     * frame's package. Otherwise it is other threads that often run code from the class of the waiting frame.
+     * Returns null if none of them exists.
      *
      * @param line the thread's waiting frame; null if no thread waits, but an asynchronous method
      * @param handsOver whether the ledgers of the calls record waits for the threads of executors
