@@ -38,8 +38,7 @@ final class FilePublication implements Publication {
     @Override
     public CompletableFuture<Repair> verify() {
         boolean wasPublished = seen.isDone();
-        return registry.change(
-                        content -> withdrawn || content.has(registration) ? content : content.with(registration))
+        return registry.change(content -> withdrawn || content.has(registration) ? content : content.with(registration))
                 .whenComplete((before, failure) -> {
                     problem = failure == null ? "" : String.valueOf(failure.getMessage());
                     if (failure == null) {

@@ -153,7 +153,8 @@ final class ObjectMemory {
      */
     private boolean grantOne() {
         if (isNextOverdue()) {
-            Map.Entry<Object, Deque<Waiting>> next = queues.entrySet().iterator().next();
+            Map.Entry<Object, Deque<Waiting>> next =
+                    queues.entrySet().iterator().next();
             Waiting overdue = next.getValue().element();
             if (overdue.kib > available) {
                 return false;

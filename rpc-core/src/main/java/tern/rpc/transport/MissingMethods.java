@@ -36,8 +36,11 @@ public final class MissingMethods {
 
     private static String names(ServiceDescriptor service, String name) {
         String written = compared(name);
-        List<String> all =
-                service.methods().stream().map(MethodDescriptor::name).distinct().sorted().toList();
+        List<String> all = service.methods().stream()
+                .map(MethodDescriptor::name)
+                .distinct()
+                .sorted()
+                .toList();
         List<String> names = all.size() > MAX_RANKED ? all : nearestFirst(all, written);
         String shown = String.join(", ", names.subList(0, Math.min(names.size(), MAX_NAMES)));
         return names.size() > MAX_NAMES ? shown + " and " + (names.size() - MAX_NAMES) + " more" : shown;

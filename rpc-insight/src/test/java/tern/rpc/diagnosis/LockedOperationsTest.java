@@ -13,8 +13,7 @@ class LockedOperationsTest {
 
     private static void look(Sampler.Samples samples) {
         StackTraceElement line = new StackTraceElement("depot.Board", "of", "Board.java", 44);
-        List<StackTraceElement> below =
-                List.of(new StackTraceElement("depot.Client", "get", "Client.java", 9), line);
+        List<StackTraceElement> below = List.of(new StackTraceElement("depot.Client", "get", "Client.java", 9), line);
         samples.add(new Sample(0, Phase.OWN, LOCK, List.of(line), null, null, null, false, null, -1, -1));
         Part result = new Part(Part.Kind.RESULT, "Client.get");
         samples.add(new Sample(0, Phase.HTTP, result, below, null, null, null, false, null, -1, -1));

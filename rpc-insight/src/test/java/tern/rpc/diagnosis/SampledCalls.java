@@ -74,7 +74,8 @@ final class SampledCalls {
      *
      * @param look reads a sample of the call's thread into the call's samples
      */
-    SampledCalls waiting(String method, String operation, double millis, double waitMillis, Consumer<Sampler.Samples> look) {
+    SampledCalls waiting(
+            String method, String operation, double millis, double waitMillis, Consumer<Sampler.Samples> look) {
         for (int i = 0; i < CALLS; i++) {
             CallLedger ledger = CallLedger.ofReceived(time::get, time.get(), 0);
             ledger.turnTo(Phase.OWN);

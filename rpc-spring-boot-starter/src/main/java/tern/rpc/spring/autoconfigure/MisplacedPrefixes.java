@@ -65,20 +65,21 @@ final class MisplacedPrefixes {
     List<String> problems() {
         List<String> problems = new ArrayList<>();
         sources()
-                .forEach(source -> source.stream().filter(name -> !isServiceLink(source, name)).forEach(name -> {
-                    String wrong = described(source, name, WRONG);
-                    String doubtful = described(source, name, DOUBTFUL);
-                    if (wrong != null && !isOfVariables(source)) {
-                        problems.add(wrong);
-                    } else if (wrong != null || doubtful != null) {
-                        LOG.warn("{}", wrong == null ? doubtful : wrong);
-                    }
-                }));
+                .forEach(source -> source.stream()
+                        .filter(name -> !isServiceLink(source, name))
+                        .forEach(name -> {
+                            String wrong = described(source, name, WRONG);
+                            String doubtful = described(source, name, DOUBTFUL);
+                            if (wrong != null && !isOfVariables(source)) {
+                                problems.add(wrong);
+                            } else if (wrong != null || doubtful != null) {
+                                LOG.warn("{}", wrong == null ? doubtful : wrong);
+                            }
+                        }));
         return problems;
     }
 
-    private static boolean isServiceLink(
-            IterableConfigurationPropertySource source, ConfigurationPropertyName name) {
+    private static boolean isServiceLink(IterableConfigurationPropertySource source, ConfigurationPropertyName name) {
         ConfigurationProperty property = isOfVariables(source) ? source.getConfigurationProperty(name) : null;
         return property != null
                 && PropertyValueCheck.SERVICE_LINK

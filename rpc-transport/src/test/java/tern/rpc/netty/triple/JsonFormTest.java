@@ -323,7 +323,11 @@ class JsonFormTest {
     void methodThatMayChangeSomethingIsNotReachedByGet(Version version) {
         HttpResponse<String> answer = send(version, to("sell?id=a").GET().build());
 
-        assertError(answer, 405, "unimplemented", "cannot be called by GET, because it is not read-only; use POST, or mark it @RpcMethod");
+        assertError(
+                answer,
+                405,
+                "unimplemented",
+                "cannot be called by GET, because it is not read-only; use POST, or mark it @RpcMethod");
         assertThat(header(answer, "allow")).isEqualTo("POST, PUT, PATCH, DELETE, OPTIONS");
         assertThat(send(version, to("sell?id=a").DELETE().build()).statusCode()).isEqualTo(500);
         HttpResponse<String> trace = send(
