@@ -61,7 +61,10 @@ final class Sampler {
 
         void addStack(Phase phase, ThreadLook thread) {
             ranRejectedTask |= StackReader.runsRejectedTask(thread);
-            if (phase == Phase.HTTP) {
+            // The exchange of a client that is not measured is known only from the stack.
+            boolean isSeen =
+                    !list.isEmpty() && list.get(list.size() - 1).part().kind() == Part.Kind.HTTP;
+            if (phase == Phase.HTTP || isSeen) {
                 httpLooks++;
                 httpWaits += StackReader.waitsForHttpConnection(thread) ? 1 : 0;
                 httpConnects += NewConnections.isOpening(thread) ? 1 : 0;

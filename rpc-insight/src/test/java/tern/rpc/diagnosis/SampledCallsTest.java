@@ -78,6 +78,25 @@ class SampledCallsTest {
     }
 
     @Test
+    void clientThatIsNotMeasuredIsToldToHaveMoreConnections() {
+        Cause first = new SampledCalls()
+                .calls(
+                        "Tracking.track",
+                        Phase.OWN,
+                        150,
+                        samples -> lookAtClient(
+                                samples,
+                                Phase.OWN,
+                                "org.apache.hc.client5.http.impl.classic.CloseableHttpClient/execute",
+                                "org.apache.hc.core5.pool.StrictConnPool/lease"))
+                .causes()
+                .get(0);
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("HTTP CONNECTIONS: called in Tracking.track");
+        assertThat(first.change().text()).startsWith("more connections per route");
+    }
+
+    @Test
     void statementsThatOpenConnectionsAreToldToUseAPool() {
         Cause first = new SampledCalls()
                 .calls(
