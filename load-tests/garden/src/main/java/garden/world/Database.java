@@ -27,7 +27,7 @@ public final class Database {
         return engine.port();
     }
 
-    /** Returns the application arguments that contain the address of the database behind a link. */
+    /** Returns the command-line arguments for a database behind a simulated network link. */
     List<String> address(int port) {
         return List.of("--spring.datasource.url=" + engine.url(port), "--spring.datasource.username=" + engine.user());
     }

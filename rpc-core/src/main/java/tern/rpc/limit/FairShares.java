@@ -103,7 +103,7 @@ final class FairShares {
         return tenantsLike(share).get();
     }
 
-    /** Returns the largest known tenant. */
+    /** Returns the tenant that holds the most permits, among the tenants that were compared so far. */
     @Nullable
     Share largest() {
         return largest;

@@ -54,7 +54,7 @@ public final class RemoteFailures {
      */
     private static final String DUBBO_UNDECODED = ", parameterTypes=null]";
 
-    /** What a server lacks according to a failure. */
+    /** The part that a server does not have, as its failure reports: the service, its method, or none of them. */
     public enum Missing {
         /** The failure does not say that a service is missing. */
         NOTHING,

@@ -62,7 +62,7 @@ class FallbackTest {
                     .fallback(new NothingLeft())
                     .build());
 
-    /** A service whose timeout only the Spring Boot starter can read. */
+    /** A service whose timeout contains a placeholder, which only the Spring Boot starter can resolve. */
     interface Placeholder {
         @RpcMethod(timeout = "${limit}")
         int left(String item);

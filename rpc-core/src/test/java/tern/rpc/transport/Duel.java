@@ -25,7 +25,7 @@ public final class Duel {
         void over();
     }
 
-    /** Creates the next race. Runs on the caller's thread. */
+    /** Creates the next pair of actions that race against each other. Runs on the thread that starts the duel. */
     @FunctionalInterface
     public interface Rounds {
         Round next(int number);

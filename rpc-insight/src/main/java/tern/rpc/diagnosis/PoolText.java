@@ -43,7 +43,7 @@ final class PoolText {
 
     private static final String BOOT_THREADS = "task";
 
-    /** The name under which calls wait for threads of Reactor's schedulers, and the threads that run blocking tasks. */
+    /** The name of the wait for a thread of Reactor's schedulers, which run blocking tasks. */
     private static final String REACTOR = "reactor";
 
     private static final String REACTOR_THREADS = "boundedElastic";

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.LocalRefusals.Limiter;
 import tern.rpc.diagnosis.Part.Kind;
 
-/** Attributes refusals by a limit to the work that made the served calls slow or made them fail. */
+/** If a limit refuses calls, names the work that makes the served calls slow, or makes them fail, as the cause. */
 final class RefusalRules {
 
     /** The calls are about as many as usual if there are fewer than this multiple of the usual number. */

@@ -15,7 +15,7 @@ final class SlowCallers {
     /** The caller is the reason for a late call if at least this share of the call's samples show a wait for it. */
     private static final double MOST = 0.8;
 
-    /** A call needs this number of samples, because one sample may show a short wait. */
+    /** A call is judged only with at least this number of samples, because a single sample may show a short wait. */
     private static final int MIN_LOOKS = 2;
 
     /** The wait for a worker is noticeable if it takes at least this share of the latency target. */

@@ -99,7 +99,7 @@ final class RuleWatch implements NodeData.Reader {
         return key;
     }
 
-    /** Returns the last usable rule; null if there is no rule, or if it is disabled or not supported. */
+    /** Returns the rule from the last usable content; null if this content disables the rule, or if there is none. */
     @Nullable
     Rule rule() {
         return rule;

@@ -134,7 +134,7 @@ final class PropertySuggestions {
                 .orElse(null);
     }
 
-    /** Explains {@code X.enabled} if X is itself a switch. */
+    /** Returns the advice for a property {@code X.enabled} whose parent X is a property with true or false itself. */
     private @Nullable String switchItself(List<String> written, @Nullable Object value) {
         List<String> parent = written.subList(0, written.size() - 1);
         String leaf = uniform(written.get(written.size() - 1));

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import tern.rpc.TypingErrors;
 
-/** Tests which property is suggested for names that people guess, and that no suggestion leads to another meaning. */
+/** Tests the suggestions for property names that people guess. A suggested property must mean what the name says. */
 class PropertySuggestionsTest {
 
     /** Words that people expect as the last element of a property. */

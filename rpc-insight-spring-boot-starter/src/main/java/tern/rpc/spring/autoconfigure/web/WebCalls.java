@@ -148,7 +148,7 @@ final class WebCalls implements CallSource {
         private volatile @Nullable Throwable thrown;
 
         private Call(String verb, String path, long waitedNanos) {
-            // clients choose the verb, and each new name would use up one of the routes
+            // Unknown verbs share one name, because clients could invent verbs until no route is left.
             this.verb = VERBS.contains(verb) ? verb : OTHER_VERB;
             this.path = path;
             long now = clock.nanoTime();
