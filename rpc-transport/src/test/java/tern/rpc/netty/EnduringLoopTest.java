@@ -13,8 +13,10 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Tests that an event loop continues after an error. */
+@Timeout(60)
 class EnduringLoopTest {
 
     private static final int ERRORS = 3;
@@ -23,12 +25,11 @@ class EnduringLoopTest {
     void loopContinuesAfterErrorsWhileItWaitsForSockets() throws Exception {
         AtomicInteger errors = new AtomicInteger();
         try (Group group = new Group(failing(errors))) {
-            for (int i = 0; i <= ERRORS; i++) {
+            do { // the loop may run several tasks before it waits for sockets again
                 assertThat(group.next().submit(() -> "done").get(10, TimeUnit.SECONDS))
                         .isEqualTo("done");
-            }
+            } while (errors.get() <= ERRORS);
         }
-        assertThat(errors).hasValueGreaterThanOrEqualTo(ERRORS);
     }
 
     @Test
