@@ -26,7 +26,8 @@ class LeftOutModulesTest {
                 .withGrpc()
                 .run(folder, GrpcOnly.class, ANY_PORT);
 
-        assertThat(output).contains("balance 5").contains("tri").doesNotContain(" WARN ", "Exception");
+        assertThat(output).contains("balance 5").contains("tri");
+        assertNoWarning(output);
     }
 
     @Test
@@ -34,7 +35,15 @@ class LeftOutModulesTest {
         String output =
                 StarterJars.resolve().without("rpc-protobuf", "rpc-json").run(folder, DubboOnly.class, ANY_PORT);
 
-        assertThat(output).contains("Good morning, Ada; Good morning, Bob").doesNotContain(" WARN ", "Exception");
+        assertThat(output).contains("Good morning, Ada; Good morning, Bob");
+        assertNoWarning(output);
+    }
+
+    /** On a busy machine, the first calls may be slow, which is logged. */
+    private static void assertNoWarning(String output) {
+        assertThat(output.lines())
+                .filteredOn(line -> !line.contains(" took "))
+                .noneMatch(line -> line.contains(" WARN ") || line.contains("Exception"));
     }
 
     @Test
