@@ -62,8 +62,7 @@ final class Sampler {
         void addStack(Phase phase, ThreadLook thread) {
             ranRejectedTask |= StackReader.runsRejectedTask(thread);
             // The exchange of a client that is not measured is known only from the stack.
-            boolean isSeen =
-                    !list.isEmpty() && list.get(list.size() - 1).part().kind() == Part.Kind.HTTP;
+            boolean isSeen = !list.isEmpty() && list.get(list.size() - 1).part().kind() == Part.Kind.HTTP;
             if (phase == Phase.HTTP || isSeen) {
                 httpLooks++;
                 httpWaits += StackReader.waitsForHttpConnection(thread) ? 1 : 0;
