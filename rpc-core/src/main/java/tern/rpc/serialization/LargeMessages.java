@@ -160,7 +160,7 @@ public final class LargeMessages {
 
     /**
      * Waits until a copy of a request fits into memory. Used for requests whose arguments are skipped, so that no
-     * objects are created. The parameters, result and errors are those of {@link #startReading}.
+     * objects are created. Has the same parameters, result and errors as {@link #startReading}.
      */
     public static int startSkipping(int bytes, Object tenant) {
         return isChecked(bytes) ? acquire(bytes, bytes >> 10, tenant) : 0;
