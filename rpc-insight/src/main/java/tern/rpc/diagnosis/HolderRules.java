@@ -1,6 +1,7 @@
 package tern.rpc.diagnosis;
 
 import java.util.EnumSet;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
@@ -20,17 +21,27 @@ final class HolderRules {
     /** The holders' work explains a wait only if it grew by at least this share of the latency target. */
     private static final double GROWN = 0.05;
 
+    /** An operation takes about as long as usual if it takes at most this multiple of its usual time. */
+    private static final double AS_USUAL = 1.5;
+
     private final Evidence evidence;
     private final Excess excess;
+    private final Operations operations;
     private final Leaves leaves;
 
-    HolderRules(Evidence evidence, Excess excess, Leaves leaves) {
+    HolderRules(Evidence evidence, Excess excess, Operations operations, Leaves leaves) {
         this.evidence = evidence;
         this.excess = excess;
+        this.operations = operations;
         this.leaves = leaves;
     }
 
     void apply() {
+        passOnToOperations();
+        passOnToSampledWork();
+    }
+
+    private void passOnToSampledWork() {
         for (Part part : leaves.longestFirst()) {
             LikelyHolders.Activity activity = holdersOf(part, excess.samples);
             Part work = activity == null || activity.phase() != Phase.OWN ? null : activity.part();
@@ -40,6 +51,60 @@ final class HolderRules {
                 leaves.pour(part, one, Leaves.WAIT_FOR + waitedFor(part));
             }
         }
+    }
+
+    /**
+     * Attributes the wait for a lock to the operation run by the lock's owner, if this operation became slower. If the
+     * operation is new or about as quick as usual, the lock stays the cause.
+     */
+    private void passOnToOperations() {
+        for (Part part : leaves.longestFirst()) {
+            Phase phase = ownersIn(part);
+            Kind kind = phase == null ? null : Account.part(phase, "").kind();
+            if (phase == null || kind == null) {
+                continue;
+            }
+            Times operation = excess.ofMethodsWith(part).only(other -> other.kind() == kind);
+            if (operation.sum() >= GROWN * evidence.targetNanos() && !isAsUsual(phase, operation)) {
+                Times known = leaves.only(other -> other.equals(Part.of(kind)) || operation.of(other) > 0);
+                leaves.pour(part, known.isEmpty() ? operation : known, Leaves.WAIT_FOR + waitedFor(part));
+            }
+        }
+    }
+
+    /**
+     * Returns the operation run by the owners of a lock, of a permit or of an object of a pool. Returns null if the
+     * part is no wait for such a thing, or if its owners run no operation.
+     */
+    private @Nullable Phase ownersIn(Part part) {
+        if (part.kind() == Kind.LOCK) {
+            return JdkLocks.isNeverReleased(part) ? null : excess.samples.ownersIn(part);
+        }
+        LikelyHolders.Activity activity = holdersOf(part, excess.samples);
+        return activity == null || !activity.phase().isOperation() ? null : activity.phase();
+    }
+
+    /**
+     * Returns whether the longest of these operations is new or takes about as long as usual. In this case, the cause is
+     * the code that runs the operation under the lock, because nothing shows that the operation became slower.
+     */
+    private boolean isAsUsual(Phase phase, Times operation) {
+        Map<String, Double> each = operations.each(phase);
+        // Operations of running calls have no names yet.
+        String name = operation.longestFirst().stream()
+                .map(Part::name)
+                .filter(known -> !known.isEmpty())
+                .findFirst()
+                .orElseGet(() -> each.entrySet().stream()
+                        .max(Map.Entry.comparingByValue())
+                        .map(Map.Entry::getKey)
+                        .orElse(""));
+        if (name.isEmpty() || name.startsWith(StackReader.CALLED)) {
+            return false;
+        }
+        double usually = operations.usualNamed(phase, name);
+        double now = each.getOrDefault(name, -1.0);
+        return usually < 0 ? operations.usualEach(phase) >= 0 : now >= 0 && now <= AS_USUAL * usually;
     }
 
     /**

@@ -49,8 +49,6 @@ final class SymptomRules {
      */
     private static final double LARGE_BURST = 8;
 
-    private static final double OWNERS_OPERATION = 0.05;
-
     /**
      * Large requests are considered the reason for the collector's pauses only if reading them takes at least this
      * share of the latency target.
@@ -59,9 +57,6 @@ final class SymptomRules {
 
     /** Requests are considered large if reading them takes at least this multiple of the usual time. */
     private static final double LARGE_FACTOR = 5;
-
-    /** An operation takes about as long as usual if it takes at most this multiple of its usual time. */
-    private static final double AS_USUAL = 1.5;
 
     private final Evidence evidence;
     private final Excess excess;
@@ -95,8 +90,7 @@ final class SymptomRules {
         mergeOperations(redisStands);
         nameRunningOperations();
         passOnAttempts();
-        passOnLocks();
-        new HolderRules(evidence, excess, leaves).apply();
+        new HolderRules(evidence, excess, operations, leaves).apply();
         new PoolRules(evidence, excess, counts, pools, leaves).apply();
         passOnQueue();
         new RefusalRules(evidence, excess, leaves).apply();
@@ -394,60 +388,6 @@ final class SymptomRules {
                 leaves.pour(attempts, leaves.only(part::equals), "calls repeat " + polled.name());
             }
         }
-    }
-
-    /**
-     * Attributes the wait for a lock to the operation run by the lock's owner, if this operation became slower. If the
-     * operation is new, the lock stays the cause.
-     */
-    private void passOnLocks() {
-        for (Part part : leaves.longestFirst()) {
-            Phase phase = ownersIn(part);
-            Kind kind = phase == null ? null : Account.part(phase, "").kind();
-            if (phase == null || kind == null) {
-                continue;
-            }
-            Times operation = excess.ofMethodsWith(part).only(other -> other.kind() == kind);
-            if (operation.sum() >= OWNERS_OPERATION * evidence.targetNanos() && !isAsUsual(phase, operation)) {
-                Times known = leaves.only(other -> other.equals(Part.of(kind)) || operation.of(other) > 0);
-                leaves.pour(part, known.isEmpty() ? operation : known, Leaves.WAIT_FOR + HolderRules.waitedFor(part));
-            }
-        }
-    }
-
-    /**
-     * Returns the operation run by the owners of a lock, of a permit or of an object of a pool. Returns null if the
-     * part is no wait for such a thing, or if its owners run no operation.
-     */
-    private @Nullable Phase ownersIn(Part part) {
-        if (part.kind() == Kind.LOCK) {
-            return JdkLocks.isNeverReleased(part) ? null : excess.samples.ownersIn(part);
-        }
-        LikelyHolders.Activity activity = HolderRules.holdersOf(part, excess.samples);
-        return activity == null || !activity.phase().isOperation() ? null : activity.phase();
-    }
-
-    /**
-     * Returns whether the longest of these operations is new or takes about as long as usual. In this case, the cause is
-     * the code that runs the operation under the lock, because nothing shows that the operation became slower.
-     */
-    private boolean isAsUsual(Phase phase, Times operation) {
-        Map<String, Double> each = operations.each(phase);
-        // Operations of running calls have no names yet.
-        String name = operation.longestFirst().stream()
-                .map(Part::name)
-                .filter(known -> !known.isEmpty())
-                .findFirst()
-                .orElseGet(() -> each.entrySet().stream()
-                        .max(Map.Entry.comparingByValue())
-                        .map(Map.Entry::getKey)
-                        .orElse(""));
-        if (name.isEmpty() || name.startsWith(StackReader.CALLED)) {
-            return false;
-        }
-        double usually = operations.usualNamed(phase, name);
-        double now = each.getOrDefault(name, -1.0);
-        return usually < 0 ? operations.usualEach(phase) >= 0 : now >= 0 && now <= AS_USUAL * usually;
     }
 
     /**

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.LoggingMode;
@@ -40,58 +41,53 @@ final class SampledCalls {
      * @param look reads a sample of the call's thread into the call's samples
      */
     SampledCalls calls(String method, Phase phase, double millis, Consumer<Sampler.Samples> look) {
+        return add(method, 0, phase, phase.isOperation() ? "GET stock:80" : null, millis, look);
+    }
+
+    private SampledCalls add(
+            String method,
+            double ownMillis,
+            Phase phase,
+            @Nullable String operation,
+            double millis,
+            Consumer<Sampler.Samples> look) {
         for (int i = 0; i < CALLS; i++) {
-            CallLedger ledger = CallLedger.ofReceived(time::get, time.get(), 0);
-            ledger.turnTo(Phase.OWN);
-            Phase outer = ledger.enter(phase);
-            time.addAndGet((long) (millis * 1e6));
-            ledger.leave(outer, phase.isOperation() ? "GET stock:80" : null);
-            ledger.end();
+            EndedCall call = call(method, ownMillis, phase, operation, millis);
             Sampler.Samples all = new Sampler.Samples(method);
             for (int each = 0; each < LOOKS; each++) {
                 look.accept(all);
             }
-            samples.put(ledger, all);
-            bad.add(new EndedCall(method, ledger, time.get(), (long) (millis * 1e6), null));
+            samples.put(call.ledger(), all);
+            bad.add(call);
         }
         return this;
     }
 
-    /** Sets the usual time of an operation. */
-    SampledCalls usually(String method, Phase phase, String name, double millis) {
+    private EndedCall call(String method, double ownMillis, Phase phase, @Nullable String operation, double millis) {
         CallLedger ledger = CallLedger.ofReceived(time::get, time.get(), 0);
         ledger.turnTo(Phase.OWN);
+        time.addAndGet((long) (ownMillis * 1e6));
         Phase outer = ledger.enter(phase);
         time.addAndGet((long) (millis * 1e6));
-        ledger.leave(outer, name);
+        ledger.leave(outer, operation);
         ledger.end();
-        UsualOperations.learn(usual, List.of(new EndedCall(method, ledger, time.get(), (long) (millis * 1e6), null)));
+        return new EndedCall(method, ledger, time.get(), (long) ((ownMillis + millis) * 1e6), null);
+    }
+
+    /** Sets the usual time of an operation. */
+    SampledCalls usually(String method, Phase phase, String name, double millis) {
+        UsualOperations.learn(usual, List.of(call(method, 0, phase, name, millis)));
         return this;
     }
 
     /**
-     * Adds calls that run an operation, and then wait.
+     * Adds calls that wait, and then run an HTTP exchange.
      *
      * @param look reads a sample of the call's thread into the call's samples
      */
     SampledCalls waiting(
             String method, String operation, double millis, double waitMillis, Consumer<Sampler.Samples> look) {
-        for (int i = 0; i < CALLS; i++) {
-            CallLedger ledger = CallLedger.ofReceived(time::get, time.get(), 0);
-            ledger.turnTo(Phase.OWN);
-            time.addAndGet((long) (waitMillis * 1e6));
-            Phase outer = ledger.enter(Phase.HTTP);
-            time.addAndGet((long) (millis * 1e6));
-            ledger.leave(outer, operation);
-            ledger.end();
-            Sampler.Samples all = new Sampler.Samples(method);
-            for (int each = 0; each < LOOKS; each++) {
-                look.accept(all);
-            }
-            samples.put(ledger, all);
-            bad.add(new EndedCall(method, ledger, time.get(), (long) ((millis + waitMillis) * 1e6), null));
-        }
-        return this;
+        return add(method, waitMillis, Phase.HTTP, operation, millis, look);
     }
 
     /** Returns a sample of a thread in this phase that serves a call. */

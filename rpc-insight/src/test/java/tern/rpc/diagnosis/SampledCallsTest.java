@@ -61,17 +61,17 @@ class SampledCallsTest {
         samples.addStack(phase, thread);
     }
 
-    @Test
-    void exchangesThatOpenConnectionsAreToldToKeepThem() {
-        Cause first = new SampledCalls()
-                .calls(
-                        "Tracking.track",
-                        Phase.HTTP,
-                        150,
-                        samples -> lookAtClient(
-                                samples, Phase.HTTP, "okhttp3.Call/execute", "sun.nio.ch.NioSocketImpl/connect"))
+    /** Returns the first cause of calls that were always found in a client at the given frame. */
+    private Cause firstInClient(Phase phase, String library, String frame) {
+        return new SampledCalls()
+                .calls("Tracking.track", phase, 150, samples -> lookAtClient(samples, phase, library, frame))
                 .causes()
                 .get(0);
+    }
+
+    @Test
+    void exchangesThatOpenConnectionsAreToldToKeepThem() {
+        Cause first = firstInClient(Phase.HTTP, "okhttp3.Call/execute", "sun.nio.ch.NioSocketImpl/connect");
 
         assertThat(DiagnosisText.title(first)).isEqualTo("HTTP CONNECTIONS: GET stock:80");
         assertThat(first.change().text()).startsWith("keep connections open and use one client");
@@ -79,18 +79,10 @@ class SampledCallsTest {
 
     @Test
     void clientThatIsNotMeasuredIsToldToHaveMoreConnections() {
-        Cause first = new SampledCalls()
-                .calls(
-                        "Tracking.track",
-                        Phase.OWN,
-                        150,
-                        samples -> lookAtClient(
-                                samples,
-                                Phase.OWN,
-                                "org.apache.hc.client5.http.impl.classic.CloseableHttpClient/execute",
-                                "org.apache.hc.core5.pool.StrictConnPool/lease"))
-                .causes()
-                .get(0);
+        Cause first = firstInClient(
+                Phase.OWN,
+                "org.apache.hc.client5.http.impl.classic.CloseableHttpClient/execute",
+                "org.apache.hc.core5.pool.StrictConnPool/lease");
 
         assertThat(DiagnosisText.title(first)).isEqualTo("HTTP CONNECTIONS: called in Tracking.track");
         assertThat(first.change().text()).startsWith("more connections per route");
@@ -98,18 +90,7 @@ class SampledCallsTest {
 
     @Test
     void statementsThatOpenConnectionsAreToldToUseAPool() {
-        Cause first = new SampledCalls()
-                .calls(
-                        "Tracking.track",
-                        Phase.OWN,
-                        150,
-                        samples -> lookAtClient(
-                                samples,
-                                Phase.OWN,
-                                "org.postgresql.Driver/connect",
-                                "sun.nio.ch.NioSocketImpl/connect"))
-                .causes()
-                .get(0);
+        Cause first = firstInClient(Phase.OWN, "org.postgresql.Driver/connect", "sun.nio.ch.NioSocketImpl/connect");
 
         assertThat(DiagnosisText.title(first)).isEqualTo("CONNECTIONS OPEN SLOWLY: opened in Tracking.track");
         assertThat(first.change().text()).startsWith("a pool of connections").contains("Tracking.track:7");
