@@ -2,7 +2,6 @@ package tern.rpc.netty;
 
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -33,16 +32,13 @@ final class InboundBudget {
 
     private static final int PART_FOR_STRANGERS = 16;
 
-    private static final int PART_OF_A_CONNECTION = 16;
-
-    private final long maxBytes;
+    private final FairBudget memory;
     private final String whose;
-    private final AtomicLong used = new AtomicLong();
     private final Queue<InboundAccount> waiting = new ConcurrentLinkedQueue<>();
     private final AtomicReference<@Nullable InboundAccount> finishing = new AtomicReference<>();
 
     private InboundBudget(long maxBytes, String whose) {
-        this.maxBytes = maxBytes;
+        this.memory = new FairBudget(maxBytes);
         this.whose = whose;
     }
 
@@ -68,15 +64,11 @@ final class InboundBudget {
     }
 
     long maxBytes() {
-        return maxBytes;
+        return memory.maxBytes();
     }
 
     long used() {
-        return used.get();
-    }
-
-    boolean isUsedUp() {
-        return used.get() > maxBytes;
+        return memory.used();
     }
 
     /**
@@ -86,13 +78,13 @@ final class InboundBudget {
      * @param held the number of bytes that the connection holds
      */
     boolean isUsedUp(long held) {
-        long reserved = held > maxBytes / PART_OF_A_CONNECTION ? maxBytes / 4 : 0;
-        return used.get() > maxBytes - reserved;
+        return !memory.hasRoom(held);
     }
 
     /** @param bytes the number of bytes to add; negative for released bytes */
     void add(long bytes) {
-        if (used.addAndGet(bytes) <= maxBytes && bytes < 0) {
+        memory.add(bytes);
+        if (bytes < 0 && memory.used() <= memory.maxBytes()) {
             wake();
         }
     }
