@@ -257,12 +257,7 @@ public final class Cluster implements AutoCloseable {
     private Target target(Instance instance, boolean isHeld, Map<Endpoint, Target> before) {
         Target target = before.remove(instance.endpoint());
         if (target == null) {
-            target = new Target(
-                    nodes.share(instance.endpoint(), service),
-                    figures,
-                    AttemptBudget.forRetries(clock),
-                    instance.attributes(),
-                    clock.nanoTime());
+            target = new Target(nodes.share(instance.endpoint(), service), figures, clock, instance.attributes());
         }
         target.attributes(instance.attributes(), isHeld, clock.nanoTime());
         return target;

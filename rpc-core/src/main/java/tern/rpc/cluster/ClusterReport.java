@@ -86,7 +86,7 @@ public record ClusterReport(
         static Provider of(Target target, long allCalls, long now) {
             Node node = target.node();
             ClientConnection connection = node.opened();
-            long missingNanos = target.presence().avoidedForNanos(node.usableSinceNanos(), now);
+            long missingNanos = target.missingForNanos(now);
             return new Provider(
                     node.endpoint(),
                     target.attributes(),

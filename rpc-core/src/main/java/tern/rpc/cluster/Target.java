@@ -1,11 +1,17 @@
 package tern.rpc.cluster;
 
+import org.jspecify.annotations.Nullable;
+import tern.rpc.NanoClock;
 import tern.rpc.endpoint.Attributes;
 import tern.rpc.endpoint.Candidate;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.ClientConnection;
 
-/** A provider of one cluster: the shared node, and the attributes that the cluster's source reports. Thread-safe. */
+/**
+ * A provider of one cluster: the shared node, and the attributes that the cluster's source reports. A client with many
+ * references has many targets that get no calls, so a target allocates the state of its calls only when it gets the first
+ * one. Thread-safe.
+ */
 public final class Target implements Candidate {
 
     /** The share of its weight that a provider gets immediately after it has become usable. */
@@ -13,22 +19,39 @@ public final class Target implements Candidate {
 
     private final Node node;
     private final Figures figures;
-    private final AttemptBudget retries;
-    private final LastMinute lastMinute;
-    private final Presence presence;
+    private final NanoClock clock;
+    private volatile @Nullable Calls calls; // This field is null until the first call.
     private volatile Attributes attributes;
     private volatile boolean held;
     private boolean drains; // Used only while the provider list changes, by one thread at a time.
     private volatile long drainsSinceNanos; // The value is meaningful only while the provider is draining.
     private volatile double relativeWeight = 1; // The provider's weight as a multiple of the mean weight.
 
-    Target(Node node, Figures figures, AttemptBudget retries, Attributes attributes, long now) {
+    /** The state of the calls that the reference has sent to the provider. */
+    private record Calls(AttemptBudget retries, LastMinute lastMinute, Presence presence) {}
+
+    Target(Node node, Figures figures, NanoClock clock, Attributes attributes) {
         this.node = node;
         this.figures = figures;
-        this.retries = retries;
-        this.lastMinute = new LastMinute(now);
-        this.presence = new Presence(node.usableSinceNanos());
+        this.clock = clock;
         this.attributes = attributes;
+    }
+
+    private Calls calls() {
+        Calls current = calls;
+        return current == null ? firstCall() : current;
+    }
+
+    private synchronized Calls firstCall() {
+        Calls current = calls;
+        if (current == null) {
+            current = new Calls(
+                    AttemptBudget.forRetries(clock),
+                    new LastMinute(clock.nanoTime()),
+                    new Presence(node.usableSinceNanos()));
+            calls = current;
+        }
+        return current;
     }
 
     public Node node() {
@@ -37,7 +60,7 @@ public final class Target implements Candidate {
 
     /** Returns the budget for retries after failures of this provider. */
     public AttemptBudget retries() {
-        return retries;
+        return calls().retries();
     }
 
     /**
@@ -45,7 +68,8 @@ public final class Target implements Candidate {
      * minute.
      */
     long callsOfLastMinute(long now) {
-        return lastMinute.of(retries.calls(), now);
+        Calls current = calls;
+        return current == null ? 0 : current.lastMinute().of(current.retries().calls(), now);
     }
 
     /** Returns the connection. Opens it if necessary. */
@@ -100,11 +124,18 @@ public final class Target implements Candidate {
 
     /** Returns whether the provider lacks the reference's service, according to its last answers. */
     public boolean lacksService(long nowNanos) {
-        return presence.isMissing(node.usableSinceNanos(), nowNanos);
+        return missingForNanos(nowNanos) > 0;
     }
 
+    /** Returns the time for which the provider will be avoided because it lacks the service, or 0 if it has it. */
+    long missingForNanos(long nowNanos) {
+        Calls current = calls;
+        return current == null ? 0 : current.presence().avoidedForNanos(node.usableSinceNanos(), nowNanos);
+    }
+
+    /** Returns the state that says whether the provider has the reference's service. */
     Presence presence() {
-        return presence;
+        return calls().presence();
     }
 
     @Override

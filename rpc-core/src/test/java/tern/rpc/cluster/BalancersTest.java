@@ -63,7 +63,7 @@ class BalancersTest {
                     0);
             node.connection();
             targets.add(
-                    new Target(node, figures, AttemptBudget.forRetries(() -> 0), Attributes.ofWeight(weights[i]), 0));
+                    new Target(node, figures, () -> 0, Attributes.ofWeight(weights[i])));
         }
         return targets;
     }

@@ -2,6 +2,7 @@ package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -183,6 +184,45 @@ final class CallSamples {
                 .max(Map.Entry.<String, Integer>comparingByValue().thenComparing(Map.Entry.comparingByKey()))
                 .map(Map.Entry::getKey)
                 .orElse(null);
+    }
+
+    /**
+     * Returns the methods in which threads spent time on this part, and the methods that called them, for example
+     * {@code Stock.take}. Only methods of the application are returned.
+     */
+    private Set<String> innermostMethodsOf(Part part) {
+        Set<String> methods = new HashSet<>();
+        for (Sample sample : all()) {
+            if (sample.part().equals(part)) {
+                sample.path().stream().limit(2).map(ApplicationCode::method).forEach(methods::add);
+            }
+        }
+        return methods;
+    }
+
+    /**
+     * Returns whether a method that spends time on this part, or the method that called it, also runs an operation of
+     * this kind between two such waits of the same call.
+     */
+    boolean isRepeatedBetween(Part wait, Phase phase) {
+        Set<String> methods = innermostMethodsOf(wait);
+        return byCall.values().stream().anyMatch(list -> isBetween(list, wait, phase, methods));
+    }
+
+    private static boolean isBetween(List<Sample> call, Part wait, Phase phase, Set<String> methods) {
+        boolean waited = false;
+        boolean repeated = false;
+        for (Sample sample : call) {
+            if (sample.part().equals(wait)) {
+                if (repeated) {
+                    return true;
+                }
+                waited = true;
+            } else if (waited && sample.phase() == phase) {
+                repeated |= sample.path().stream().map(ApplicationCode::method).anyMatch(methods::contains);
+            }
+        }
+        return false;
     }
 
     /**

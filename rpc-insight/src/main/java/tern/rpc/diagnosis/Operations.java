@@ -261,7 +261,10 @@ final class Operations {
      */
     record Polled(Phase phase, String name, double attempts) {}
 
-    /** Returns the operation that the sleeping method repeats between its pauses; null if there is none. */
+    /**
+     * Returns the operation that code repeats between its pauses; null if there is none. The operation runs in the
+     * sleeping method, or in code that is called by this method or by its caller.
+     */
     @Nullable
     Polled polledIn(Part sleep) {
         Map<Map.Entry<Phase, String>, Integer> counts = new HashMap<>();
@@ -281,7 +284,8 @@ final class Operations {
         return counts.entrySet().stream()
                 .filter(entry -> entry.getValue() >= MIN_ATTEMPTS * all)
                 .filter(entry ->
-                        isWithin(placeOf(entry.getKey().getKey(), entry.getKey().getValue()), sleep.name()))
+                        isWithin(placeOf(entry.getKey().getKey(), entry.getKey().getValue()), sleep.name())
+                                || excess.samples.isRepeatedBetween(sleep, entry.getKey().getKey()))
                 .max(Map.Entry.comparingByValue())
                 .map(entry ->
                         new Polled(entry.getKey().getKey(), entry.getKey().getValue(), (double) entry.getValue() / all))

@@ -361,7 +361,8 @@ final class StoreText {
 
     private String command(String name) {
         if (isBlocking(name)) {
-            return "no blocking command within a call, or a shorter timeout";
+            return "no blocking command within a call, or a shorter timeout; and a connection of its own for it, because the"
+                    + " other commands of a shared connection wait behind it";
         }
         String verb = name.split(" ", 2)[0].toUpperCase(Locale.ROOT);
         String fewer = overManyElements(verb);

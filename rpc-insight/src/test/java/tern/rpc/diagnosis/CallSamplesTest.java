@@ -76,4 +76,36 @@ class CallSamplesTest {
     void callsInOtherMethodsAreNotTheOwners() {
         assertThat(samples("other").ownersIn(LOCK)).isNull();
     }
+
+    /** Returns the samples of one call that sleeps in a helper, below a method that runs statements in a repository. */
+    private static CallSamples sleepsAndStatements(String... activities) {
+        StackTraceElement service = new StackTraceElement("depot.Desk", "await", "Desk.java", 20);
+        CallLedger ledger = new CallLedger(() -> 0);
+        Sampler.Samples all = new Sampler.Samples("Desk.me");
+        for (String activity : activities) {
+            boolean sleeps = activity.equals("sleep");
+            StackTraceElement inner =
+                    new StackTraceElement(sleeps ? "depot.Naps" : "depot.Parcels", activity, "Inner.java", 5);
+            Phase phase = sleeps ? Phase.OWN : Phase.SQL;
+            Part part = new Part(sleeps ? Part.Kind.SLEEP : Part.Kind.SQL, "Naps.sleep");
+            all.add(new Sample(0, phase, part, List.of(inner, service), null, null, null, false, null, -1, -1));
+        }
+        return new CallSamples(List.of(new EndedCall("Desk.me", ledger, 0, 0, null)), Map.of(ledger, all));
+    }
+
+    private static boolean isRepeated(String... activities) {
+        return sleepsAndStatements(activities)
+                .isRepeatedBetween(new Part(Part.Kind.SLEEP, "Naps.sleep"), Phase.SQL);
+    }
+
+    @Test
+    void operationBetweenSleepsOfAHelperIsRepeated() {
+        assertThat(isRepeated("sleep", "find", "sleep")).isTrue();
+    }
+
+    @Test
+    void operationsBeforeOrAfterASleepAreNotRepeated() {
+        assertThat(isRepeated("find", "find", "sleep", "sleep")).isFalse();
+        assertThat(isRepeated("sleep", "sleep", "find", "find")).isFalse();
+    }
 }

@@ -394,5 +394,6 @@ public final class NettyServerTransport implements ServerTransport {
         List<ChannelFuture> closing =
                 connections.keySet().stream().map(Channel::close).toList();
         closing.forEach(future -> future.awaitUninterruptibly(CLOSE_SECONDS, TimeUnit.SECONDS));
+        gate.close();
     }
 }

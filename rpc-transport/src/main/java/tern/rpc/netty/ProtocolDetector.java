@@ -91,14 +91,13 @@ final class ProtocolDetector extends ByteToMessageDecoder {
 
     private void takeTls(ChannelHandlerContext context, ByteBuf in) {
         cancelTimeout();
-        TlsContext tls = gate.context();
-        if (tls == null) {
+        SslHandler handler = gate.newHandler(context.channel(), connection);
+        if (handler == null) {
             refused = true;
             in.skipBytes(in.readableBytes());
             gate.refuseTls(context, connection);
             return;
         }
-        SslHandler handler = tls.newHandler(context.channel(), how -> connection.logClosing(how, null));
         context.pipeline().addAfter(context.name(), null, new ProtocolDetector(protocols, connection, gate, true));
         context.pipeline().replace(this, "tls", handler);
     }

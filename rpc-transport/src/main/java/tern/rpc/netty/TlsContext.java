@@ -12,6 +12,7 @@ import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.NetUtil;
 import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import javax.net.ssl.SNIHostName;
@@ -142,15 +143,17 @@ final class TlsContext {
      * Creates the TLS handler of a connection that a server has accepted. Records without application data are limited
      * if Java's TLS is used.
      *
+     * @param handshakes runs the computations of the handshake
      * @param closing called with the reason before a connection with too many such records is closed
      */
-    SslHandler newHandler(Channel channel, Consumer<String> closing) {
+    SslHandler newHandler(Channel channel, Executor handshakes, Consumer<String> closing) {
         Built now = current();
         if (!(now.context() instanceof JdkSslContext)) { // LimitedTlsEngine can wrap only the engine of the JDK
-            return patient(now, now.context().newHandler(channel.alloc()));
+            return patient(now, now.context().newHandler(channel.alloc(), handshakes));
         }
         TlsRecordLimit limit = new TlsRecordLimit(channel, NanoClock.SYSTEM, closing);
-        return patient(now, new SslHandler(new LimitedTlsEngine(now.context().newEngine(channel.alloc()), limit)));
+        LimitedTlsEngine engine = new LimitedTlsEngine(now.context().newEngine(channel.alloc()), limit);
+        return patient(now, new SslHandler(engine, handshakes));
     }
 
     /**

@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.ssl.SslHandler;
 import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -20,7 +21,7 @@ import tern.rpc.transport.Tls;
  * Decides whether a port accepts TLS, unencrypted connections or both, and refuses clients that use the other mode. A
  * warning, logged at a limited rate, names the setting to change. Thread-safe.
  */
-final class TlsGate {
+final class TlsGate implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(TlsGate.class);
 
@@ -44,6 +45,7 @@ final class TlsGate {
     private static final byte[] NO_TLS = "This port does not use TLS.\r\n".getBytes(StandardCharsets.US_ASCII);
 
     private final @Nullable TlsContext context;
+    private final TlsHandshakes handshakes = new TlsHandshakes();
     private final boolean clearTextToo;
     private final SeldomWarning unexpectedTls;
     private final SeldomWarning unexpectedClearText;
@@ -80,10 +82,13 @@ final class TlsGate {
         return length < 3 ? Match.MAYBE : Match.YES;
     }
 
-    /** Returns the TLS context; null if the port does not accept TLS. */
+    /** Creates the TLS handler of an accepted connection; returns null if the port does not accept TLS. */
     @Nullable
-    TlsContext context() {
-        return context;
+    SslHandler newHandler(Channel channel, ServerConnection connection) {
+        return context == null
+                ? null
+                : context.newHandler(
+                        channel, handshakes.of(connection.network()), how -> connection.logClosing(how, null));
     }
 
     boolean takesClearText() {
@@ -128,5 +133,11 @@ final class TlsGate {
                     "Closing a connection from " + channel.remoteAddress() + ": its TLS handshake failed with "
                             + (context == null ? "" : context.tls()) + ": " + TlsFailure.inWords(cause));
         }
+    }
+
+    /** Ends the thread of the handshakes. New connections fail afterwards. */
+    @Override
+    public void close() {
+        handshakes.close();
     }
 }
