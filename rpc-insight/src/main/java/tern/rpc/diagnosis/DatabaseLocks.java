@@ -219,13 +219,17 @@ final class DatabaseLocks {
         return now > factor * usually && now > usually + LEAST_NANOS;
     }
 
+    /** The words with which databases lock the rows that a statement reads. */
+    private static final List<String> LOCKING_READS = List.of(
+            "for update", "for no key update", "for share", "for key share", "lock in share mode", "(updlock", "(xlock");
+
     /** Returns whether a statement in lower case writes or locks rows. */
     static boolean writes(String statement) {
         return statement.startsWith("update")
                 || statement.startsWith("delete")
                 || statement.startsWith("insert")
                 || statement.startsWith("merge")
-                || statement.contains("for update");
+                || LOCKING_READS.stream().anyMatch(statement::contains);
     }
 
     /** Returns what the thread that holds the connection is doing now. */

@@ -3,6 +3,8 @@ package tern.rpc.diagnosis;
 import java.net.ConnectException;
 import java.net.SocketException;
 import java.net.UnknownHostException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.UnresolvedAddressException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -54,6 +56,9 @@ final class FailurePart {
             "PoolException");
     private static final Set<String> HTTP =
             Set.of("RestClientException", "WebClientException", "HttpException", "HttpTimeoutException");
+
+    /** The failure of a name lookup. {@link FailureText} knows the recommended change. */
+    private static final String UNRESOLVED = "name cannot be resolved";
 
     /**
      * Error messages of the operating system and the JVM that describe the problem and contain no values from a call.
@@ -282,10 +287,11 @@ final class FailurePart {
                     || one instanceof UnknownHostException
                     || one instanceof SSLException
                     || one instanceof SocketException
-                    || one.getClass().getSimpleName().equals("ClosedChannelException")
+                    || one instanceof ClosedChannelException
                     || one.getClass().getSimpleName().equals("NoHttpResponseException");
             if (network && !"Too many open files".equals(known(one))) {
-                return failing(peer(call, chain), text(one));
+                String connecting = whileConnecting(chain, i);
+                return failing(peer(call, chain), connecting == null ? text(one) : connecting);
             }
             if (isConnectTimeOut(one)) {
                 return failing(peer(call, chain), "connections are not accepted in time");
@@ -443,13 +449,30 @@ final class FailurePart {
         return failure.getClass().getSimpleName() + code + (known == null ? "" : " (" + known + ")");
     }
 
+    /**
+     * Returns why the JDK's HTTP client could not connect; null if the failure is another one. The client repeats a
+     * refused attempt on the closed channel, and reports only the failure of the repetition, without a message.
+     */
+    private static @Nullable String whileConnecting(List<Throwable> chain, int innermost) {
+        boolean isWithin = chain.get(innermost) instanceof ClosedChannelException
+                && innermost > 0
+                && chain.get(innermost - 1) instanceof ConnectException;
+        boolean isItself = chain.get(innermost) instanceof ConnectException
+                && chain.get(innermost).getMessage() == null;
+        if (!isWithin && !isItself) {
+            return null;
+        }
+        boolean isUnknown = chain.stream().anyMatch(UnresolvedAddressException.class::isInstance);
+        return isUnknown ? UNRESOLVED : "Connection refused";
+    }
+
     private static String text(Throwable failure) {
         String known = known(failure);
         if (known != null) {
             return known;
         }
         return failure instanceof UnknownHostException
-                ? "name cannot be resolved"
+                ? UNRESOLVED
                 : failure.getClass().getSimpleName();
     }
 

@@ -1,5 +1,6 @@
 package tern.rpc.diagnosis;
 
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -7,13 +8,24 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * How long calls to each method usually take, learned while calls meet the latency target. A new value has a weight of
- * one tenth. The usual times therefore follow a slow drift but not a single unusual second. Not thread-safe: only one
- * thread uses it.
+ * How long calls to each method usually take, learned while calls meet the latency target. The usual times follow the
+ * first minute quickly, because a new process becomes faster. Later, they follow changes only within about five
+ * minutes. Otherwise a statement that becomes slower within a minute would soon seem to be as slow as usual. Not
+ * thread-safe: only one thread uses it.
  */
 final class Usual {
 
+    /** The weight of a new second in the first seconds. */
     private static final double WEIGHT = 0.1;
+
+    /** The number of seconds in which new values have the weight {@link #WEIGHT}. */
+    private static final int QUICK_SECONDS = 60;
+
+    /** The weight of a new second after several minutes. */
+    private static final double LEAST_WEIGHT = 1.0 / 300;
+
+    /** The number of calls in a second from which each call has a lower weight after the first seconds. */
+    private static final double CALLS_OF_FULL_WEIGHT = 10;
 
     /** A late call is considered usual if it takes no more than this multiple of its usual time. */
     private static final double SLOWER = 1.5;
@@ -42,7 +54,12 @@ final class Usual {
     private static final int MAX_FIGURES = 5_000;
 
     private final Map<String, Method> methods = new HashMap<>();
-    private final Map<String, Double> figures = new HashMap<>();
+    private final Map<String, Figure> figures = new HashMap<>();
+
+    private static final class Figure {
+        double value;
+        int seconds;
+    }
 
     private static final class Method {
         Times mean = new Times();
@@ -56,16 +73,21 @@ final class Usual {
         /**
          * Adds one call to the mean of the slowest tenth if the call is slow enough. Moves the lower limit of the
          * slowest tenth up or down, so that a tenth of the calls lie above the limit.
+         *
+         * @param callsInSecond the number of calls that are added for the same second
          */
-        void add(double tookNanos, Times times) {
+        void add(double tookNanos, Times times, int callsInSecond) {
+            double pace = seconds < QUICK_SECONDS
+                    ? 1
+                    : weight(seconds) / WEIGHT * Math.min(1, CALLS_OF_FULL_WEIGHT / callsInSecond);
             if (slowFromNanos < 0) {
                 slowFromNanos = tookNanos;
             } else if (tookNanos > slowFromNanos) {
-                slowFromNanos += BORDER_STEP * (1 - SLOW_SHARE) * slowFromNanos;
-                slow = slowCalls == 0 ? times : mixed(slow, times);
+                slowFromNanos += pace * BORDER_STEP * (1 - SLOW_SHARE) * slowFromNanos;
+                slow = slowCalls == 0 ? times : mixed(slow, times, pace * WEIGHT);
                 slowCalls++;
             } else {
-                slowFromNanos -= BORDER_STEP * SLOW_SHARE * slowFromNanos;
+                slowFromNanos -= pace * BORDER_STEP * SLOW_SHARE * slowFromNanos;
             }
         }
     }
@@ -108,32 +130,33 @@ final class Usual {
     }
 
     private void learn(List<EndedCall> calls) {
-        Map<String, Times> sums = new HashMap<>();
-        Map<String, Integer> counts = new HashMap<>();
-        for (EndedCall call : calls) {
-            Times times = Account.of(call, PauseTimes.NONE);
-            method(call).add((double) call.tookNanos(), times);
-            sums.computeIfAbsent(call.method(), name -> new Times()).addAll(times, 1);
-            counts.merge(call.method(), 1, Integer::sum);
-        }
-        sums.forEach((name, sum) -> {
-            Integer count = counts.get(name);
-            if (count != null) {
-                sum.scale(1.0 / count);
-                learn(methods.computeIfAbsent(name, unknown -> new Method()), sum);
+        Map<String, List<EndedCall>> byMethod = new HashMap<>();
+        calls.forEach(call ->
+                byMethod.computeIfAbsent(call.method(), name -> new ArrayList<>()).add(call));
+        byMethod.forEach((name, ofMethod) -> {
+            Method method = methods.computeIfAbsent(name, unknown -> new Method());
+            Times mean = new Times();
+            for (EndedCall call : ofMethod) {
+                Times times = Account.of(call, PauseTimes.NONE);
+                method.add((double) call.tookNanos(), times, ofMethod.size());
+                mean.addAll(times, 1.0 / ofMethod.size());
             }
+            method.mean = method.seconds == 0 ? mean : mixed(method.mean, mean, weight(method.seconds));
+            method.seconds++;
         });
     }
 
-    private static void learn(Method method, Times mean) {
-        method.mean = method.seconds == 0 ? mean : mixed(method.mean, mean);
-        method.seconds++;
+    /** Returns the weight of a new second after this number of seconds. */
+    private static double weight(int seconds) {
+        return seconds < QUICK_SECONDS
+                ? WEIGHT
+                : Math.max(LEAST_WEIGHT, 1 / (1 / WEIGHT + seconds - QUICK_SECONDS));
     }
 
-    private static Times mixed(Times known, Times fresh) {
+    private static Times mixed(Times known, Times fresh, double weight) {
         Times mixed = new Times();
-        mixed.addAll(known, 1 - WEIGHT);
-        mixed.addAll(fresh, WEIGHT);
+        mixed.addAll(known, 1 - weight);
+        mixed.addAll(fresh, weight);
         return mixed;
     }
 
@@ -163,12 +186,15 @@ final class Usual {
         if (figures.size() >= MAX_FIGURES && !figures.containsKey(figure)) {
             return;
         }
-        figures.merge(figure, value, (known, fresh) -> known + WEIGHT * (fresh - known));
+        Figure known = figures.computeIfAbsent(figure, unknown -> new Figure());
+        known.value = known.seconds == 0 ? value : known.value + weight(known.seconds) * (value - known.value);
+        known.seconds++;
     }
 
     /** Returns the usual value of the measured quantity with this name; -1 if unknown. */
     double figure(String figure) {
-        return figures.getOrDefault(figure, -1.0);
+        Figure known = figures.get(figure);
+        return known == null ? -1 : known.value;
     }
 
     /** Returns whether the usual times include this part in the call's own time. */

@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.UnresolvedAddressException;
 import java.sql.SQLTransientConnectionException;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -109,6 +111,16 @@ class FirstCausesTest {
                         new IOException("I/O error", new ConnectException("Connection refused")),
                         call -> call.in(Phase.HTTP, "GET carrier:80", 1)),
                 failed(
+                        "PEER FAILS: GET carrier:80: Connection refused",
+                        "start the process at carrier:80",
+                        new IOException("I/O error", byJdkClient(new ClosedChannelException())),
+                        call -> call.in(Phase.HTTP, "GET carrier:80", 1)),
+                failed(
+                        "PEER FAILS: GET carier:80: name cannot be resolved",
+                        "correct the name",
+                        new IOException("I/O error", byJdkClient(new UnresolvedAddressException())),
+                        call -> call.in(Phase.HTTP, "GET carier:80", 1)),
+                failed(
                         "PEER FAILS: HTTP peer at carrier:8080: Connection refused",
                         "start the process at carrier:8080",
                         new ConnectException("Connect to http://carrier:8080 failed: Connection refused"),
@@ -145,6 +157,13 @@ class FirstCausesTest {
                         "cannot be looked at",
                         new SQLTransientConnectionException("Connection is not available"),
                         call -> call.in(Phase.JDBC_CONNECTION, "hikari", 90)));
+    }
+
+    /** Returns the failure of the JDK's HTTP client if it cannot connect. */
+    private static IOException byJdkClient(Exception reason) {
+        IOException failure = new ConnectException();
+        failure.initCause(reason);
+        return failure;
     }
 
     @ParameterizedTest(name = "{0}")

@@ -1,5 +1,6 @@
 package tern.rpc.spring.autoconfigure.pool;
 
+import java.util.Locale;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.regex.Pattern;
@@ -9,10 +10,16 @@ import org.jspecify.annotations.Nullable;
 final class StatementText {
 
     /**
-     * The maximum length of a returned statement, in characters. Longer statements are truncated. Their beginning is
-     * enough to identify them.
+     * The maximum length of a returned statement, in characters. In longer statements, only the first column of each
+     * list of columns remains. If this is not enough, the middle of the statement is left out. The table, the condition
+     * and words such as "for update" distinguish statements of one entity, and are at the end.
      */
     private static final int MAX_LENGTH = 200;
+
+    /** The number of characters that remain of the end of a statement whose middle is left out. */
+    private static final int END_LENGTH = 80;
+
+    private static final String LEFT_OUT = ", ...";
 
     private static final int MAX_INPUT = 4_000;
     private static final int MAX_CACHED = 1_024;
@@ -49,6 +56,39 @@ final class StatementText {
         text = NUMBERS.matcher(text).replaceAll("?");
         text = LISTS.matcher(text).replaceAll("?, ...");
         text = BLANKS.matcher(text).replaceAll(" ").strip();
-        return text.length() <= MAX_LENGTH ? text : text.substring(0, MAX_LENGTH) + "...";
+        return text.length() <= MAX_LENGTH ? text : withoutMiddle(withoutColumns(text));
+    }
+
+    private static String withoutMiddle(String text) {
+        return text.length() <= MAX_LENGTH
+                ? text
+                : text.substring(0, MAX_LENGTH - END_LENGTH) + " ... " + text.substring(text.length() - END_LENGTH);
+    }
+
+    /** Leaves out all but the first column in the lists of SELECT, INSERT and UPDATE. */
+    private static String withoutColumns(String text) {
+        String lower = text.toLowerCase(Locale.ROOT);
+        int end;
+        if (lower.startsWith("insert")) {
+            int open = lower.indexOf('(');
+            end = open < 0 ? -1 : lower.indexOf(')', open);
+        } else {
+            end = atTopLevel(lower, lower.startsWith("update") ? " where " : " from ");
+        }
+        int comma = lower.startsWith("insert") ? lower.indexOf(',') : atTopLevel(lower, ",");
+        return comma < 0 || end < comma ? text : text.substring(0, comma) + LEFT_OUT + text.substring(end);
+    }
+
+    /** Returns the first position of the text outside of parentheses; -1 if there is none. */
+    private static int atTopLevel(String statement, String wanted) {
+        int depth = 0;
+        for (int i = 0; i < statement.length(); i++) {
+            char at = statement.charAt(i);
+            depth += at == '(' ? 1 : at == ')' ? -1 : 0;
+            if (depth == 0 && statement.startsWith(wanted, i)) {
+                return i;
+            }
+        }
+        return -1;
     }
 }

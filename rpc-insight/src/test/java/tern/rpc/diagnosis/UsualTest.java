@@ -1,0 +1,79 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+import org.assertj.core.data.Offset;
+import org.junit.jupiter.api.Test;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+
+class UsualTest {
+
+    private static final String METHOD = "Desk.of";
+
+    private final AtomicLong now = new AtomicLong(1);
+    private final Usual usual = new Usual();
+
+    private void second(int calls, double millis) {
+        List<EndedCall> good =
+                Stream.generate(() -> call(millis)).limit(calls).toList();
+        usual.learn(good, List.of());
+        usual.learn("each", millis);
+    }
+
+    private EndedCall call(double millis) {
+        CallLedger ledger = CallLedger.ofReceived(now::get, now.get(), 0);
+        ledger.turnTo(Phase.OWN);
+        now.addAndGet((long) (millis * 1e6));
+        ledger.end();
+        return new EndedCall(METHOD, ledger, now.get(), (long) (millis * 1e6), null);
+    }
+
+    private void seconds(int seconds, int calls, double millis) {
+        for (int i = 0; i < seconds; i++) {
+            second(calls, millis);
+        }
+    }
+
+    private double usualMillis() {
+        Times times = usual.of(METHOD);
+        return times == null ? -1 : times.sum() / 1e6;
+    }
+
+    private double usualMillisOfSlowCalls() {
+        Times times = usual.ofSlowCalls(METHOD);
+        return times == null ? -1 : times.sum() / 1e6;
+    }
+
+    @Test
+    void slowFirstCallsAreSoonForgotten() {
+        seconds(5, 100, 80);
+        seconds(40, 100, 5);
+
+        assertThat(usualMillis()).isCloseTo(5, Offset.offset(1.0));
+        assertThat(usual.figure("each")).isCloseTo(5, Offset.offset(1.5));
+    }
+
+    @Test
+    void timesThatRiseWithinAMinuteAreNotUsual() {
+        seconds(600, 100, 5);
+        for (int i = 1; i <= 60; i++) {
+            second(100, 5 + i);
+        }
+
+        assertThat(usualMillis()).isLessThan(15);
+        assertThat(usualMillisOfSlowCalls()).isLessThan(45);
+        assertThat(usual.figure("each")).isLessThan(15);
+    }
+
+    @Test
+    void timesThatLastForManyMinutesAreUsual() {
+        seconds(600, 10, 5);
+        seconds(1_800, 10, 50);
+
+        assertThat(usualMillis()).isGreaterThan(45);
+    }
+}
