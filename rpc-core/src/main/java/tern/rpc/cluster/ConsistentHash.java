@@ -38,17 +38,26 @@ final class ConsistentHash implements Balancer {
     @Override
     public @Nullable Candidate pick(long key, @Nullable Candidate excluded, long now) {
         long hashed = key == 0 ? ThreadLocalRandom.current().nextLong() : key;
-        double bound = bound();
+        double bound = Double.NaN; // Computed only if a provider has several calls in flight.
         Target best = null;
-        double highest = Double.NEGATIVE_INFINITY;
+        double highest = 0;
         for (int i = 0; i < targets.length; i++) {
-            double rank = rank(hashed, i);
+            double uniform = ((Hashes.mix(hashed ^ hashes[i]) >>> 11) + 0.5) * 0x1.0p-53;
+            // The rank is at most shares[i] / (1 - uniform). For most providers, this shows without a logarithm that
+            // the rank is too low.
+            if (shares[i] <= highest * (1 - uniform)) {
+                continue;
+            }
+            double rank = shares[i] / -Math.log(uniform); // weighted rendezvous hashing
             Target target = targets[i];
-            if (rank > highest
-                    && target != excluded
-                    && target.isUsable()
-                    && target.inFlight() <= bound * shares[i] + FEW
-                    && !target.isAvoided(now)) {
+            if (rank <= highest || target == excluded || !target.isUsable()) {
+                continue;
+            }
+            int inFlight = target.inFlight();
+            if (inFlight > FEW && Double.isNaN(bound)) {
+                bound = bound();
+            }
+            if ((inFlight <= FEW || inFlight <= bound * shares[i] + FEW) && !target.isAvoided(now)) {
                 highest = rank;
                 best = target;
             }
@@ -62,14 +71,5 @@ final class ConsistentHash implements Balancer {
             sum += target.inFlight();
         }
         return LOAD_BOUND * sum / targets.length;
-    }
-
-    /**
-     * Returns the rank of a provider for a key (weighted rendezvous hashing). The provider with the highest rank gets
-     * the key.
-     */
-    private double rank(long key, int index) {
-        double uniform = ((Hashes.mix(key ^ hashes[index]) >>> 11) + 0.5) * 0x1.0p-53;
-        return shares[index] <= 0 ? Double.NEGATIVE_INFINITY : shares[index] / -Math.log(uniform);
     }
 }
