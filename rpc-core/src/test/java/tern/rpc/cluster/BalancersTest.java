@@ -62,8 +62,7 @@ class BalancersTest {
                     new NodeCounts(),
                     0);
             node.connection();
-            targets.add(
-                    new Target(node, figures, () -> 0, Attributes.ofWeight(weights[i])));
+            targets.add(new Target(node, figures, () -> 0, Attributes.ofWeight(weights[i])));
         }
         return targets;
     }

@@ -221,7 +221,13 @@ final class DatabaseLocks {
 
     /** The words with which databases lock the rows that a statement reads. */
     private static final List<String> LOCKING_READS = List.of(
-            "for update", "for no key update", "for share", "for key share", "lock in share mode", "(updlock", "(xlock");
+            "for update",
+            "for no key update",
+            "for share",
+            "for key share",
+            "lock in share mode",
+            "(updlock",
+            "(xlock");
 
     /** Returns whether a statement in lower case writes or locks rows. */
     static boolean writes(String statement) {

@@ -285,7 +285,8 @@ final class Operations {
                 .filter(entry -> entry.getValue() >= MIN_ATTEMPTS * all)
                 .filter(entry ->
                         isWithin(placeOf(entry.getKey().getKey(), entry.getKey().getValue()), sleep.name())
-                                || excess.samples.isRepeatedBetween(sleep, entry.getKey().getKey()))
+                                || excess.samples.isRepeatedBetween(
+                                        sleep, entry.getKey().getKey()))
                 .max(Map.Entry.comparingByValue())
                 .map(entry ->
                         new Polled(entry.getKey().getKey(), entry.getKey().getValue(), (double) entry.getValue() / all))

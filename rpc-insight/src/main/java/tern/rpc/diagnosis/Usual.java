@@ -131,8 +131,8 @@ final class Usual {
 
     private void learn(List<EndedCall> calls) {
         Map<String, List<EndedCall>> byMethod = new HashMap<>();
-        calls.forEach(call ->
-                byMethod.computeIfAbsent(call.method(), name -> new ArrayList<>()).add(call));
+        calls.forEach(call -> byMethod.computeIfAbsent(call.method(), name -> new ArrayList<>())
+                .add(call));
         byMethod.forEach((name, ofMethod) -> {
             Method method = methods.computeIfAbsent(name, unknown -> new Method());
             Times mean = new Times();
@@ -148,9 +148,7 @@ final class Usual {
 
     /** Returns the weight of a new second after this number of seconds. */
     private static double weight(int seconds) {
-        return seconds < QUICK_SECONDS
-                ? WEIGHT
-                : Math.max(LEAST_WEIGHT, 1 / (1 / WEIGHT + seconds - QUICK_SECONDS));
+        return seconds < QUICK_SECONDS ? WEIGHT : Math.max(LEAST_WEIGHT, 1 / (1 / WEIGHT + seconds - QUICK_SECONDS));
     }
 
     private static Times mixed(Times known, Times fresh, double weight) {

@@ -94,8 +94,7 @@ class CallSamplesTest {
     }
 
     private static boolean isRepeated(String... activities) {
-        return sleepsAndStatements(activities)
-                .isRepeatedBetween(new Part(Part.Kind.SLEEP, "Naps.sleep"), Phase.SQL);
+        return sleepsAndStatements(activities).isRepeatedBetween(new Part(Part.Kind.SLEEP, "Naps.sleep"), Phase.SQL);
     }
 
     @Test

@@ -18,8 +18,7 @@ class UsualTest {
     private final Usual usual = new Usual();
 
     private void second(int calls, double millis) {
-        List<EndedCall> good =
-                Stream.generate(() -> call(millis)).limit(calls).toList();
+        List<EndedCall> good = Stream.generate(() -> call(millis)).limit(calls).toList();
         usual.learn(good, List.of());
         usual.learn("each", millis);
     }
@@ -51,7 +50,7 @@ class UsualTest {
     @Test
     void slowFirstCallsAreSoonForgotten() {
         seconds(5, 100, 80);
-        seconds(40, 100, 5);
+        seconds(50, 100, 5);
 
         assertThat(usualMillis()).isCloseTo(5, Offset.offset(1.0));
         assertThat(usual.figure("each")).isCloseTo(5, Offset.offset(1.5));

@@ -49,7 +49,9 @@ class TlsHandshakesTest {
     @Test
     void handshakesDoNotRunOnTheThreadOfTheCaller() throws Exception {
         CompletableFuture<String> name = new CompletableFuture<>();
-        handshakes.of(flooding).execute(() -> name.complete(Thread.currentThread().getName()));
+        handshakes
+                .of(flooding)
+                .execute(() -> name.complete(Thread.currentThread().getName()));
 
         assertThat(name.get(30, TimeUnit.SECONDS)).startsWith("rpc-tls");
     }

@@ -8,8 +8,9 @@ import org.junit.jupiter.api.Test;
 
 class StatementTextTest {
 
-    private static final String COLUMNS =
-            IntStream.range(0, 40).mapToObj(i -> "o1_0.column_" + (char) ('a' + i % 26)).collect(Collectors.joining(","));
+    private static final String COLUMNS = IntStream.range(0, 40)
+            .mapToObj(i -> "o1_0.column_" + (char) ('a' + i % 26))
+            .collect(Collectors.joining(","));
 
     @Test
     void valuesAreLeftOut() {
@@ -29,8 +30,7 @@ class StatementTextTest {
 
     @Test
     void columnsInFunctionsAndSubqueriesAreNotTakenForTheEndOfTheList() {
-        assertThat(StatementText.of(
-                        "select coalesce(a,(select b from other)), " + COLUMNS + " from orders where id=?"))
+        assertThat(StatementText.of("select coalesce(a,(select b from other)), " + COLUMNS + " from orders where id=?"))
                 .isEqualTo("select coalesce(a,(select b from other)), ... from orders where id=?");
     }
 
