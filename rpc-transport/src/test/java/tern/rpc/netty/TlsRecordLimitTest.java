@@ -46,7 +46,7 @@ class TlsRecordLimitTest {
                 .withKeys(AUTHORITY.issue("server", "127.0.0.1").keys())
                 .withProtocols(List.of(version));
         TlsContext context = TlsContext.ofServer(() -> tls);
-        server.pipeline().addLast(context.newHandler(server, closing::add));
+        server.pipeline().addLast(context.newHandler(server, Runnable::run, closing::add));
         server.pipeline().addLast(new ChannelInboundHandlerAdapter() {
             @Override
             public void channelRead(ChannelHandlerContext read, Object message) {
