@@ -108,7 +108,7 @@ final class CauseText {
     private Told told(Part part) {
         return switch (part.kind()) {
             case POOL -> poolText.pool(part);
-            case QUEUE -> poolText.workers();
+            case QUEUE -> new WorkerText(evidence, excess).told();
             case CALLER_RUNS -> poolText.executor();
             case EXECUTOR -> rejection(part);
             case SQL -> isFailed(part) ? told(failure(Phase.SQL, part)) : storeText.statement(part);

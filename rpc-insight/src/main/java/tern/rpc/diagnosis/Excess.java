@@ -219,7 +219,8 @@ final class Excess {
      * Returns how long each part of the method's calls usually takes. If this has not been learned yet, returns the
      * mean over the calls in the observed period that met the latency target.
      */
-    private @Nullable Times usualOf(String method) {
+    @Nullable
+    Times usualOf(String method) {
         Times known = evidence.usual().of(method);
         if (known != null) {
             return named(known);

@@ -15,20 +15,14 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Describes waits for connections, workers and executors, and recommends pool sizes. */
+/** Describes waits for connections and executors, and recommends pool sizes. */
 final class PoolText {
-
-    /** More workers are recommended only if a call that has a worker takes at most this share of the latency target. */
-    private static final double FULL = 0.8;
 
     /**
      * A full executor explains a wait for results only if the calls wait for its threads for at least this share of the
      * wait.
      */
     private static final double HANDED_OVER = 0.1;
-
-    /** The number of calls is considered higher than usual if it is at least this multiple of the usual number. */
-    private static final double MORE = 1.5;
 
     /**
      * The name of {@code ForkJoinPool.commonPool()} in pool snapshots. The pool's threads have names with a different
@@ -257,7 +251,7 @@ final class PoolText {
     }
 
     /** Returns the advice to set the pool's size to a value that passed the check; null if no size passed. */
-    private static @Nullable Change property(Remedy.@Nullable Size size) {
+    static @Nullable Change property(Remedy.@Nullable Size size) {
         return size == null
                 ? null
                 : new Change(
@@ -267,61 +261,6 @@ final class PoolText {
                         size.setting().value(),
                         Integer.toString(size.value()),
                         size.expectedNanos() / 1e6);
-    }
-
-    /** Returns the text for calls that wait for a worker although no slow part of the calls explains the wait. */
-    Told workers() {
-        PoolLook look = pools.values().stream()
-                .map(PoolVerdict::pool)
-                .filter(pool -> pool.now().kind() == PoolKind.WORKERS)
-                .findFirst()
-                .orElse(null);
-        PoolSnapshot workers = look == null ? null : look.now();
-        double perSecond = (evidence.calls().calls() + evidence.calls().refused()) / evidence.seconds();
-        double serviceNanos = excess.account.sum() - excess.account.of(Part.of(Kind.QUEUE));
-        double usualRate = evidence.usual().figure("calls");
-        List<String> facts = new ArrayList<>();
-        facts.add(String.format(
-                Locale.ROOT, "rate     %.0f calls/s%s", perSecond, usualRate > 0 ? usually(usualRate) : ""));
-        facts.add(String.format(Locale.ROOT, "a call   %.1f ms with a worker", serviceNanos / 1e6));
-        boolean more = usualRate > 0 && perSecond > MORE * usualRate;
-        if (look == null || workers == null) {
-            return new Told(
-                    more ? "MORE CALLS" : "NO FREE WORKER",
-                    more ? "callers" : "workers",
-                    more
-                            ? callers(perSecond / usualRate)
-                            : Change.of(Where.UNKNOWN, "more threads in the server, or fewer calls at once"),
-                    facts);
-        }
-        facts.add("workers  " + workers.active() + " of " + workers.max() + " busy, " + workers.waiting()
-                + " calls wait");
-        double room = Math.max(1e6, evidence.targetNanos() - serviceNanos);
-        double busy = perSecond * serviceNanos / 1e9;
-        int wanted = QueueModel.placesFor(busy, serviceNanos, room / 2, 10_000);
-        Change change = wanted < 0 || serviceNanos > FULL * evidence.targetNanos()
-                ? null
-                : property(remedy.of(look, PoolSetting.Use.MAX, wanted));
-        if (change == null && evidence.machine().isFull()) {
-            change = Change.of(
-                    Where.MACHINE,
-                    "more processors or fewer calls: the processors are busy, and more threads would make it worse");
-        }
-        if (change == null) {
-            change = more
-                    ? callers(perSecond / usualRate)
-                    : Change.of(
-                            Where.PEER,
-                            "calls come in bursts: limit them in the caller, or another instance of this server");
-        }
-        return new Told(more ? "MORE CALLS" : "NO FREE WORKER", more ? "callers" : workers.name(), change, facts);
-    }
-
-    private static Change callers(double times) {
-        return Change.of(
-                Where.PEER,
-                "the caller sends " + Math.round(times)
-                        + " times the usual calls: limit it there, or another instance of this server");
     }
 
     /**
@@ -376,10 +315,6 @@ final class PoolText {
             default -> "waiting for a peer in ";
         };
         return waits + part.name().substring(StackReader.CALLED.length());
-    }
-
-    private static String usually(double rate) {
-        return String.format(Locale.ROOT, ", usually %.0f", rate);
     }
 
     /** Returns the text for an executor whose tasks were run by the threads that submitted them. */

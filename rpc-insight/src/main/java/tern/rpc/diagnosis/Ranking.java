@@ -196,9 +196,13 @@ final class Ranking {
         double cost =
                 REFUSED_TARGETS * evidence.targetNanos() / evidence.calls().bad();
         evidence.refused().forEach((reason, count) -> {
-            boolean byWorkers = !LIMITS.contains(reason) && !reason.startsWith(STATUS);
-            leaves.add(byWorkers ? Part.of(Kind.QUEUE) : new Part(Kind.LIMIT, reason), count * cost);
+            leaves.add(isForWorkers(reason) ? Part.of(Kind.QUEUE) : new Part(Kind.LIMIT, reason), count * cost);
         });
+    }
+
+    /** Returns whether a call that was refused for this reason found no free worker. */
+    static boolean isForWorkers(String reason) {
+        return !LIMITS.contains(reason) && !reason.startsWith(STATUS);
     }
 
     private static boolean isWait(Part part) {

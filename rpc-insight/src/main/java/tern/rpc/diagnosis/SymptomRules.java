@@ -92,7 +92,7 @@ final class SymptomRules {
         passOnAttempts();
         new HolderRules(evidence, excess, operations, leaves).apply();
         new PoolRules(evidence, excess, counts, pools, leaves).apply();
-        passOnQueue();
+        new WorkerRules(evidence, excess, leaves).apply();
         new RefusalRules(evidence, excess, leaves).apply();
         passOnRunQueue();
         passOnCollector();
@@ -421,15 +421,6 @@ final class SymptomRules {
                     && (place + ":").startsWith(part.name().substring(StackReader.CALLED.length()) + ":")) {
                 leaves.move(part, operation);
             }
-        }
-    }
-
-    /** Attributes the wait for a worker to the work that occupies the workers. */
-    private void passOnQueue() {
-        Times done = leaves.only(part -> Leaves.isLeaf(part) || part.kind() == Kind.POOL);
-        double queued = leaves.of(Part.of(Kind.QUEUE));
-        if (queued > 0 && done.sum() >= 0.1 * evidence.targetNanos()) {
-            leaves.pour(Part.of(Kind.QUEUE), done, Leaves.WAIT_FOR + "a worker");
         }
     }
 

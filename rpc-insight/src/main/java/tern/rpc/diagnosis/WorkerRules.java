@@ -1,0 +1,87 @@
+package tern.rpc.diagnosis;
+
+import java.util.Map;
+import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.PoolKind;
+
+/**
+ * Decides whether calls wait for a worker because their work takes too long, or because there are too few workers.
+ * Extra work explains the wait only if the workers would suffice without it.
+ */
+final class WorkerRules {
+
+    /** Work that takes less than this share of the latency target does not explain a wait for a worker. */
+    private static final double NOTABLE = 0.1;
+
+    /** If more than this share of the workers is busy, waits are expected. */
+    private static final double FULL = 0.8;
+
+    private final Evidence evidence;
+    private final Excess excess;
+    private final Leaves leaves;
+
+    WorkerRules(Evidence evidence, Excess excess, Leaves leaves) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.leaves = leaves;
+    }
+
+    /** Attributes the wait for a worker to the work that occupies the workers, unless there are too few workers. */
+    void apply() {
+        Part queue = Part.of(Kind.QUEUE);
+        Times done = leaves.only(part -> Leaves.isLeaf(part) || part.kind() == Kind.POOL);
+        if (leaves.of(queue) > 0 && done.sum() >= NOTABLE * evidence.targetNanos() && !areTooFew()) {
+            leaves.pour(queue, done, Leaves.WAIT_FOR + "a worker");
+        }
+    }
+
+    /**
+     * Returns whether the workers would be too few even if the work of the calls took its usual time. If the usual time
+     * is unknown, returns whether calls with a worker meet the latency target.
+     */
+    private boolean areTooFew() {
+        double service = excess.account.sum(WorkerRules::needsWorker);
+        if (excess.badByMethod().isEmpty() || service > evidence.targetNanos()) {
+            return false;
+        }
+        double usually = usualService();
+        // Busy workers complete calls at a rate of workers / service. They would suffice for this rate if they were busy
+        // for at most 80 % of the time with the usual work.
+        boolean isWorkAsUsual = usually <= 0 || service < usually / FULL;
+        double workers = workers();
+        return isWorkAsUsual || (workers > 0 && wantedPerSecond() * usually / 1e9 > FULL * workers);
+    }
+
+    private static boolean needsWorker(Part part) {
+        return part.kind() != Kind.QUEUE;
+    }
+
+    /** Returns for how long a late or failed call usually occupies a worker; 0 if unknown. */
+    private double usualService() {
+        double sum = 0;
+        int all = 0;
+        for (Map.Entry<String, Integer> method : excess.badByMethod().entrySet()) {
+            Times usual = excess.usualOf(method.getKey());
+            sum += usual == null ? 0 : method.getValue() * usual.sum(WorkerRules::needsWorker);
+            all += method.getValue();
+        }
+        return all == 0 ? 0 : sum / all;
+    }
+
+    private double workers() {
+        return evidence.pools().stream()
+                .map(PoolLook::now)
+                .filter(pool -> pool.kind() == PoolKind.WORKERS)
+                .mapToDouble(pool -> pool.max())
+                .sum();
+    }
+
+    /** Returns the number of calls per second that were served, or were refused because no worker was free. */
+    private double wantedPerSecond() {
+        double refused = evidence.refused().entrySet().stream()
+                .filter(entry -> Ranking.isForWorkers(entry.getKey()))
+                .mapToDouble(Map.Entry::getValue)
+                .sum();
+        return (evidence.calls().calls() + refused) / evidence.seconds();
+    }
+}
