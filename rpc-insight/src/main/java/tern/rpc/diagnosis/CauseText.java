@@ -107,7 +107,10 @@ final class CauseText {
 
     private Told told(Part part) {
         return switch (part.kind()) {
-            case POOL -> poolText.pool(part);
+            case POOL ->
+                UnknownExecutors.isOne(part)
+                        ? new UnknownExecutors(evidence, excess).told(part, symptoms.getOrDefault(part, List.of()))
+                        : poolText.pool(part);
             case QUEUE -> new WorkerText(evidence, excess).told();
             case CALLER_RUNS -> poolText.executor();
             case EXECUTOR -> rejection(part);

@@ -305,7 +305,8 @@ final class PoolText {
         return null;
     }
 
-    private static String activity(Part part) {
+    /** Formats what a task does, for example {@code in Orders.export}. */
+    static String activity(Part part) {
         if (!part.name().startsWith(StackReader.CALLED)) {
             return "in " + part.name();
         }

@@ -2,11 +2,9 @@ package tern.rpc.diagnosis;
 
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.PoolKind;
@@ -83,7 +81,7 @@ final class SymptomRules {
     void apply() {
         passOnToUnanswered();
         passOnRejectedTasks();
-        passOnResults();
+        new ResultRules(evidence, excess, operations, pools, leaves).apply();
         boolean redisStands = passOnRedis();
         mergeProviders();
         mergeStatements();
@@ -101,14 +99,10 @@ final class SymptomRules {
         passOnToOwnCode();
     }
 
-    private static boolean waitsForOthers(Part part) {
-        return part.kind() == Kind.RESULT || part.kind() == Kind.ELSEWHERE;
-    }
-
     /** Attributes waits for results to the asynchronous operation whose result had not arrived when the calls ended. */
     private void passOnToUnanswered() {
         for (Part part : leaves.longestFirst()) {
-            Part unanswered = waitsForOthers(part) ? Unanswered.of(part, excess.accounts) : null;
+            Part unanswered = ResultRules.waitsForOthers(part) ? Unanswered.of(part, excess.accounts) : null;
             if (unanswered != null) {
                 leaves.move(part, unanswered);
             }
@@ -139,130 +133,6 @@ final class SymptomRules {
                 leaves.pour(part, rejected, "calls run tasks of a full executor themselves");
             }
         }
-    }
-
-    /**
-     * Attributes the time spent waiting for results to the work of the executor's tasks. If most of these tasks wait as
-     * well, the cause is whatever the tasks wait for: other tasks of the same executor, or something not visible in any
-     * stack.
-     */
-    private void passOnResults() {
-        for (Part part : leaves.longestFirst()) {
-            String name = waitsForOthers(part) ? executorOf(part) : null;
-            TaskWatch.Executor executor = name == null ? null : evidence.tasks().executor(name);
-            if (executor == null || name == null) {
-                continue;
-            }
-            PoolVerdict pool = poolOf(name);
-            if (pool != null && isOccupiedByOthers(pool, executor, part)) {
-                leaves.move(part, new Part(Kind.POOL, pool.name()));
-                continue;
-            }
-            Part waiting = executor.waiting();
-            if (pool != null && waiting == null && isBlocked(pool, executor)) {
-                leaves.move(part, new Part(Kind.POOL, pool.name()));
-                continue;
-            }
-            if (waiting != null && mayWaitForTasks(name, executor, waiting)) {
-                leaves.move(part, new Part(Kind.RESULT, CodeText.TASKS + name + " in " + waiting.name()));
-            } else if (waiting != null) {
-                if (executor.runs(excess.samples.lineOf(part))) {
-                    leaves.move(part, waiting);
-                }
-            } else {
-                leaves.pour(
-                        part,
-                        named(executor.parts.only(done -> done.kind() != Kind.RESULT), part),
-                        String.format(
-                                Locale.ROOT,
-                                "%s waits for %s %s, %.0f %% of its threads busy",
-                                part.kind() == Kind.ELSEWHERE ? "asynchronous work" : part.name(),
-                                executor.isExecutor ? "tasks of" : "threads",
-                                name,
-                                100.0 * executor.busy / Math.max(1, executor.looks)));
-            }
-        }
-    }
-
-    private @Nullable String executorOf(Part wait) {
-        double queued = excess.accounts.stream()
-                .mapToDouble(counted -> counted.call().ledger().count(Phase.EXECUTOR))
-                .sum();
-        return evidence.tasks().executorOf(excess.samples.lineOf(wait), queued > 0);
-    }
-
-    /**
-     * Returns whether unrelated tasks occupy the executor. This is the case if the calls' tasks wait for a thread, and
-     * no running task executes code of the class that waits for the results. Ledgers do not record waits for the common
-     * pool, so for that pool it is enough that its queue is not empty.
-     */
-    private boolean isOccupiedByOthers(PoolVerdict pool, TaskWatch.Executor executor, Part wait) {
-        double queued = leaves.of(new Part(Kind.POOL, pool.name()));
-        return (queued >= NOTABLE * leaves.of(wait) || pool.name().equals(PoolText.COMMON_POOL))
-                && pool.pool().now().waiting() > 0
-                && !executor.runs(excess.samples.lineOf(wait));
-    }
-
-    /**
-     * Returns whether tasks that block occupy the common pool, which has few threads and is made for tasks that
-     * compute.
-     */
-    private static boolean isBlocked(PoolVerdict pool, TaskWatch.Executor executor) {
-        return pool.name().equals(PoolText.COMMON_POOL)
-                && pool.pool().now().waiting() > 0
-                && pool.pool().now().active() >= pool.pool().now().max()
-                && executor.isMostlyBlocked();
-    }
-
-    /**
-     * Replaces operations that appear only in the stacks of tasks with the operations named in the ledgers of the
-     * waiting calls. Otherwise the same peer would appear as two causes.
-     */
-    private Times named(Times tasks, Part waiting) {
-        Times named = new Times();
-        for (Part part : tasks.longestFirst()) {
-            if (part.kind() == Kind.POOL) {
-                PoolVerdict pool = PoolVerdict.find(pools, part);
-                named.add(pool == null ? part : new Part(Kind.POOL, pool.name()), tasks.of(part));
-                continue;
-            }
-            String name = part.name().startsWith(StackReader.CALLED) ? operations.slowOne(part.kind(), waiting) : null;
-            named.add(name == null ? part : new Part(part.kind(), name), tasks.of(part));
-        }
-        return named;
-    }
-
-    /**
-     * Returns whether the waiting tasks may be waiting for other tasks of the same executor. This is possible if
-     * application code waits directly rather than through a library, and if tasks are queued for the executor's
-     * threads.
-     */
-    private boolean mayWaitForTasks(String name, TaskWatch.Executor executor, Part waiting) {
-        if (!executor.isOwnWait(waiting)) {
-            return false;
-        }
-        PoolVerdict known = poolOf(name);
-        if (known == null) {
-            return executor.isFull();
-        }
-        return known.pool().now().waiting() > 0;
-    }
-
-    /**
-     * Returns the pool of an executor whose threads have this name. The pool is often named after a bean: for example,
-     * threads named {@code mail} belong to {@code mailExecutor}.
-     */
-    private @Nullable PoolVerdict poolOf(String threads) {
-        PoolVerdict exact = pools.get(PoolText.poolOf(threads));
-        if (exact != null) {
-            return exact;
-        }
-        String prefix = threads.toLowerCase(Locale.ROOT);
-        List<PoolVerdict> similar = pools.values().stream()
-                .filter(pool -> pool.pool().now().kind() == PoolKind.EXECUTOR)
-                .filter(pool -> pool.name().toLowerCase(Locale.ROOT).startsWith(prefix))
-                .toList();
-        return similar.size() == 1 ? similar.get(0) : null;
     }
 
     /**

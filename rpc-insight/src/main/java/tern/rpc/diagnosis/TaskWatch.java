@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -69,6 +70,9 @@ final class TaskWatch {
         final Map<String, Integer> classes = new HashMap<>();
         // for each application class, the innermost frames of this class in tasks that do not wait for a lock
         final Map<String, Map<StackTraceElement, Integer>> inside = new HashMap<>();
+        // the ids of the sampled threads, since the samples were last halved and in the interval before
+        private Set<Long> threads = new HashSet<>();
+        private Set<Long> earlierThreads = Set.of();
         final boolean isExecutor; // false for threads outside of executors, which take no tasks from a queue
         int looks;
         int busy;
@@ -79,7 +83,17 @@ final class TaskWatch {
 
         /** Returns whether nearly all sampled threads of the executor were running a task. */
         boolean isFull() {
-            return isExecutor && busy >= MIN_BUSY && busy >= FULL * looks;
+            return isExecutor && isBusy();
+        }
+
+        /** Returns whether nearly all sampled threads were busy. */
+        boolean isBusy() {
+            return busy >= MIN_BUSY && busy >= FULL * looks;
+        }
+
+        /** Returns the number of threads, as far as they were sampled. */
+        int threads() {
+            return Math.max(threads.size(), earlierThreads.size());
         }
 
         /** Returns whether the sampled tasks run code of the package of this stack frame. */
@@ -130,6 +144,8 @@ final class TaskWatch {
             inside.values().forEach(lines -> lines.replaceAll((line, samples) -> samples / 2));
             looks /= 2;
             busy /= 2;
+            earlierThreads = threads;
+            threads = new HashSet<>();
         }
 
         private void add(ThreadLook thread, List<StackTraceElement> path) {
@@ -211,6 +227,7 @@ final class TaskWatch {
             group.put(name, executor);
         }
         executor.looks++;
+        executor.threads.add(thread.id());
         List<StackTraceElement> path = StackReader.path(thread);
         if (!path.isEmpty() && !isIdle(thread, path)) {
             executor.busy++;

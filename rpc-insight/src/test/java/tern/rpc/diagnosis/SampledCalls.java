@@ -23,6 +23,20 @@ final class SampledCalls {
     private final Usual usual = new Usual();
     private PauseTimes pauses = PauseTimes.NONE;
     private Machine machine = Machine.UNKNOWN;
+    private TaskWatch tasks = new TaskWatch();
+    private double seconds = 10;
+
+    /** Sets the samples of threads that serve no call. */
+    SampledCalls tasks(TaskWatch samples) {
+        tasks = samples;
+        return this;
+    }
+
+    /** Sets the time in which the calls ended. */
+    SampledCalls during(double observedSeconds) {
+        seconds = observedSeconds;
+        return this;
+    }
 
     /** Adds pauses of the collector to each call. */
     SampledCalls pausedMillis(double millis) {
@@ -110,12 +124,12 @@ final class SampledCalls {
     List<Cause> causes() {
         Evidence evidence = new Evidence(
                 100_000_000L,
-                10,
+                seconds,
                 bad,
                 List.of(),
                 List.of(),
                 samples,
-                new TaskWatch(),
+                tasks,
                 LoggingMode.ASYNCHRONOUS,
                 Map.of(),
                 List.of(),

@@ -1,0 +1,114 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.Cause.Change;
+import tern.rpc.diagnosis.Cause.Where;
+import tern.rpc.diagnosis.CauseText.Told;
+import tern.rpc.diagnosis.Part.Kind;
+
+/**
+ * Recognizes executors that are too small although no snapshot of them exists, because they are no beans. The number of
+ * their threads is known from samples. The time of a task follows from this number and from the rate at which calls get
+ * their results: busy threads complete tasks at a rate of threads / time.
+ */
+final class UnknownExecutors {
+
+    /** The first word in the name of a part that stands for the wait for a thread of such an executor. */
+    private static final String THREADS = "threads ";
+
+    /** Tasks are queued if calls wait for at least this multiple of the time of a task. */
+    private static final double QUEUED = 2;
+
+    /** More threads can help only if a task takes at most this share of the latency target. */
+    private static final double SHORT = 0.8;
+
+    private final Evidence evidence;
+    private final Excess excess;
+
+    UnknownExecutors(Evidence evidence, Excess excess) {
+        this.evidence = evidence;
+        this.excess = excess;
+    }
+
+    /**
+     * The late or failed calls that wait for a result.
+     *
+     * @param perSecond the number of these calls that end per second
+     * @param waitNanos the mean time for which one of them waits
+     */
+    private record Waiting(double perSecond, double waitNanos) {
+
+        double taskNanos(int threads) {
+            return threads * 1e9 / perSecond;
+        }
+
+        /** Returns the mean number of calls that wait at the same time. */
+        long atOnce() {
+            return Math.round(perSecond * waitNanos / 1e9);
+        }
+    }
+
+    /**
+     * Returns the wait for a thread of this executor. Returns null if a thread is idle, if calls do not wait much longer
+     * than a task takes, or if a task alone takes about as long as the latency target.
+     *
+     * @param threads the common name of the executor's threads
+     * @param wait the calls' wait for a result of the executor
+     */
+    @Nullable
+    Part tooSmall(String threads, TaskWatch.Executor executor, Part wait) {
+        Waiting calls = waiting(wait);
+        if (!executor.isBusy() || calls.perSecond() <= 0 || evidence.machine().isFull()) {
+            return null;
+        }
+        double task = calls.taskNanos(executor.threads());
+        boolean isTooSmall = QUEUED * task <= calls.waitNanos() && task <= SHORT * evidence.targetNanos();
+        return isTooSmall ? new Part(Kind.POOL, THREADS + threads) : null;
+    }
+
+    private Waiting waiting(Part wait) {
+        double waited = 0;
+        int calls = 0;
+        for (Excess.Counted counted : excess.accounts) {
+            double ofCall = counted.times().of(wait);
+            waited += ofCall;
+            calls += ofCall > 0 ? 1 : 0;
+        }
+        double share = (double) calls / Math.max(1, excess.accounts.size());
+        return new Waiting(share * evidence.calls().late() / evidence.seconds(), waited / Math.max(1, calls));
+    }
+
+    /** Returns whether the part stands for the wait for a thread of an executor without a snapshot. */
+    static boolean isOne(Part part) {
+        return part.kind() == Kind.POOL && part.name().startsWith(THREADS);
+    }
+
+    /** @param symptoms the waits for results that this part explains */
+    Told told(Part part, List<Symptom> symptoms) {
+        String threads = part.name().substring(THREADS.length());
+        TaskWatch.Executor executor = evidence.tasks().executor(threads);
+        Part wait = symptoms.isEmpty() ? null : symptoms.get(0).waitedFor();
+        List<String> facts = new ArrayList<>();
+        StringBuilder change = new StringBuilder("more threads or shorter tasks for the executor whose threads are named \"")
+                .append(threads)
+                .append('"');
+        if (executor != null && wait != null) {
+            Waiting calls = waiting(wait);
+            String shown = excess.samples.shownLineOf(wait);
+            facts.add("threads  " + executor.threads() + ", all of them busy");
+            facts.add("a task   about " + Times.millis(calls.taskNanos(executor.threads())) + " ms");
+            change.append(": all of its ")
+                    .append(executor.threads())
+                    .append(" threads are busy, mostly ")
+                    .append(PoolText.activity(executor.parts.longestFirst().get(0)))
+                    .append(", and about ")
+                    .append(calls.atOnce())
+                    .append(" calls wait for it")
+                    .append(shown == null ? "" : " in " + shown);
+        }
+        change.append("; no number is given, because only executors that are beans are measured");
+        return new Told("EXECUTOR TOO SMALL", threads, Change.of(Where.CODE, change.toString()), facts);
+    }
+}

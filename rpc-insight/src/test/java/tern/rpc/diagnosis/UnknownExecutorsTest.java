@@ -1,0 +1,99 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import shop.Packages;
+import tern.rpc.Phase;
+
+/** Tests calls that wait for tasks of an executor that is no bean, so that no snapshot of it exists. */
+class UnknownExecutorsTest {
+
+    private static final int LOOKS = 5;
+
+    private final CompletableFuture<String> answer = new CompletableFuture<>();
+    private final AtomicInteger started = new AtomicInteger();
+    private final ExecutorService parcels =
+            Executors.newFixedThreadPool(2, task -> new Thread(task, "parcels-" + started.incrementAndGet()));
+
+    @AfterEach
+    void endTasks() throws InterruptedException {
+        answer.complete("");
+        parcels.shutdown();
+        parcels.awaitTermination(1, TimeUnit.MINUTES);
+    }
+
+    /** Returns samples of the executor's threads while a number of them ask a peer. */
+    private TaskWatch samples(int busy) {
+        AtomicInteger asking = new AtomicInteger();
+        for (int i = 0; i < 2; i++) {
+            boolean asks = i < busy;
+            parcels.execute(() -> {
+                asking.incrementAndGet();
+                if (asks) {
+                    Packages.extra(answer);
+                }
+            });
+        }
+        while (asking.get() < 2) {
+            Thread.onSpinWait();
+        }
+        TaskWatch tasks = new TaskWatch();
+        for (int look = 1; look <= LOOKS; look++) {
+            tasks.look(Set.of(Thread.currentThread().getId()), TimeUnit.SECONDS.toNanos(look));
+        }
+        return tasks;
+    }
+
+    private static void look(Sampler.Samples samples) {
+        StackTraceElement[] stack = {
+            new StackTraceElement("java.util.concurrent.FutureTask", "get", "FutureTask.java", 1),
+            new StackTraceElement("shop.Packages", "of", "Packages.java", 14)
+        };
+        samples.add(SampledCalls.sample(
+                Phase.OWN, new ThreadLook("http-1", 1, Thread.State.WAITING, stack, null, null, -1, -1)));
+    }
+
+    /** Returns the first cause of twenty calls that waited for 240 ms each and ended within the given time. */
+    private Cause first(int busy, double seconds) {
+        return new SampledCalls()
+                .calls("Parcels.list", Phase.OWN, 240, UnknownExecutorsTest::look)
+                .tasks(samples(busy))
+                .during(seconds)
+                .causes()
+                .get(0);
+    }
+
+    @Test
+    void executorIsTooSmallIfCallsWaitMuchLongerThanATaskTakes() {
+        Cause first = first(2, 0.5); // two threads and 40 calls per second: 50 ms a task
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("EXECUTOR TOO SMALL: parcels");
+        assertThat(first.change().text())
+                .startsWith("more threads or shorter tasks")
+                .contains("all of its 2 threads are busy, mostly waiting for a peer in Packages.extra")
+                .contains("about 10 calls wait for it in Packages.of:14");
+        assertThat(first.symptoms()).anyMatch(symptom -> symptom.contains("Packages.of waits for a thread of parcels"));
+    }
+
+    @Test
+    void workOfTasksIsTheCauseIfATaskMissesTheTargetByItself() {
+        Cause first = first(2, 2); // two threads and 10 calls per second: 200 ms a task
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("SLOW HTTP PEER: called in Packages.extra");
+    }
+
+    @Test
+    void workOfTasksIsTheCauseIfThreadsAreIdle() {
+        Cause first = first(1, 0.5);
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("SLOW HTTP PEER: called in Packages.extra");
+    }
+}
