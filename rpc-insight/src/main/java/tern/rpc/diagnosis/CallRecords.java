@@ -45,6 +45,11 @@ final class CallRecords implements CallObserver {
 
         static final Sums NONE = new Sums(0, 0, 0, 0, new long[Phase.values().length]);
 
+        /** Returns the number of calls that met the latency target. */
+        long met() {
+            return calls - late - failed;
+        }
+
         Sums since(Sums earlier) {
             long[] spent = phaseNanos.clone();
             for (int i = 0; i < spent.length; i++) {

@@ -238,7 +238,7 @@ public final class Diagnostician {
         check.look(List.copyOf(current.pools().values()), meters.served().p99Millis(), now);
         if (watch.isHealthy()) {
             learn(now, before, current, counts, seen);
-        } else if (before != null && since != null && now - sinceNanos > LONG_MISS_NANOS) {
+        } else if (before != null && (!watch.isWarm() || (since != null && now - sinceNanos > LONG_MISS_NANOS))) {
             learnSlowMethods(before.atNanos(), counts);
         }
         if (open) {
@@ -269,7 +269,7 @@ public final class Diagnostician {
     private int hung(List<RunningCall> running, long now) {
         return (int) running.stream()
                 .filter(call -> call.runningNanos() > HUNG_TARGETS * targetNanos && !isExcused(soFar(call, now)))
-                .filter(call -> !EarlyPolls.mayBe(call, records, now))
+                .filter(call -> !EarlyPolls.mayBe(call, records, sampler.samples(), now))
                 .count();
     }
 
@@ -320,17 +320,22 @@ public final class Diagnostician {
 
     /**
      * Learns the usual times of rarely called methods that have never met the target. Learns them only from a second in
-     * which no other calls were late. An example of such a method is a long poll. If calls to it missed the target from
-     * the start of the application, its usual times would otherwise never be learned, and the diagnosis would report a
-     * miss forever.
+     * which no other calls were late. Examples of such methods are long polls and reports. If calls to them missed the
+     * target from the start of the application, no usual times would otherwise be learned, and the diagnosis would report
+     * a miss forever.
      */
     private void learnSlowMethods(long sinceLastNanos, Evidence.Counts counts) {
         List<EndedCall> late = records.bad(sinceLastNanos);
         boolean isRare = late.size() <= MAX_SLOW_SHARE * counts.calls() && counts.refused() == 0;
-        if (isRare
-                && late.stream().allMatch(call -> call.failure() == null && usual.hasNeverMetTarget(call.method()))) {
+        if (isRare && late.stream().allMatch(call -> call.failure() == null && hasNeverMetTarget(call.method()))) {
             usual.learn(List.of(), late);
         }
+    }
+
+    /** During the warm-up, no usual times of quick methods are known. Therefore all calls are counted then. */
+    private boolean hasNeverMetTarget(String method) {
+        return usual.hasNeverMetTarget(method)
+                && (watch.isWarm() || records.sums().getOrDefault(method, Sums.NONE).met() <= 0);
     }
 
     /** Returns a record of a running call, as if the call had just ended. */

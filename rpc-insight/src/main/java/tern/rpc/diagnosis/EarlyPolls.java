@@ -3,34 +3,50 @@ package tern.rpc.diagnosis;
 import java.util.Collections;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.CallRecords.Sums;
 
 /**
- * Recognizes running calls that may be long polls, as long as their usual times are not known. Without this class, a few
- * long polls would seem to hang soon after the start of the application, and the usual times of calls could not be
- * learned during the resulting miss.
+ * Recognizes running calls that may be long polls, or calls to methods that are always slow, as long as their usual
+ * times are not known. Without this class, a few such calls would seem to hang soon after the start of the application,
+ * and the usual times of calls could not be learned during the resulting miss.
  */
 final class EarlyPolls {
 
     /** The time from the first call of the application in which long polls are expected to end several times. */
     private static final long EARLY_NANOS = TimeUnit.MINUTES.toNanos(5);
 
+    /** A call whose thread does something other than wait for an event is expected to end within this time. */
+    private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(60);
+
     private EarlyPolls() {}
 
     /**
-     * Returns whether the call may wait for an event and not hang. This is the case if the call continues without a
-     * thread and without a running operation, if no call to its method has met the target yet, and if most other calls
-     * meet it.
+     * Returns whether the call may wait for an event, or may be slow by nature, and not hang. This is the case if no call
+     * to its method has met the target yet, and if most other calls meet it. A call without a thread must also run no
+     * operation. A call whose thread works must not have run for longer than a minute.
+     *
+     * @param samples the samples of the threads of calls
      */
-    static boolean mayBe(RunningCall call, CallRecords records, long now) {
-        return waitsForOthers(call) && isEarly(records, now) && isUnknownMethodAmongGood(call, records);
+    static boolean mayBe(
+            RunningCall call, CallRecords records, Map<CallLedger, Sampler.Samples> samples, long now) {
+        boolean mayWait = call.threadId() == RunningCall.NO_THREAD
+                ? waitsForOthers(call)
+                : call.runningNanos() < LONG_NANOS || waitsOnItsThread(call, samples);
+        return mayWait && isEarly(records, now) && isUnknownMethodAmongGood(call, records);
+    }
+
+    /** Returns whether the call's thread waits for another thread, for example at a queue. */
+    private static boolean waitsOnItsThread(RunningCall call, Map<CallLedger, Sampler.Samples> samples) {
+        Sampler.Samples known = samples.get(call.ledger());
+        Sample last = known == null || known.list.isEmpty() ? null : known.list.get(known.list.size() - 1);
+        return call.phase() == Phase.OWN && last != null && last.part().kind() == Part.Kind.RESULT;
     }
 
     private static boolean waitsForOthers(RunningCall call) {
-        return call.threadId() == RunningCall.NO_THREAD
-                && call.phase() == Phase.UNATTRIBUTED
+        return call.phase() == Phase.UNATTRIBUTED
                 && call.ledger().unfinished().isEmpty()
                 && call.ledger().parts().isEmpty();
     }
@@ -44,7 +60,7 @@ final class EarlyPolls {
         long calls = 0;
         long good = 0;
         for (Map.Entry<String, Sums> entry : records.sums().entrySet()) {
-            long met = good(entry.getValue());
+            long met = entry.getValue().met();
             if (entry.getKey().equals(call.method())) {
                 if (met > 0) {
                     return false;
@@ -55,9 +71,5 @@ final class EarlyPolls {
             }
         }
         return 2 * good > calls;
-    }
-
-    private static long good(Sums sums) {
-        return sums.calls() - sums.late() - sums.failed();
     }
 }

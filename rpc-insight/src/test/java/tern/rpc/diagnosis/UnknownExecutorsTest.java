@@ -2,8 +2,10 @@ package tern.rpc.diagnosis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -19,9 +21,12 @@ class UnknownExecutorsTest {
     private static final int LOOKS = 5;
 
     private final CompletableFuture<String> answer = new CompletableFuture<>();
-    private final AtomicInteger started = new AtomicInteger();
-    private final ExecutorService parcels =
-            Executors.newFixedThreadPool(2, task -> new Thread(task, "parcels-" + started.incrementAndGet()));
+    private final List<Thread> threads = new CopyOnWriteArrayList<>();
+    private final ExecutorService parcels = Executors.newFixedThreadPool(2, task -> {
+        Thread thread = new Thread(task, "parcels-" + threads.size());
+        threads.add(thread);
+        return thread;
+    });
 
     @AfterEach
     void endTasks() throws InterruptedException {
@@ -32,17 +37,17 @@ class UnknownExecutorsTest {
 
     /** Returns samples of the executor's threads while a number of them ask a peer. */
     private TaskWatch samples(int busy) {
-        AtomicInteger asking = new AtomicInteger();
+        AtomicInteger begun = new AtomicInteger();
         for (int i = 0; i < 2; i++) {
             boolean asks = i < busy;
             parcels.execute(() -> {
-                asking.incrementAndGet();
+                begun.incrementAndGet();
                 if (asks) {
                     Packages.extra(answer);
                 }
             });
         }
-        while (asking.get() < 2) {
+        while (begun.get() < 2 || threads.stream().anyMatch(thread -> thread.getState() != Thread.State.WAITING)) {
             Thread.onSpinWait();
         }
         TaskWatch tasks = new TaskWatch();
