@@ -51,8 +51,13 @@ final class CallSamples {
     /** Returns the share of a call's time that each activity took, according to the call's samples. */
     Shares of(CallLedger call) {
         Shares shares = new Shares();
-        shares.add(byCall.getOrDefault(call, List.of()));
+        shares.add(list(call));
         return shares;
+    }
+
+    /** Returns the samples of a call, oldest first. */
+    List<Sample> list(CallLedger call) {
+        return byCall.getOrDefault(call, List.of());
     }
 
     /** Returns the share of time that each activity took in the samples of a method's late or failed calls. */

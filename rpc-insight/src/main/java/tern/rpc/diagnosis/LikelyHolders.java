@@ -62,7 +62,7 @@ final class LikelyHolders {
      * permit. Or the holder is in or below the method in which calls wait. Or it is in or below the method that called
      * the class in which calls wait: this class only takes the lock.
      */
-    private static List<Sample> holders(Part wait, List<Sample> all) {
+    static List<Sample> holders(Part wait, List<Sample> all) {
         Set<StackTraceElement> lines = new HashSet<>();
         Set<String> methods = new HashSet<>();
         Set<String> callers = new HashSet<>();

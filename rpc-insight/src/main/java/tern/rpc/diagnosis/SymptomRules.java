@@ -82,6 +82,7 @@ final class SymptomRules {
         passOnToUnanswered();
         passOnRejectedTasks();
         new ResultRules(evidence, excess, operations, pools, leaves).apply();
+        new LoadingCalls(excess, leaves).apply();
         boolean redisStands = passOnRedis();
         mergeProviders();
         mergeStatements();

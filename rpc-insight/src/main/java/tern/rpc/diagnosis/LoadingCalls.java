@@ -1,0 +1,116 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import tern.rpc.CallLedger;
+import tern.rpc.diagnosis.Part.Kind;
+
+/**
+ * Reassigns waits for a result to the work of another call that completes the result. In a cache, for example, one call
+ * loads a value while the other calls that need the value wait.
+ */
+final class LoadingCalls {
+
+    /** The minimum number of looks that find such a call at work while others wait. */
+    private static final int MIN_LOOKS = 3;
+
+    /**
+     * A call waits for a result if it does so for at least this share of its time. Another call explains the wait if it
+     * is found at work in at least this share of the looks, and if it works for at least this share of the mean wait.
+     */
+    private static final double HALF = 0.5;
+
+    /** Shares below this one are neglected. */
+    private static final double LITTLE = 0.1;
+
+    private final Excess excess;
+    private final Leaves leaves;
+
+    LoadingCalls(Excess excess, Leaves leaves) {
+        this.excess = excess;
+        this.leaves = leaves;
+    }
+
+    void apply() {
+        for (Part part : leaves.longestFirst()) {
+            if (part.kind() == Kind.RESULT && !HolderRules.isQueue(part, excess.samples)) {
+                leaves.pour(part, workFor(part), Leaves.WAIT_FOR + "what another call works on, in " + part.name());
+            }
+        }
+    }
+
+    /** Returns the work of the calls that complete the results for which other calls wait; empty if there are none. */
+    private Times workFor(Part wait) {
+        List<CallLedger> waiters = new ArrayList<>();
+        List<Excess.Counted> others = new ArrayList<>();
+        double waited = 0;
+        for (Excess.Counted counted : excess.accounts) {
+            double ofCall = counted.times().of(wait);
+            if (ofCall >= HALF * counted.call().tookNanos()) {
+                waiters.add(counted.call().ledger());
+                waited += ofCall;
+            } else if (ofCall < LITTLE * counted.call().tookNanos()) {
+                others.add(counted);
+            }
+        }
+        Times work = new Times();
+        Set<CallLedger> loading = loading(wait, waiters, others);
+        for (Excess.Counted counted : others) {
+            Times done = counted.times().only(LoadingCalls::isWork);
+            if (loading.contains(counted.call().ledger()) && done.sum() * waiters.size() >= HALF * waited) {
+                work.addAll(done, 1);
+            }
+        }
+        double least = LITTLE * work.sum();
+        return work.only(part -> work.of(part) >= least);
+    }
+
+    /**
+     * Returns the calls that were found in or below the waiting code in at least half of the looks that found others
+     * waiting there; an empty set if there are none.
+     */
+    private Set<CallLedger> loading(Part wait, List<CallLedger> waiters, List<Excess.Counted> others) {
+        Map<Sample, CallLedger> calls = new IdentityHashMap<>();
+        List<Sample> samples = new ArrayList<>();
+        Set<Long> looks = new HashSet<>();
+        for (CallLedger waiter : waiters) {
+            for (Sample sample : excess.samples.list(waiter)) {
+                if (sample.part().equals(wait)) {
+                    samples.add(sample);
+                    looks.add(sample.atNanos());
+                }
+            }
+        }
+        for (Excess.Counted other : others) {
+            CallLedger ledger = other.call().ledger();
+            for (Sample sample : excess.samples.list(ledger)) {
+                if (looks.contains(sample.atNanos())) {
+                    samples.add(sample);
+                    calls.put(sample, ledger);
+                }
+            }
+        }
+        Set<Long> found = new HashSet<>();
+        Set<CallLedger> loading = Collections.newSetFromMap(new IdentityHashMap<>());
+        for (Sample sample : LikelyHolders.holders(wait, samples)) {
+            CallLedger ledger = calls.get(sample);
+            if (ledger != null) {
+                found.add(sample.atNanos());
+                loading.add(ledger);
+            }
+        }
+        return found.size() >= MIN_LOOKS && found.size() >= HALF * looks.size() ? loading : Set.of();
+    }
+
+    private static boolean isWork(Part part) {
+        return switch (part.kind()) {
+            case QUEUE, RESULT, ELSEWHERE, UNEXPLAINED -> false;
+            default -> true;
+        };
+    }
+}
