@@ -1,6 +1,8 @@
 package shop;
 
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.StampedLock;
 
 /** Protects prices with a lock that does not record its owner. */
@@ -18,6 +20,13 @@ public final class PriceBook {
             Thread.currentThread().interrupt();
         } finally {
             lock.unlockWrite(stamp);
+        }
+    }
+
+    /** Sleeps without the lock, as a loop does that reloads the prices now and then. */
+    public void pauseUntil(CountDownLatch end) {
+        while (end.getCount() > 0) {
+            LockSupport.parkNanos(TimeUnit.HOURS.toNanos(1));
         }
     }
 

@@ -297,7 +297,9 @@ final class PoolText {
     private TaskWatch.@Nullable Executor awaited() {
         for (Part part : excess.account.longestFirst()) {
             String threads =
-                    part.kind() == Kind.RESULT ? evidence.tasks().executorOf(excess.samples.lineOf(part), true) : null;
+                    part.kind() == Kind.RESULT
+                            ? evidence.tasks().executorOf(excess.samples.lineOf(part), executor -> true)
+                            : null;
             if (threads != null && !pools.containsKey(poolOf(threads))) {
                 return evidence.tasks().executor(threads);
             }

@@ -84,11 +84,26 @@ final class ResultRules {
         return wait.kind() == Kind.ELSEWHERE ? "asynchronous work" : wait.name();
     }
 
+    /**
+     * Returns the name of the executor that most likely works on the results for which calls wait; null if there is none.
+     * A busy executor that runs no code of the waiting class may run unrelated work. It is chosen only if the calls hand
+     * tasks over to executors, or if they wait for a task, and its tasks run code of the waiting frame's package.
+     */
     private @Nullable String executorOf(Part wait) {
+        StackTraceElement line = excess.samples.lineOf(wait);
+        String called = excess.samples.calledIn(wait);
         double queued = excess.accounts.stream()
                 .mapToDouble(counted -> counted.call().ledger().count(Phase.EXECUTOR))
                 .sum();
-        return evidence.tasks().executorOf(excess.samples.lineOf(wait), queued > 0);
+        return TaskWaits.isForProgram(called)
+                ? null
+                : evidence.tasks()
+                        .executorOf(
+                                line,
+                                executor -> queued > 0
+                                        || (line != null
+                                                && TaskWaits.isForTask(called)
+                                                && executor.runsPackageOf(line)));
     }
 
     /** Returns whether unrelated tasks, or tasks of the common pool that block, occupy the executor. */

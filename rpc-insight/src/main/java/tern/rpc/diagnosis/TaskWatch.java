@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -69,7 +70,7 @@ final class TaskWatch {
         // for each application class, the number of sampled task stacks that contain it
         final Map<String, Integer> classes = new HashMap<>();
         // for each application class, the innermost frames of this class in tasks that do not wait for a lock
-        final Map<String, Map<StackTraceElement, Integer>> inside = new HashMap<>();
+        private final Map<String, Map<Inside, Integer>> inside = new HashMap<>();
         // the ids of the sampled threads, since the samples were last halved and in the interval before
         private Set<Long> threads = new HashSet<>();
         private Set<Long> earlierThreads = Set.of();
@@ -165,9 +166,27 @@ final class TaskWatch {
             if (part.kind() != Part.Kind.LOCK) {
                 Map<String, StackTraceElement> innermost = new HashMap<>();
                 path.forEach(frame -> innermost.putIfAbsent(frame.getClassName(), frame));
-                innermost.forEach((type, frame) ->
-                        inside.computeIfAbsent(type, name -> new HashMap<>()).merge(frame, 1, Integer::sum));
+                int rank = Inside.rank(part.kind());
+                innermost.forEach((type, frame) -> inside.computeIfAbsent(type, name -> new HashMap<>())
+                        .merge(new Inside(frame, rank), 1, Integer::sum));
             }
+        }
+    }
+
+    /**
+     * A line of a class that a task was found in.
+     *
+     * @param rank the lower the rank, the more likely the task holds a lock at this line. A task that repeats its work
+     *     in a loop sleeps without the lock, or waits without the lock until there is work
+     */
+    private record Inside(StackTraceElement line, int rank) {
+
+        static int rank(Part.Kind kind) {
+            return switch (kind) {
+                case SLEEP -> 2;
+                case RESULT -> 1;
+                default -> 0;
+            };
         }
     }
 
@@ -264,15 +283,14 @@ final class TaskWatch {
      * Returns the name of the executor or of the threads that most likely work on the result for which a thread waits.
      * Tasks of an executor come first that run code from the class of the waiting frame. If there are none, it is the
      * only executor with tasks, provided that its threads are mostly busy, and that something connects it with the
-     * wait: it is the common pool, the calls hand tasks over to executors, or its tasks run code of the waiting
-     * frame's package. Otherwise it is other threads that often run code from the class of the waiting frame.
-     * Returns null if none of them exists.
+     * wait. The common pool needs no connection, because it mostly runs tasks of calls. Otherwise it is other threads
+     * that often run code from the class of the waiting frame. Returns null if none of them exists.
      *
      * @param line the thread's waiting frame; null if no thread waits, but an asynchronous method
-     * @param handsOver whether the ledgers of the calls record waits for the threads of executors
+     * @param isConnected returns whether something connects an executor with the wait
      */
     @Nullable
-    String executorOf(@Nullable StackTraceElement line, boolean handsOver) {
+    String executorOf(@Nullable StackTraceElement line, Predicate<Executor> isConnected) {
         String same = mostOf(executors, line, 1);
         if (same != null) {
             return same;
@@ -284,7 +302,7 @@ final class TaskWatch {
             if (executor.busy > 0) {
                 busy++;
                 boolean connected =
-                        handsOver || line == null || entry.getKey().equals(COMMON_POOL) || executor.runsPackageOf(line);
+                        line == null || entry.getKey().equals(COMMON_POOL) || isConnected.test(executor);
                 onlyBusy = connected && 2 * executor.busy >= executor.looks ? entry.getKey() : null;
             }
         }
@@ -315,7 +333,7 @@ final class TaskWatch {
 
     /**
      * Returns the tasks or threads outside of calls that most likely hold the lock for which a call waits. They run
-     * code of the class in which the call waits, and do not wait for a lock themselves.
+     * code of the class in which the call waits, and do not wait for a lock themselves. Tasks that sleep come last.
      *
      * @param waiting the call's waiting frame
      * @return null if there are none
@@ -328,12 +346,16 @@ final class TaskWatch {
         Map<String, Executor> all = new HashMap<>(threads);
         all.putAll(executors);
         Holder best = null;
+        int rank = Integer.MAX_VALUE;
         for (Map.Entry<String, Executor> entry : all.entrySet()) {
-            Map<StackTraceElement, Integer> lines =
-                    entry.getValue().inside.getOrDefault(waiting.getClassName(), Map.of());
-            for (Map.Entry<StackTraceElement, Integer> line : lines.entrySet()) {
-                if (best == null || line.getValue() > best.looks()) {
-                    best = new Holder(entry.getKey(), line.getKey(), line.getValue());
+            Map<Inside, Integer> lines = entry.getValue().inside.getOrDefault(waiting.getClassName(), Map.of());
+            for (Map.Entry<Inside, Integer> found : lines.entrySet()) {
+                Inside inside = found.getKey();
+                boolean isMoreOften = best == null || found.getValue() > best.looks();
+                if (found.getValue() > 0
+                        && (inside.rank() < rank || (inside.rank() == rank && isMoreOften))) {
+                    best = new Holder(entry.getKey(), inside.line(), found.getValue());
+                    rank = inside.rank();
                 }
             }
         }

@@ -1,0 +1,34 @@
+package tern.rpc.diagnosis;
+
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Tells what completes a result, from the method of the JDK in which application code waits for the result. */
+final class TaskWaits {
+
+    /** The methods that wait for a task which was handed over to an executor. */
+    private static final Pattern TASK = Pattern.compile("(FutureTask|ForkJoinTask)\\.(get|join|invoke).*"
+            + "|.*Executor(Service)?\\.invoke(All|Any)"
+            + "|ForkJoinPool\\.invoke.*"
+            + "|ExecutorCompletionService\\.(take|poll)");
+
+    /** The classes whose methods wait for another program. */
+    private static final Pattern PROGRAM = Pattern.compile("(Process|ProcessImpl|UNIXProcess)\\..*");
+
+    private TaskWaits() {}
+
+    /**
+     * Returns whether the code waits for a task of an executor. Other waits, such as for a latch or for an answer of a
+     * message broker, show nothing about an executor.
+     *
+     * @param called the method, with the simple name of its class; null if unknown
+     */
+    static boolean isForTask(@Nullable String called) {
+        return called != null && TASK.matcher(called).matches();
+    }
+
+    /** Returns whether the code waits for another program, so that no task completes the result. */
+    static boolean isForProgram(@Nullable String called) {
+        return called != null && PROGRAM.matcher(called).matches();
+    }
+}
