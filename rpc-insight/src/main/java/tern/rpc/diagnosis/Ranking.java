@@ -89,7 +89,7 @@ final class Ranking {
         List<Holder> nested = new ArrayList<>();
         for (Holder holder : pool.holders()) {
             Sampler.Samples samples = evidence.samples().get(holder.call());
-            if (samples != null) {
+            if (samples != null && !samples.list.isEmpty()) {
                 Sample last = samples.list.get(samples.list.size() - 1);
                 if (last.phase() == Phase.JDBC_CONNECTION && last.atNanos() - holder.sinceNanos() > 0) {
                     nested.add(holder);

@@ -36,6 +36,9 @@ final class Sampler {
     static final class Samples {
         final String method;
         final List<Sample> list = new ArrayList<>();
+        // the number of looks at a thread that ran a part of the call and did not wait for the call's caller
+        int otherLooks;
+        private long lastNanos;
         // whether the call's thread ran a task that it had submitted to a full executor
         boolean ranRejectedTask;
         int httpLooks; // the number of samples during HTTP exchanges
@@ -57,6 +60,13 @@ final class Sampler {
                 list.set(list.size() - 1, before.waitingAs(sample));
             }
             list.add(sample);
+            lastNanos = sample.atNanos();
+        }
+
+        /** Counts a look that is not kept as a sample. */
+        void addOther(long now) {
+            otherLooks++;
+            lastNanos = now;
         }
 
         void addStack(Phase phase, ThreadLook thread) {
@@ -71,7 +81,7 @@ final class Sampler {
         }
 
         long last() {
-            return list.get(list.size() - 1).atNanos();
+            return lastNanos;
         }
     }
 
@@ -89,19 +99,21 @@ final class Sampler {
 
     /** Samples the threads of the calls that have run longest, and of some randomly chosen calls. */
     void look(List<RunningCall> running, long now) {
-        List<RunningCall> chosen = choose(running);
+        List<CallThread> chosen = choose(running);
         Map<Long, ThreadLook> looks = read(chosen);
         Map<Long, Phase> phases = new HashMap<>(); // the phases of all running calls, by thread id
         running.forEach(call -> phases.put(call.threadId(), call.phase()));
         boolean waits = running.stream().anyMatch(Sampler::waitsWithoutThread);
         Map<Long, ThreadLook> awaited = initializers.awaited(looks.values(), now);
-        for (RunningCall call : chosen) {
-            ThreadLook thread = looks.get(call.threadId());
-            if (thread != null) {
-                waits |= add(call, sample(call, thread, awaited.get(thread.id()), phases, now));
-                Samples known = samples.get(call.ledger());
+        for (CallThread worker : chosen) {
+            ThreadLook thread = looks.get(worker.id());
+            if (thread != null && worker.runsPart()) {
+                addPart(worker, thread, now);
+            } else if (thread != null) {
+                waits |= add(worker, sample(worker, thread, awaited.get(thread.id()), phases, now));
+                Samples known = samples.get(worker.call().ledger());
                 if (known != null) {
-                    known.addStack(call.phase(), thread);
+                    known.addStack(worker.phase(), thread);
                 }
             }
         }
@@ -117,41 +129,37 @@ final class Sampler {
     }
 
     /**
-     * Chooses calls that have a thread. Half of the chosen calls are the calls that have run longest; the rest are
-     * chosen at random.
+     * Chooses threads of calls. Half of them serve the calls that have run longest; the rest are chosen at random.
      */
-    private List<RunningCall> choose(List<RunningCall> running) {
-        List<RunningCall> all = new ArrayList<>();
-        for (RunningCall call : running) {
-            if (call.threadId() != RunningCall.NO_THREAD && call.phase() != Phase.QUEUE) {
-                all.add(call);
-            }
-        }
+    private List<CallThread> choose(List<RunningCall> running) {
+        List<CallThread> all = new ArrayList<>();
+        running.forEach(call -> all.addAll(CallThread.of(call)));
         if (all.size() <= MAX_THREADS) {
             return all;
         }
-        all.sort((one, other) -> Long.compare(other.runningNanos(), one.runningNanos()));
-        List<RunningCall> rest = all.subList(MAX_THREADS / 2, all.size());
+        all.sort((one, other) ->
+                Long.compare(other.call().runningNanos(), one.call().runningNanos()));
+        List<CallThread> rest = all.subList(MAX_THREADS / 2, all.size());
         Collections.shuffle(rest, random);
         return all.subList(0, MAX_THREADS);
     }
 
-    private static Map<Long, ThreadLook> read(List<RunningCall> calls) {
+    private static Map<Long, ThreadLook> read(List<CallThread> workers) {
         Map<Long, ThreadLook> looks = ThreadLooks.of(
-                calls.stream().mapToLong(RunningCall::threadId).distinct().toArray());
-        for (RunningCall call : calls) {
-            ThreadLook virtual = looks.containsKey(call.threadId()) ? null : virtual(call);
+                workers.stream().mapToLong(CallThread::id).distinct().toArray());
+        for (CallThread worker : workers) {
+            ThreadLook virtual = looks.containsKey(worker.id()) ? null : virtual(worker);
             if (virtual != null) {
-                looks.put(call.threadId(), virtual);
+                looks.put(worker.id(), virtual);
             }
         }
         return looks;
     }
 
     /** Reads the stack of a virtual thread. The JVM does not report the stacks of virtual threads by thread id. */
-    private static @Nullable ThreadLook virtual(RunningCall call) {
-        Thread thread = call.ledger().thread();
-        if (thread.getId() != call.threadId()) {
+    private static @Nullable ThreadLook virtual(CallThread worker) {
+        Thread thread = worker.work().thread();
+        if (thread.getId() != worker.id()) {
             return null;
         }
         StackTraceElement[] frames = thread.getStackTrace();
@@ -165,15 +173,15 @@ final class Sampler {
      *     thread waits for no class
      */
     private Sample sample(
-            RunningCall call, ThreadLook thread, @Nullable ThreadLook initializer, Map<Long, Phase> phases, long now) {
+            CallThread worker, ThreadLook thread, @Nullable ThreadLook initializer, Map<Long, Phase> phases, long now) {
         ThreadLook owner = initializer == null ? StackReader.lastOwner(thread) : initializer;
         String initialized = initializer == null ? null : StackReader.initialized(initializer);
         Part part = initialized == null
-                ? LibraryWaits.ofCall(StackReader.read(thread), call.phase(), thread)
+                ? LibraryWaits.ofCall(StackReader.read(thread), worker.phase(), thread)
                 : new Part(Part.Kind.CLASS_INITIALIZATION, initialized);
         return new Sample(
                 now,
-                call.phase(),
+                worker.phase(),
                 part,
                 JdkLocks.isNeverReleased(part) ? StackReader.path(thread) : path(thread, initializer, owner),
                 StackReader.called(initializer == null ? thread : initializer),
@@ -182,7 +190,7 @@ final class Sampler {
                 StackReader.isResolver(thread),
                 owner == null ? null : phases.get(owner.id()),
                 thread.cpuNanos(),
-                runQueue.of(call.ledger().thread()).delayNanos());
+                runQueue.of(worker.work().thread()).delayNanos());
     }
 
     private static List<StackTraceElement> path(
@@ -198,21 +206,43 @@ final class Sampler {
      *
      * @return whether the call waits for another thread's result, or for a lock whose owner the JVM does not report
      */
-    private boolean add(RunningCall call, Sample sample) {
-        Samples known = samples.get(call.ledger());
+    private boolean add(CallThread worker, Sample sample) {
+        Samples known = samplesOf(worker.call());
         if (known == null) {
-            if (samples.size() >= MAX_CALLS) {
-                return false;
-            }
-            known = new Samples(call.method());
-            samples.put(call.ledger(), known);
+            return false;
         }
         if (known.list.size() < MAX_SAMPLES) {
             known.add(sample);
         }
         boolean isLock = sample.part().kind() == Part.Kind.LOCK && sample.owner() == null;
-        return call.phase() == Phase.OWN
+        return worker.phase() == Phase.OWN
                 && (isLock || sample.part().kind() == Part.Kind.RESULT || LibraryWaits.isOwnPool(sample.part()));
+    }
+
+    /**
+     * Adds a look at a thread that runs a part of a call. The look is kept only if the thread waits for the call's
+     * caller. {@link TaskWatch} samples all other work of such threads.
+     */
+    private void addPart(CallThread worker, ThreadLook thread, long now) {
+        Samples known = worker.isWorking() ? samplesOf(worker.call()) : null;
+        if (known == null) {
+            return;
+        }
+        if (CallerWaits.of(thread) == null) {
+            known.addOther(now);
+        } else if (known.list.size() < MAX_SAMPLES) {
+            known.add(sample(worker, thread, null, Map.of(), now));
+        }
+    }
+
+    /** Returns the samples of a call; null if there are already samples of too many other calls. */
+    private @Nullable Samples samplesOf(RunningCall call) {
+        Samples known = samples.get(call.ledger());
+        if (known == null && samples.size() < MAX_CALLS) {
+            known = new Samples(call.method());
+            samples.put(call.ledger(), known);
+        }
+        return known;
     }
 
     private void forget(long now) {

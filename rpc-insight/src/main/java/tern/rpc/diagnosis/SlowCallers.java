@@ -26,13 +26,14 @@ final class SlowCallers {
     /** Returns whether a late call is late only because of its caller. */
     static boolean explain(EndedCall call, Map<CallLedger, Sampler.Samples> samples) {
         Sampler.Samples known = samples.get(call.ledger());
-        if (call.failure() != null || known == null || known.list.size() < MIN_LOOKS) {
+        int looks = known == null ? 0 : known.list.size() + known.otherLooks;
+        if (call.failure() != null || known == null || looks < MIN_LOOKS) {
             return false;
         }
         long waits = known.list.stream()
                 .filter(sample -> sample.isOwn() && sample.part().kind() == Kind.CALLER)
                 .count();
-        return waits >= MOST * known.list.size();
+        return waits >= MOST * looks;
     }
 
     /**

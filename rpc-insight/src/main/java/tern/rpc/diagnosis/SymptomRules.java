@@ -119,7 +119,7 @@ final class SymptomRules {
         int running = 0;
         for (Excess.Counted counted : excess.accounts) {
             Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
-            if (samples != null) {
+            if (samples != null && !samples.list.isEmpty()) {
                 sampled++;
                 running += samples.ranRejectedTask ? 1 : 0;
             }
