@@ -1,5 +1,6 @@
 package tern.rpc.diagnosis;
 
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
@@ -44,6 +45,9 @@ final class Operations {
      * Operations of one name are considered the attempts of a polling loop if there are at least this many per call.
      */
     private static final int MIN_ATTEMPTS = 5;
+
+    /** Like {@link #MIN_ATTEMPTS}, if calls run more operations of this kind than usual. */
+    private static final int MIN_ADDITIONAL_ATTEMPTS = 2;
 
     private final Excess excess;
     private final UsualOperations usual;
@@ -268,10 +272,10 @@ final class Operations {
     @Nullable
     Polled polledIn(Part sleep) {
         Map<Map.Entry<Phase, String>, Integer> counts = new HashMap<>();
-        int calls = 0;
+        List<EndedCall> sleeping = new ArrayList<>();
         for (Excess.Counted counted : excess.accounts) {
             if (counted.times().of(sleep) > 0) {
-                calls++;
+                sleeping.add(counted.call());
                 for (NamedTimes.Entry entry : counted.call().ledger().named()) {
                     if (UsualOperations.COUNTED.contains(entry.kind())
                             && !entry.name().equals(NamedTimes.OTHERS)) {
@@ -280,9 +284,9 @@ final class Operations {
                 }
             }
         }
-        int all = calls;
+        int all = sleeping.size();
         return counts.entrySet().stream()
-                .filter(entry -> entry.getValue() >= MIN_ATTEMPTS * all)
+                .filter(entry -> areAttempts(entry.getKey().getKey(), entry.getValue(), sleeping))
                 .filter(entry ->
                         isWithin(placeOf(entry.getKey().getKey(), entry.getKey().getValue()), sleep.name())
                                 || excess.samples.isRepeatedBetween(
@@ -291,6 +295,29 @@ final class Operations {
                 .map(entry ->
                         new Polled(entry.getKey().getKey(), entry.getKey().getValue(), (double) entry.getValue() / all))
                 .orElse(null);
+    }
+
+    /**
+     * Returns whether operations of one name may be attempts: there are many of them, or at least half of them are
+     * operations that the calls do not usually run.
+     *
+     * @param attempts the number of operations of all these calls
+     */
+    private boolean areAttempts(Phase phase, int attempts, List<EndedCall> calls) {
+        if (attempts >= MIN_ATTEMPTS * calls.size()) {
+            return true;
+        }
+        Map<String, Integer> methods = new HashMap<>();
+        int operations = 0;
+        for (EndedCall call : calls) {
+            methods.merge(call.method(), 1, Integer::sum);
+            operations += call.ledger().count(phase);
+        }
+        double usually = usual.count(phase, methods);
+        double additional = operations - usually * calls.size();
+        return usually >= 0
+                && attempts >= MIN_ADDITIONAL_ATTEMPTS * calls.size()
+                && additional >= Math.max(calls.size(), attempts / 2.0);
     }
 
     private static boolean isWithin(@Nullable String place, String method) {

@@ -55,7 +55,7 @@ final class SampledCalls {
      * @param look reads a sample of the call's thread into the call's samples
      */
     SampledCalls calls(String method, Phase phase, double millis, Consumer<Sampler.Samples> look) {
-        return add(method, 0, phase, phase.isOperation() ? "GET stock:80" : null, millis, look);
+        return add(method, 0, phase, phase.isOperation() ? "GET stock:80" : null, 1, millis, look);
     }
 
     private SampledCalls add(
@@ -63,10 +63,11 @@ final class SampledCalls {
             double ownMillis,
             Phase phase,
             @Nullable String operation,
+            int times,
             double millis,
             Consumer<Sampler.Samples> look) {
         for (int i = 0; i < CALLS; i++) {
-            EndedCall call = call(method, ownMillis, phase, operation, millis);
+            EndedCall call = call(method, ownMillis, phase, operation, times, millis);
             Sampler.Samples all = new Sampler.Samples(method);
             for (int each = 0; each < LOOKS; each++) {
                 look.accept(all);
@@ -77,20 +78,28 @@ final class SampledCalls {
         return this;
     }
 
-    private EndedCall call(String method, double ownMillis, Phase phase, @Nullable String operation, double millis) {
+    private EndedCall call(
+            String method, double ownMillis, Phase phase, @Nullable String operation, int times, double millis) {
         CallLedger ledger = CallLedger.ofReceived(time::get, time.get(), 0);
         ledger.turnTo(Phase.OWN);
         time.addAndGet((long) (ownMillis * 1e6));
-        Phase outer = ledger.enter(phase);
-        time.addAndGet((long) (millis * 1e6));
-        ledger.leave(outer, operation);
+        for (int i = 0; i < times; i++) {
+            Phase outer = ledger.enter(phase);
+            time.addAndGet((long) (millis * 1e6));
+            ledger.leave(outer, operation);
+        }
         ledger.end();
-        return new EndedCall(method, ledger, time.get(), (long) ((ownMillis + millis) * 1e6), null);
+        return new EndedCall(method, ledger, time.get(), (long) ((ownMillis + times * millis) * 1e6), null);
     }
 
     /** Sets the usual time of an operation. */
     SampledCalls usually(String method, Phase phase, String name, double millis) {
-        UsualOperations.learn(usual, List.of(call(method, 0, phase, name, millis)));
+        return usually(method, phase, name, 1, millis);
+    }
+
+    /** Sets the usual number of operations of this kind in a call, and their usual time. */
+    SampledCalls usually(String method, Phase phase, String name, int times, double millis) {
+        UsualOperations.learn(usual, List.of(call(method, 0, phase, name, times, millis)));
         return this;
     }
 
@@ -101,7 +110,17 @@ final class SampledCalls {
      */
     SampledCalls waiting(
             String method, String operation, double millis, double waitMillis, Consumer<Sampler.Samples> look) {
-        return add(method, waitMillis, Phase.HTTP, operation, millis, look);
+        return add(method, waitMillis, Phase.HTTP, operation, 1, millis, look);
+    }
+
+    /**
+     * Adds calls that wait, and repeat a command of 1 ms in between.
+     *
+     * @param look reads a sample of the call's thread into the call's samples
+     */
+    SampledCalls repeating(
+            String method, String command, int times, double waitMillis, Consumer<Sampler.Samples> look) {
+        return add(method, waitMillis, Phase.REDIS, command, times, 1, look);
     }
 
     /** Returns a sample of a thread in this phase that serves a call. */

@@ -1,0 +1,50 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import tern.rpc.Phase;
+
+/** Tests code that repeats a command with pauses until it gets a lock, if the lock is held only for some attempts. */
+class SpinLocksTest {
+
+    private static final String LOCK = "SET lock:*";
+
+    private int looks;
+
+    private void look(Sampler.Samples samples) {
+        boolean sleeps = looks++ % 2 == 0;
+        StackTraceElement[] stack = {
+            sleeps
+                    ? new StackTraceElement("java.lang.Thread", "sleep", "Thread.java", 1)
+                    : new StackTraceElement("io.lettuce.core.RedisFuture", "get", "RedisFuture.java", 1),
+            new StackTraceElement("depot.RedisLock", "acquire", "RedisLock.java", sleeps ? 21 : 18)
+        };
+        ThreadLook thread = new ThreadLook("http-1", 1, Thread.State.TIMED_WAITING, stack, null, null, -1, -1);
+        samples.add(SampledCalls.sample(sleeps ? Phase.OWN : Phase.REDIS, thread));
+    }
+
+    /** Returns the first cause of calls that run a command three times and sleep in between. */
+    private Cause first(int usualCommands) {
+        return new SampledCalls()
+                .usually("Orders.place", Phase.REDIS, LOCK, usualCommands, 1)
+                .repeating("Orders.place", LOCK, 3, 300, this::look)
+                .causes()
+                .get(0);
+    }
+
+    @Test
+    void fewAttemptsArePollingIfCallsUsuallyNeedOne() {
+        Cause first = first(1);
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("CODE POLLS: RedisLock.acquire for SET lock:*");
+        assertThat(first.change().text())
+                .contains("another client holds this lock in Redis")
+                .contains("3 times SET lock:* a call");
+    }
+
+    @Test
+    void commandsThatCallsAlwaysRunAreNoAttempts() {
+        assertThat(DiagnosisText.title(first(3))).isEqualTo("CODE SLEEPS: RedisLock.acquire");
+    }
+}
