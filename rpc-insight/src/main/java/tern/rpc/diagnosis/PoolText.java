@@ -30,7 +30,8 @@ final class PoolText {
      */
     static final String COMMON_POOL = "common-pool";
 
-    private static final String COMMON_THREADS = "ForkJoinPool.commonPool";
+    /** The name of the threads of {@code ForkJoinPool.commonPool()}. */
+    static final String COMMON_THREADS = "ForkJoinPool.commonPool";
 
     /** The executor that Spring Boot creates, and the name of its threads. */
     private static final String BOOT_POOL = "applicationTaskExecutor";

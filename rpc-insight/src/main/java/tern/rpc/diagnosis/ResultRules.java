@@ -109,7 +109,7 @@ final class ResultRules {
     /** Returns whether unrelated tasks, or tasks of the common pool that block, occupy the executor. */
     private boolean isOccupied(PoolVerdict pool, TaskWatch.Executor executor, Part wait) {
         return isOccupiedByOthers(pool, executor, wait)
-                || (executor.waiting() == null && isBlocked(pool, executor));
+                || (executor.waiting() == null && ForkedWork.isBlocked(pool, executor));
     }
 
     /**
@@ -122,17 +122,6 @@ final class ResultRules {
         return (queued >= NOTABLE * leaves.of(wait) || pool.name().equals(PoolText.COMMON_POOL))
                 && pool.pool().now().waiting() > 0
                 && !executor.runs(excess.samples.lineOf(wait));
-    }
-
-    /**
-     * Returns whether tasks that block occupy the common pool, which has few threads and is made for tasks that
-     * compute.
-     */
-    private static boolean isBlocked(PoolVerdict pool, TaskWatch.Executor executor) {
-        return pool.name().equals(PoolText.COMMON_POOL)
-                && pool.pool().now().waiting() > 0
-                && pool.pool().now().active() >= pool.pool().now().max()
-                && executor.isMostlyBlocked();
     }
 
     /**

@@ -41,6 +41,7 @@ final class Sampler {
         private long lastNanos;
         // whether the call's thread ran a task that it had submitted to a full executor
         boolean ranRejectedTask;
+        int forkedLooks; // the number of samples in which the thread ran a task of the common pool itself
         int httpLooks; // the number of samples during HTTP exchanges
         int httpWaits; // the number of these samples in which the thread waited for a connection
         int httpConnects; // the number of these samples in which the thread opened a connection
@@ -71,6 +72,7 @@ final class Sampler {
 
         void addStack(Phase phase, ThreadLook thread) {
             ranRejectedTask |= StackReader.runsRejectedTask(thread);
+            forkedLooks += ForkedWork.isOn(thread) ? 1 : 0;
             // The exchange of a client that is not measured is known only from the stack.
             boolean isSeen = !list.isEmpty() && list.get(list.size() - 1).part().kind() == Part.Kind.HTTP;
             if (phase == Phase.HTTP || isSeen) {
@@ -114,6 +116,7 @@ final class Sampler {
                 Samples known = samples.get(worker.call().ledger());
                 if (known != null) {
                     known.addStack(worker.phase(), thread);
+                    waits |= known.forkedLooks > 0;
                 }
             }
         }

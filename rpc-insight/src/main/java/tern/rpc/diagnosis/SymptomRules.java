@@ -81,6 +81,7 @@ final class SymptomRules {
     void apply() {
         passOnToUnanswered();
         passOnRejectedTasks();
+        new ForkedWork(evidence, excess, pools, leaves).apply();
         new ResultRules(evidence, excess, operations, pools, leaves).apply();
         new LoadingCalls(excess, leaves).apply();
         boolean redisStands = passOnRedis();

@@ -1,0 +1,114 @@
+package tern.rpc.diagnosis;
+
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.PoolSnapshot;
+
+/**
+ * Recognizes calls that run the items of their parallel streams themselves, because other tasks block the threads of
+ * the common pool. Without this class, the operations of these items would seem to be too many or too slow: if a thread
+ * of the pool ran them, the call's thread would not run them one after another.
+ */
+final class ForkedWork {
+
+    private static final String TASK = "java.util.concurrent.ForkJoinTask";
+    private static final String WORKER = "java.util.concurrent.ForkJoinWorkerThread";
+
+    /** The minimum number of late calls that were found to run items themselves. */
+    private static final int MIN_CALLS = 3;
+
+    /** The kinds of parts that an item may consist of. */
+    private static final Set<Kind> WORK = EnumSet.of(
+            Kind.COMPUTING,
+            Kind.SLEEP,
+            Kind.RESULT,
+            Kind.FILE,
+            Kind.SOCKET,
+            Kind.SQL,
+            Kind.REDIS,
+            Kind.HTTP,
+            Kind.RPC);
+
+    private final Evidence evidence;
+    private final Excess excess;
+    private final Map<String, PoolVerdict> pools;
+    private final Leaves leaves;
+
+    ForkedWork(Evidence evidence, Excess excess, Map<String, PoolVerdict> pools, Leaves leaves) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.pools = pools;
+        this.leaves = leaves;
+    }
+
+    /** Returns whether a thread outside of the common pool runs a task of the pool, such as items of a parallel stream. */
+    static boolean isOn(ThreadLook thread) {
+        boolean runs = false;
+        for (StackTraceElement frame : thread.frames()) {
+            runs |= frame.getClassName().equals(TASK);
+            if (frame.getClassName().equals(WORKER)) {
+                return false;
+            }
+        }
+        return runs;
+    }
+
+    /** Attributes the work of such calls to the common pool if tasks of other code block all of its threads. */
+    void apply() {
+        TaskWatch.Executor tasks = evidence.tasks().executor(PoolText.COMMON_THREADS);
+        PoolVerdict pool = pools.get(PoolText.COMMON_POOL);
+        if (tasks == null || pool == null || !isBlocked(pool, tasks) || !callsRunItems(tasks)) {
+            return;
+        }
+        Times full = new Times();
+        full.add(new Part(Kind.POOL, pool.name()), 1);
+        for (Part part : leaves.longestFirst()) {
+            if (WORK.contains(part.kind())) {
+                leaves.pour(part, full, "calls run the items of a parallel stream themselves");
+            }
+        }
+    }
+
+    /**
+     * Returns whether tasks that block occupy the common pool, which has few threads and is made for tasks that
+     * compute.
+     */
+    static boolean isBlocked(PoolVerdict pool, TaskWatch.Executor tasks) {
+        PoolSnapshot now = pool.pool().now();
+        return pool.name().equals(PoolText.COMMON_POOL)
+                && now.waiting() > 0
+                && now.active() >= now.max()
+                && tasks.isMostlyBlocked();
+    }
+
+    /**
+     * Returns whether most late calls run items themselves, and the pool's tasks run other code. If they run the same
+     * code, the items themselves are slow.
+     */
+    private boolean callsRunItems(TaskWatch.Executor tasks) {
+        int sampled = 0;
+        int running = 0;
+        int looks = 0;
+        int same = 0;
+        for (Excess.Counted counted : excess.accounts) {
+            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            if (samples == null || samples.list.isEmpty()) {
+                continue;
+            }
+            sampled++;
+            if (2 * samples.forkedLooks >= samples.list.size()) {
+                running++;
+                looks += samples.list.size();
+                same += runsSameCode(samples.list, tasks);
+            }
+        }
+        return running >= MIN_CALLS && 2 * running >= sampled && 2 * same < looks;
+    }
+
+    private static int runsSameCode(List<Sample> samples, TaskWatch.Executor tasks) {
+        return (int) samples.stream().filter(sample -> tasks.runs(sample.line())).count();
+    }
+}
