@@ -107,11 +107,8 @@ final class CauseText {
 
     private Told told(Part part) {
         return switch (part.kind()) {
-            case POOL ->
-                UnknownExecutors.isOne(part)
-                        ? new UnknownExecutors(evidence, excess).told(part, symptoms.getOrDefault(part, List.of()))
-                        : poolText.pool(part);
-            case QUEUE -> new WorkerText(evidence, excess).told();
+            case POOL -> UnknownExecutors.isOne(part) ? unknownExecutor(part) : poolText.pool(part);
+            case QUEUE -> workers();
             case CALLER_RUNS -> poolText.executor();
             case EXECUTOR -> rejection(part);
             case SQL -> isFailed(part) ? told(failure(Phase.SQL, part)) : storeText.statement(part);
@@ -166,6 +163,21 @@ final class CauseText {
                                 + ": their network, or a proxy in front of this server that buffers "
                                 + (reads ? "requests" : "answers") + "; meanwhile they occupy workers"),
                 List.of());
+    }
+
+    private Told workers() {
+        WorkerText text = new WorkerText(evidence, excess);
+        return new Told(text.kind(), text.name(), text.change(), text.facts());
+    }
+
+    private Told unknownExecutor(Part part) {
+        UnknownExecutors executors = new UnknownExecutors(evidence, excess);
+        List<Symptom> waits = symptoms.getOrDefault(part, List.of());
+        return new Told(
+                "EXECUTOR TOO SMALL",
+                UnknownExecutors.threads(part),
+                executors.change(part, waits),
+                executors.facts(part, waits));
     }
 
     private Told rejection(Part part) {

@@ -14,9 +14,6 @@ import tern.rpc.pool.PoolSnapshot;
  */
 final class ForkedWork {
 
-    private static final String TASK = "java.util.concurrent.ForkJoinTask";
-    private static final String WORKER = "java.util.concurrent.ForkJoinWorkerThread";
-
     /** The minimum number of late calls that were found to run items themselves. */
     private static final int MIN_CALLS = 3;
 
@@ -42,18 +39,6 @@ final class ForkedWork {
         this.excess = excess;
         this.pools = pools;
         this.leaves = leaves;
-    }
-
-    /** Returns whether a thread outside of the common pool runs a task of the pool, such as items of a parallel stream. */
-    static boolean isOn(ThreadLook thread) {
-        boolean runs = false;
-        for (StackTraceElement frame : thread.frames()) {
-            runs |= frame.getClassName().equals(TASK);
-            if (frame.getClassName().equals(WORKER)) {
-                return false;
-            }
-        }
-        return runs;
     }
 
     /** Attributes the work of such calls to the common pool if tasks of other code block all of its threads. */

@@ -252,16 +252,8 @@ final class PoolText {
     }
 
     /** Returns the advice to set the pool's size to a value that passed the check; null if no size passed. */
-    static @Nullable Change property(Remedy.@Nullable Size size) {
-        return size == null
-                ? null
-                : new Change(
-                        Where.PROPERTY,
-                        size.setting().property() + "=" + size.value(),
-                        size.setting().property(),
-                        size.setting().value(),
-                        Integer.toString(size.value()),
-                        size.expectedNanos() / 1e6);
+    private static @Nullable Change property(Remedy.@Nullable Size size) {
+        return size == null ? null : size.change();
     }
 
     /**
@@ -288,7 +280,7 @@ final class PoolText {
         }
         return tasks == null || tasks.parts.isEmpty()
                 ? ""
-                : ", mostly " + activity(tasks.parts.longestFirst().get(0));
+                : ", mostly " + tasks.mostly();
     }
 
     /**
@@ -306,19 +298,6 @@ final class PoolText {
             }
         }
         return null;
-    }
-
-    /** Formats what a task does, for example {@code in Orders.export}. */
-    static String activity(Part part) {
-        if (!part.name().startsWith(StackReader.CALLED)) {
-            return "in " + part.name();
-        }
-        String waits = switch (part.kind()) {
-            case SQL -> "in a statement of ";
-            case REDIS -> "in a Redis command of ";
-            default -> "waiting for a peer in ";
-        };
-        return waits + part.name().substring(StackReader.CALLED.length());
     }
 
     /** Returns the text for an executor whose tasks were run by the threads that submitted them. */

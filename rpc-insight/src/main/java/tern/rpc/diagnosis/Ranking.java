@@ -50,9 +50,6 @@ final class Ranking {
     /** The refusal reason for a caller that does not read its answers. */
     static final String UNREAD = "unread";
 
-    /** The refusal reasons caused by limits other than the number of workers. */
-    private static final Set<String> LIMITS = Set.of("method", "connection", UNREAD);
-
     /**
      * The prefix of the refusal reason for a web request that the application itself refused, as in {@code status 503}.
      */
@@ -196,13 +193,8 @@ final class Ranking {
         double cost =
                 REFUSED_TARGETS * evidence.targetNanos() / evidence.calls().bad();
         evidence.refused().forEach((reason, count) -> {
-            leaves.add(isForWorkers(reason) ? Part.of(Kind.QUEUE) : new Part(Kind.LIMIT, reason), count * cost);
+            leaves.add(WorkerRules.isForWorkers(reason) ? Part.of(Kind.QUEUE) : new Part(Kind.LIMIT, reason), count * cost);
         });
-    }
-
-    /** Returns whether a call that was refused for this reason found no free worker. */
-    static boolean isForWorkers(String reason) {
-        return !LIMITS.contains(reason) && !reason.startsWith(STATUS);
     }
 
     private static boolean isWait(Part part) {

@@ -2,6 +2,8 @@ package tern.rpc.diagnosis;
 
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.Cause.Change;
+import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
@@ -29,7 +31,19 @@ final class Remedy {
      * @param expectedNanos the expected 99th percentile of the calls' times with this size, in nanoseconds; negative if
      *     unknown
      */
-    record Size(PoolSetting setting, int value, double expectedNanos) {}
+    record Size(PoolSetting setting, int value, double expectedNanos) {
+
+        /** Returns the advice to set the pool's size to this value. */
+        Change change() {
+            return new Change(
+                    Where.PROPERTY,
+                    setting.property() + "=" + value,
+                    setting.property(),
+                    setting.value(),
+                    Integer.toString(value),
+                    expectedNanos / 1e6);
+        }
+    }
 
     /**
      * Returns the smallest size at which calls meet the latency target. Returns null if there is no such size, or if a

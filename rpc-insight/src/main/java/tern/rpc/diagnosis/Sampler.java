@@ -72,7 +72,7 @@ final class Sampler {
 
         void addStack(Phase phase, ThreadLook thread) {
             ranRejectedTask |= StackReader.runsRejectedTask(thread);
-            forkedLooks += ForkedWork.isOn(thread) ? 1 : 0;
+            forkedLooks += thread.runsForkedTask() ? 1 : 0;
             // The exchange of a client that is not measured is known only from the stack.
             boolean isSeen = !list.isEmpty() && list.get(list.size() - 1).part().kind() == Part.Kind.HTTP;
             if (phase == Phase.HTTP || isSeen) {

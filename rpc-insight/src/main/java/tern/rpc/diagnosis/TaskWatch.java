@@ -138,6 +138,23 @@ final class TaskWatch {
             return null;
         }
 
+        /** Formats the most frequent activity of the tasks, for example {@code in Orders.export}. */
+        String mostly() {
+            return parts.isEmpty() ? "" : activity(parts.longestFirst().get(0));
+        }
+
+        private static String activity(Part part) {
+            if (!part.name().startsWith(StackReader.CALLED)) {
+                return "in " + part.name();
+            }
+            String waits = switch (part.kind()) {
+                case SQL -> "in a statement of ";
+                case REDIS -> "in a Redis command of ";
+                default -> "waiting for a peer in ";
+            };
+            return waits + part.name().substring(StackReader.CALLED.length());
+        }
+
         private void halve() {
             parts.scale(0.5);
             ownWaits.scale(0.5);

@@ -56,6 +56,21 @@ record ThreadLook(
         return state == Thread.State.RUNNABLE && !isInNative();
     }
 
+    /**
+     * Returns whether the thread runs a task of a fork-join pool, such as items of a parallel stream, although it is no
+     * thread of such a pool.
+     */
+    boolean runsForkedTask() {
+        boolean runs = false;
+        for (StackTraceElement frame : frames) {
+            if (frame.getClassName().equals("java.util.concurrent.ForkJoinWorkerThread")) {
+                return false;
+            }
+            runs |= frame.getClassName().equals("java.util.concurrent.ForkJoinTask");
+        }
+        return runs;
+    }
+
     /** Returns whether the chain of lock owners is a cycle. */
     boolean isDeadlocked() {
         Set<Long> seen = new HashSet<>(Set.of(id));

@@ -1,11 +1,10 @@
 package tern.rpc.diagnosis;
 
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
-import tern.rpc.diagnosis.CauseText.Told;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
@@ -85,30 +84,41 @@ final class UnknownExecutors {
         return part.kind() == Kind.POOL && part.name().startsWith(THREADS);
     }
 
+    /** Returns the common name of the executor's threads. */
+    static String threads(Part part) {
+        return part.name().substring(THREADS.length());
+    }
+
     /** @param symptoms the waits for results that this part explains */
-    Told told(Part part, List<Symptom> symptoms) {
-        String threads = part.name().substring(THREADS.length());
-        TaskWatch.Executor executor = evidence.tasks().executor(threads);
-        Part wait = symptoms.isEmpty() ? null : symptoms.get(0).waitedFor();
-        List<String> facts = new ArrayList<>();
-        StringBuilder change = new StringBuilder("more threads or shorter tasks for the executor whose threads are named \"")
-                .append(threads)
-                .append('"');
-        if (executor != null && wait != null) {
-            Waiting calls = waiting(wait);
-            String shown = excess.samples.shownLineOf(wait);
-            facts.add("threads  " + executor.threads() + ", all of them busy");
-            facts.add("a task   about " + Times.millis(calls.taskNanos(executor.threads())) + " ms");
-            change.append(": all of its ")
-                    .append(executor.threads())
-                    .append(" threads are busy, mostly ")
-                    .append(PoolText.activity(executor.parts.longestFirst().get(0)))
-                    .append(", and about ")
-                    .append(calls.atOnce())
-                    .append(" calls wait for it")
-                    .append(shown == null ? "" : " in " + shown);
+    Change change(Part part, List<Symptom> symptoms) {
+        TaskWatch.Executor executor = evidence.tasks().executor(threads(part));
+        String why = "";
+        if (executor != null && !symptoms.isEmpty()) {
+            Part wait = symptoms.get(0).waitedFor();
+            String line = excess.samples.shownLineOf(wait);
+            why = String.format(
+                    Locale.ROOT,
+                    ": all of its %d threads are busy, mostly %s, and about %d calls wait for it%s",
+                    executor.threads(),
+                    executor.mostly(),
+                    waiting(wait).atOnce(),
+                    line == null ? "" : " in " + line);
         }
-        change.append("; no number is given, because only executors that are beans are measured");
-        return new Told("EXECUTOR TOO SMALL", threads, Change.of(Where.CODE, change.toString()), facts);
+        return Change.of(
+                Where.CODE,
+                "more threads or shorter tasks for the executor whose threads are named \"" + threads(part) + "\"" + why
+                        + "; no number is given, because only executors that are beans are measured");
+    }
+
+    /** @param symptoms the waits for results that this part explains */
+    List<String> facts(Part part, List<Symptom> symptoms) {
+        TaskWatch.Executor executor = evidence.tasks().executor(threads(part));
+        if (executor == null || symptoms.isEmpty()) {
+            return List.of();
+        }
+        double task = waiting(symptoms.get(0).waitedFor()).taskNanos(executor.threads());
+        return List.of(
+                "threads  " + executor.threads() + ", all of them busy",
+                "a task   about " + Times.millis(task) + " ms");
     }
 }

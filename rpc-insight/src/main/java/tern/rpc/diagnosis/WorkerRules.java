@@ -1,6 +1,7 @@
 package tern.rpc.diagnosis;
 
 import java.util.Map;
+import java.util.Set;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.PoolKind;
 
@@ -15,6 +16,9 @@ final class WorkerRules {
 
     /** If more than this share of the workers is busy, waits are expected. */
     private static final double FULL = 0.8;
+
+    /** The refusal reasons caused by limits other than the number of workers. */
+    private static final Set<String> LIMITS = Set.of("method", "connection", Ranking.UNREAD);
 
     private final Evidence evidence;
     private final Excess excess;
@@ -79,9 +83,14 @@ final class WorkerRules {
     /** Returns the number of calls per second that were served, or were refused because no worker was free. */
     private double wantedPerSecond() {
         double refused = evidence.refused().entrySet().stream()
-                .filter(entry -> Ranking.isForWorkers(entry.getKey()))
+                .filter(entry -> isForWorkers(entry.getKey()))
                 .mapToDouble(Map.Entry::getValue)
                 .sum();
         return (evidence.calls().calls() + refused) / evidence.seconds();
+    }
+
+    /** Returns whether a call that was refused for this reason found no free worker. */
+    static boolean isForWorkers(String reason) {
+        return !LIMITS.contains(reason) && !reason.startsWith(Ranking.STATUS);
     }
 }

@@ -7,7 +7,6 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
-import tern.rpc.diagnosis.CauseText.Told;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSetting;
@@ -26,68 +25,96 @@ final class WorkerText {
 
     private final Evidence evidence;
     private final Excess excess;
+    private final @Nullable PoolLook pool;
+    private final double perSecond;
+    private final double usuallyPerSecond;
+    private final double serviceNanos; // the time for which a late call occupies a worker
 
     WorkerText(Evidence evidence, Excess excess) {
         this.evidence = evidence;
         this.excess = excess;
+        this.pool = pool(evidence);
+        this.perSecond = (evidence.calls().calls() + evidence.calls().refused()) / evidence.seconds();
+        this.usuallyPerSecond = evidence.usual().figure("calls");
+        this.serviceNanos = excess.account.sum() - excess.account.of(Part.of(Kind.QUEUE));
     }
 
-    Told told() {
-        PoolLook look = pool();
-        double perSecond = (evidence.calls().calls() + evidence.calls().refused()) / evidence.seconds();
-        double serviceNanos = excess.account.sum() - excess.account.of(Part.of(Kind.QUEUE));
-        double usualRate = evidence.usual().figure("calls");
+    private boolean areMoreCalls() {
+        return usuallyPerSecond > 0 && perSecond > MORE * usuallyPerSecond;
+    }
+
+    /** Returns the kind of the cause. */
+    String kind() {
+        return areMoreCalls() ? "MORE CALLS" : "NO FREE WORKER";
+    }
+
+    /** Returns the name of the cause. */
+    String name() {
+        if (areMoreCalls()) {
+            return "callers";
+        }
+        return pool == null ? "workers" : pool.now().name();
+    }
+
+    List<String> facts() {
         List<String> facts = new ArrayList<>();
         facts.add(String.format(
-                Locale.ROOT, "rate     %.0f calls/s%s", perSecond, usualRate > 0 ? usually(usualRate) : ""));
+                Locale.ROOT,
+                "rate     %.0f calls/s%s",
+                perSecond,
+                usuallyPerSecond > 0 ? String.format(Locale.ROOT, ", usually %.0f", usuallyPerSecond) : ""));
         facts.add(String.format(Locale.ROOT, "a call   %.1f ms with a worker", serviceNanos / 1e6));
-        boolean more = usualRate > 0 && perSecond > MORE * usualRate;
-        if (look == null) {
-            return new Told(
-                    more ? "MORE CALLS" : "NO FREE WORKER",
-                    more ? "callers" : "workers",
-                    more
-                            ? callers(perSecond / usualRate)
-                            : Change.of(Where.UNKNOWN, "more threads in the server, or fewer calls at once"),
-                    facts);
+        if (pool != null) {
+            PoolSnapshot now = pool.now();
+            facts.add("workers  " + now.active() + " of " + now.max() + " busy, " + now.waiting() + " calls wait");
         }
-        PoolSnapshot workers = look.now();
-        facts.add("workers  " + workers.active() + " of " + workers.max() + " busy, " + workers.waiting()
-                + " calls wait");
+        return facts;
+    }
+
+    Change change() {
+        if (pool == null) {
+            return areMoreCalls()
+                    ? callers(perSecond / usuallyPerSecond)
+                    : Change.of(Where.UNKNOWN, "more threads in the server, or fewer calls at once");
+        }
         double busy = perSecond * serviceNanos / 1e9;
-        Change change = size(look, busy, serviceNanos);
-        if (change == null && evidence.machine().isFull()) {
-            change = Change.of(
+        Remedy.Size size = size(pool, busy);
+        if (size != null) {
+            return size.change();
+        }
+        if (evidence.machine().isFull()) {
+            return Change.of(
                     Where.MACHINE,
                     "more processors or fewer calls: the processors are busy, and more threads would make it worse");
         }
-        if (change == null) {
-            change = more
-                    ? callers(perSecond / usualRate)
-                    : busy >= FULL * workers.max() ? moreWorkers(workers, serviceNanos) : bursts();
+        if (areMoreCalls()) {
+            return callers(perSecond / usuallyPerSecond);
         }
-        return new Told(more ? "MORE CALLS" : "NO FREE WORKER", more ? "callers" : workers.name(), change, facts);
+        return busy >= FULL * pool.now().max() ? moreWorkers(pool.now()) : bursts();
     }
 
     /** Returns the workers for which calls wait. A process may have workers of several servers. */
-    private @Nullable PoolLook pool() {
+    private static @Nullable PoolLook pool(Evidence evidence) {
         return evidence.pools().stream()
                 .filter(pool -> pool.now().kind() == PoolKind.WORKERS)
                 .max(Comparator.comparingInt(pool -> pool.now().waiting()))
                 .orElse(null);
     }
 
-    /** Returns the advice to set the number of workers to a value that passed the check; null if no value passed. */
-    private @Nullable Change size(PoolLook look, double busy, double serviceNanos) {
+    /**
+     * Returns a number of workers that passed the check; null if no number passed.
+     *
+     * @param busy the mean number of workers that the present calls need
+     */
+    private Remedy.@Nullable Size size(PoolLook workers, double busy) {
         double room = evidence.targetNanos() - serviceNanos;
         int wanted = room <= 0 ? -1 : QueueModel.placesFor(busy, serviceNanos, room / 2, MAX_WORKERS);
         if (wanted < 0 || serviceNanos > FULL * evidence.targetNanos()) {
             return null;
         }
-        int atOnce = (int) Math.min(
-                MAX_WORKERS, Math.ceil(callsAtOnce() * serviceNanos / (FULL * evidence.targetNanos())));
-        return PoolText.property(
-                new Remedy(evidence).of(look, PoolSetting.Use.MAX, Math.max(wanted, atOnce)));
+        int atOnce = (int)
+                Math.min(MAX_WORKERS, Math.ceil(callsAtOnce() * serviceNanos / (FULL * evidence.targetNanos())));
+        return new Remedy(evidence).of(workers, PoolSetting.Use.MAX, Math.max(wanted, atOnce));
     }
 
     /**
@@ -98,7 +125,7 @@ final class WorkerText {
         return evidence.calls().late() / evidence.seconds() * excess.account.sum() / 1e9;
     }
 
-    private static Change moreWorkers(PoolSnapshot workers, double serviceNanos) {
+    private Change moreWorkers(PoolSnapshot workers) {
         PoolSetting setting = workers.setting(PoolSetting.Use.MAX).orElse(null);
         String now = setting == null || !setting.property().contains(".")
                 ? "\"" + workers.name() + "\" has " + workers.max() + " now"
@@ -120,9 +147,5 @@ final class WorkerText {
                 Where.PEER,
                 "the caller sends " + Math.round(times)
                         + " times the usual calls: limit it there, or another instance of this server");
-    }
-
-    private static String usually(double rate) {
-        return String.format(Locale.ROOT, ", usually %.0f", rate);
     }
 }

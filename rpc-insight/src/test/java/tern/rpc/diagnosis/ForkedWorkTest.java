@@ -80,7 +80,8 @@ class ForkedWorkTest {
             new StackTraceElement("java.util.concurrent.ForkJoinWorkerThread", "run", "ForkJoinWorkerThread.java", 1)
         };
 
-        assertThat(ForkedWork.isOn(new ThreadLook("w-1", 1, Thread.State.WAITING, stack, null, null, -1, -1)))
-                .isFalse();
+        ThreadLook thread = new ThreadLook("w-1", 1, Thread.State.WAITING, stack, null, null, -1, -1);
+
+        assertThat(thread.runsForkedTask()).isFalse();
     }
 }
