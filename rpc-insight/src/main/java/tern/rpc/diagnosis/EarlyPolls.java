@@ -34,7 +34,8 @@ final class EarlyPolls {
             RunningCall call, CallRecords records, Map<CallLedger, Sampler.Samples> samples, long now) {
         boolean mayWait = call.threadId() == RunningCall.NO_THREAD
                 ? waitsForOthers(call)
-                : call.runningNanos() < LONG_NANOS || waitsOnItsThread(call, samples);
+                : (call.runningNanos() < LONG_NANOS && call.phase() != Phase.QUEUE)
+                        || waitsOnItsThread(call, samples);
         return mayWait && isEarly(records, now) && isUnknownMethodAmongGood(call, records);
     }
 

@@ -3,6 +3,7 @@ package tern.rpc.diagnosis;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.Part.Kind;
@@ -59,12 +60,19 @@ final class UnknownExecutors {
     @Nullable
     Part tooSmall(String threads, TaskWatch.Executor executor, Part wait) {
         Waiting calls = waiting(wait);
-        if (!executor.isBusy() || calls.perSecond() <= 0 || evidence.machine().isFull()) {
+        if (!executor.isBusy() || calls.perSecond() <= 0 || isMeasured(wait) || evidence.machine().isFull()) {
             return null;
         }
         double task = calls.taskNanos(executor.threads());
         boolean isTooSmall = QUEUED * task <= calls.waitNanos() && task <= SHORT * evidence.targetNanos();
         return isTooSmall ? new Part(Kind.POOL, THREADS + threads) : null;
+    }
+
+    /** Returns whether the ledgers of the calls record waits for threads of executors. */
+    private boolean isMeasured(Part wait) {
+        return excess.accounts.stream()
+                .filter(counted -> counted.times().of(wait) > 0)
+                .anyMatch(counted -> counted.call().ledger().count(Phase.EXECUTOR) > 0);
     }
 
     private Waiting waiting(Part wait) {
