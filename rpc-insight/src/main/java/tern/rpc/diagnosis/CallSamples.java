@@ -191,6 +191,25 @@ final class CallSamples {
                 .orElse(null);
     }
 
+    /** Returns whether operations of this kind mostly run in or below the lines that hold the lock. */
+    boolean isRunIn(Part lock, Phase phase) {
+        Set<StackTraceElement> holding = new HashSet<>();
+        for (Sample sample : all()) {
+            if (sample.part().equals(lock) && sample.line() != null) {
+                holding.add(sample.line());
+            }
+        }
+        int looks = 0;
+        int held = 0;
+        for (Sample sample : all()) {
+            if (sample.phase() == phase) {
+                looks++;
+                held += sample.path().stream().anyMatch(holding::contains) ? 1 : 0;
+            }
+        }
+        return held > 0 && 2 * held >= looks;
+    }
+
     /**
      * Returns the methods in which threads spent time on this part, and the methods that called them, for example
      * {@code Stock.take}. Only methods of the application are returned.

@@ -35,9 +35,9 @@ final class CauseText {
         this.excess = excess;
         this.pools = pools;
         this.symptoms = symptoms;
-        this.poolText = new PoolText(evidence, excess, pools);
-        this.machineText = new MachineText(evidence, excess);
         Operations operations = new Operations(excess, evidence.usual());
+        this.poolText = new PoolText(evidence, excess, pools, operations);
+        this.machineText = new MachineText(evidence, excess);
         this.timeOuts = new TimeOuts(excess, operations, evidence.usual());
         this.storeText = new StoreText(evidence, excess, operations, pools);
         this.remoteText = new RemoteText(evidence, excess, operations, timeOuts);

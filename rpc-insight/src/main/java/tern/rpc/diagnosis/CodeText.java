@@ -3,6 +3,7 @@ package tern.rpc.diagnosis;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Cause.Change;
@@ -22,6 +23,9 @@ final class CodeText {
 
     /** A call is considered to write too many log lines if it writes at least this multiple of the usual number. */
     private static final double MORE_LINES = 2;
+
+    /** Code polls if calls sleep in it at least this often. */
+    private static final double MIN_REPEATED = 2;
 
     private final Evidence evidence;
     private final Excess excess;
@@ -108,10 +112,36 @@ final class CodeText {
         if (failing == null && polled != null) {
             return polling(part, polled, shown, line);
         }
-        if (failing == null) {
-            return code("CODE SLEEPS", part.name(), "no sleep in " + shown + unmeasured(part), line);
+        if (failing != null) {
+            return retry(failing, shown);
         }
-        return retry(failing, shown);
+        double sleeps = sleepsOfCalls(part);
+        if (sleeps >= MIN_REPEATED) {
+            return code(
+                    "CODE POLLS",
+                    part.name(),
+                    String.format(
+                            Locale.ROOT,
+                            "calls sleep at least %.0f times in %s: if the code waits until something happens, find out why"
+                                    + " it comes late, and wait for a signal (a condition, a future, a message) in place"
+                                    + " of the loop; otherwise no sleeps in calls",
+                            sleeps,
+                            shown)
+                            + unmeasured(part),
+                    line);
+        }
+        return code("CODE SLEEPS", part.name(), "no sleep in " + shown + unmeasured(part), line);
+    }
+
+    /** Returns how often the calls that spent time on this part slept there between samples, on average. */
+    private double sleepsOfCalls(Part part) {
+        return excess.accounts.stream()
+                .filter(counted -> counted.times().of(part) > 0)
+                .map(counted -> evidence.samples().get(counted.call().ledger()))
+                .filter(Objects::nonNull)
+                .mapToLong(samples -> samples.sleeps)
+                .average()
+                .orElse(0);
     }
 
     private static Told retry(Operations.Failed failing, String shown) {
@@ -182,7 +212,8 @@ final class CodeText {
                 : code(
                         "SLOW FILE",
                         part.name(),
-                        "not in a call: the disk, the file access, or the process whose output is read, in " + shown,
+                        "not in a call: the disk, the file access, or the process whose output is read, in " + shown
+                                + Hints.file(shown),
                         line);
     }
 

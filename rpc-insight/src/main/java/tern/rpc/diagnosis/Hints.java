@@ -28,6 +28,13 @@ final class Hints {
     private static final Pattern FILLS =
             Pattern.compile(".*(Queue|Deque)\\.(put|offer|transfer)(First|Last)?|RingBuffer\\.(next|publishEvent)");
 
+    /** Matches methods that wait until a file is on the disk. */
+    private static final Pattern FORCES = Pattern.compile("\\((FileChannel(Impl)?\\.force|FileDescriptor\\.sync)");
+
+    /** Matches methods that access a file for each value. */
+    private static final Pattern UNBUFFERED =
+            Pattern.compile("\\(RandomAccessFile\\.(write|read)|\\(File(Out|In)putStream\\.(write|read)\\b");
+
     /** Matches classes of rate limiters, and the aspects through which annotations call them. */
     private static final Pattern LIMITERS = Pattern.compile("RateLimit(er|ing)|Bucket\\.");
 
@@ -148,6 +155,21 @@ final class Hints {
             return ": " + RATE;
         }
         return find(WAITING, called);
+    }
+
+    /**
+     * Returns the advice for code that accesses a file, preceded by a separator, or an empty string if there is none.
+     *
+     * @param shown the place of the code; contains the called method
+     */
+    static String file(String shown) {
+        if (FORCES.matcher(shown).find()) {
+            return ": force the file once for several calls, or outside of calls";
+        }
+        return UNBUFFERED.matcher(shown).find()
+                ? ": write and read blocks through a buffer, because each of these calls is an access to the file, and one"
+                        + " to the disk if the file was opened with the mode rwd or rws"
+                : "";
     }
 
     /** Returns the advice for code that waits for another thread in this method; an empty string if there is none. */

@@ -55,7 +55,9 @@ final class HolderRules {
 
     /**
      * Attributes the wait for a lock to the operation run by the lock's owner, if this operation became slower. If the
-     * operation is new or about as quick as usual, the lock stays the cause.
+     * operation is new or about as quick as usual, the lock stays the cause. The operation of the owner is then
+     * attributed to the lock, too, as when a value of a cache expires and all callers wait until one of them has loaded
+     * it.
      */
     private void passOnToOperations() {
         for (Part part : leaves.longestFirst()) {
@@ -65,11 +67,26 @@ final class HolderRules {
                 continue;
             }
             Times operation = excess.ofMethodsWith(part).only(other -> other.kind() == kind);
-            if (operation.sum() >= GROWN * evidence.targetNanos() && !isAsUsual(phase, operation)) {
-                Times known = leaves.only(other -> other.equals(Part.of(kind)) || operation.of(other) > 0);
-                leaves.pour(part, known.isEmpty() ? operation : known, Leaves.WAIT_FOR + waitedFor(part));
+            if (operation.sum() < GROWN * evidence.targetNanos()) {
+                continue;
             }
+            if (isAsUsual(phase, operation)) {
+                passOnToLock(part, phase, operation.longestFirst().get(0));
+                continue;
+            }
+            Times known = leaves.only(other -> other.equals(Part.of(kind)) || operation.of(other) > 0);
+            leaves.pour(part, known.isEmpty() ? operation : known, Leaves.WAIT_FOR + waitedFor(part));
         }
+    }
+
+    /** Attributes an operation to the lock if it runs in or below the code that holds the lock. */
+    private void passOnToLock(Part lock, Phase phase, Part operation) {
+        if (lock.kind() != Kind.LOCK || !excess.samples.isRunIn(lock, phase)) {
+            return;
+        }
+        Times one = new Times();
+        one.add(lock, 1);
+        leaves.pour(operation, one, operation.name() + " runs while the lock is held");
     }
 
     /**

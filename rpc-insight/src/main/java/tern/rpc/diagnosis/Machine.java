@@ -78,6 +78,15 @@ record Machine(
                 missing);
     }
 
+    /** Returns whether threads that were mostly found in this method use at least half of the process's time. */
+    boolean isMostlyIn(String method) {
+        double there = burners.stream()
+                .filter(burner -> burner.place() != null && burner.place().startsWith(method + ":"))
+                .mapToDouble(Burner::processors)
+                .sum();
+        return there > 0 && 2 * there >= own;
+    }
+
     boolean isFull() {
         return Math.max(0, own) + Math.max(0, others) >= FULL * processors;
     }

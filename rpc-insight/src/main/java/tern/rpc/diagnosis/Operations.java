@@ -388,6 +388,21 @@ final class Operations {
                 .orElse(null);
     }
 
+    /**
+     * Returns the name of the operation on which bad calls spend the most additional time, if it is slower than usual;
+     * null if there is none.
+     */
+    @Nullable
+    String slowest() {
+        for (Part part : excess.account.longestFirst()) {
+            Phase phase = phase(part.kind());
+            if (phase != null && !part.name().isEmpty()) {
+                return isSlower(phase, part.name()) ? part.name() : null;
+            }
+        }
+        return null;
+    }
+
     private boolean isSlower(Phase phase, String name) {
         double usually = usualNamed(phase, name);
         return usually < 0 || of(phase, name).eachNanos() > usually + Math.max(usually / 2, WIDE_NANOS);

@@ -47,11 +47,13 @@ final class PoolText {
     private final Excess excess;
     private final Remedy remedy;
     private final Map<String, PoolVerdict> pools;
+    private final Operations operations;
 
-    PoolText(Evidence evidence, Excess excess, Map<String, PoolVerdict> pools) {
+    PoolText(Evidence evidence, Excess excess, Map<String, PoolVerdict> pools, Operations operations) {
         this.evidence = evidence;
         this.excess = excess;
         this.pools = pools;
+        this.operations = operations;
         this.remedy = new Remedy(evidence);
     }
 
@@ -316,12 +318,14 @@ final class PoolText {
         }
         PoolSnapshot pool = full.pool().now();
         double hold = full.pool().holdNanos();
+        String slow = operations.slowest();
         return new Told(
                 "CALLER RUNS",
                 pool.name(),
                 Change.of(
                         Where.CODE,
-                        "more threads or a longer queue for \"" + pool.name()
+                        (slow == null ? "" : "see why " + slow + " is slow; ")
+                                + "more threads or a longer queue for \"" + pool.name()
                                 + "\", or a rejection policy other than caller-runs: it is full, so calls run its tasks"
                                 + " themselves" + (hold < 0 ? "" : ", " + Times.millis(hold) + " ms each")
                                 + mostly(pool.name())),

@@ -1,5 +1,8 @@
 package tern.rpc.diagnosis;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -24,6 +27,7 @@ final class Sampler {
     private static final int MAX_CALLS = 2_048;
     private static final int MAX_SAMPLES = 64; // the maximum number of samples per call
     private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(60);
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     private final RunQueue runQueue;
     private final Map<CallLedger, Samples> samples = new IdentityHashMap<>();
@@ -41,6 +45,10 @@ final class Sampler {
         private long lastNanos;
         // whether the call's thread ran a task that it had submitted to a full executor
         boolean ranRejectedTask;
+        // the number of sleeps that were counted between samples of one and the same sleeping code
+        long sleeps;
+        private @Nullable Part lastSleep; // the activity of the last sample if the thread slept; null otherwise
+        private long waitsBefore; // the thread's number of waits in that sample
         int forkedLooks; // the number of samples in which the thread ran a task of the common pool itself
         int httpLooks; // the number of samples during HTTP exchanges
         int httpWaits; // the number of these samples in which the thread waited for a connection
@@ -68,6 +76,20 @@ final class Sampler {
         void addOther(long now) {
             otherLooks++;
             lastNanos = now;
+        }
+
+        /**
+         * Counts the sleeps since the last sample. The JVM counts each sleep of a thread as a wait.
+         *
+         * @param waits the thread's number of waits so far; -1 if unknown
+         */
+        void addSleeps(Part activity, long waits) {
+            boolean sleeps = activity.kind() == Part.Kind.SLEEP && waits >= 0;
+            if (sleeps && activity.equals(lastSleep)) {
+                this.sleeps += Math.max(0, waits - waitsBefore);
+            }
+            lastSleep = sleeps ? activity : null;
+            waitsBefore = waits;
         }
 
         void addStack(Phase phase, ThreadLook thread) {
@@ -112,9 +134,11 @@ final class Sampler {
             if (thread != null && worker.runsPart()) {
                 addPart(worker, thread, now);
             } else if (thread != null) {
-                waits |= add(worker, sample(worker, thread, awaited.get(thread.id()), phases, now));
+                Sample sample = sample(worker, thread, awaited.get(thread.id()), phases, now);
+                waits |= add(worker, sample);
                 Samples known = samples.get(worker.call().ledger());
                 if (known != null) {
+                    known.addSleeps(sample.part(), sample.part().kind() == Part.Kind.SLEEP ? waits(thread) : -1);
                     known.addStack(worker.phase(), thread);
                     waits |= known.forkedLooks > 0;
                 }
@@ -125,6 +149,12 @@ final class Sampler {
         }
         forget(now);
         lookNanos = System.nanoTime() - now;
+    }
+
+    /** Returns how often the thread has waited so far, sleeps included; -1 if unknown, as for a virtual thread. */
+    private static long waits(ThreadLook thread) {
+        ThreadInfo info = THREADS.getThreadInfo(thread.id());
+        return info == null ? -1 : info.getWaitedCount();
     }
 
     private static boolean waitsWithoutThread(RunningCall call) {

@@ -351,15 +351,19 @@ final class SymptomRules {
     }
 
     /**
-     * Attributes the wait for a processor to the code that uses processor time in calls. The code's extra time must be
-     * at least as long as the wait, and this process must use more processor time than all other processes together.
+     * Attributes the wait for a processor to the code that uses processor time in calls, if this process uses more
+     * processor time than all other processes together. Either the code's extra time is at least as long as the wait, or
+     * one of the code's methods uses most of the process's time: several calls that compute also wait for each other.
      */
     private void passOnToOwnCode() {
         Machine machine = evidence.machine();
         Part waits = Part.of(Kind.RUN_QUEUE);
         Times code = leaves.only(part -> part.kind() == Kind.COMPUTING);
-        boolean byCalls = code.sum() >= leaves.of(waits) && machine.own() > Math.max(0, machine.others());
-        if (byCalls && !new MachineText(evidence, excess).isBusyWithOtherThreads()) {
+        if (machine.own() <= Math.max(0, machine.others())) {
+            return;
+        }
+        if (code.longestFirst().stream().anyMatch(part -> machine.isMostlyIn(part.name()))
+                || (code.sum() >= leaves.of(waits) && !new MachineText(evidence, excess).isBusyWithOtherThreads())) {
             leaves.pour(waits, code, Leaves.WAIT_FOR + "a processor");
         }
     }

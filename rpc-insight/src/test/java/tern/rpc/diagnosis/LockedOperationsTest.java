@@ -33,6 +33,16 @@ class LockedOperationsTest {
     }
 
     @Test
+    void newOperationOfTheOwnersIsPartOfTheLock() {
+        List<Cause> causes = new SampledCalls()
+                .usually("Desk.board", Phase.HTTP, "GET bank:80", 5)
+                .waiting("Desk.board", "GET weather:80", 350, 110, LockedOperationsTest::look)
+                .causes();
+
+        assertThat(causes).singleElement().extracting(DiagnosisText::title).isEqualTo("LOCK: " + LOCK.name());
+    }
+
+    @Test
     void lockIsTheCauseIfTheOperationTakesAboutAsLongAsUsual() {
         assertThat(DiagnosisText.title(first(55, "GET weather:80", 50))).isEqualTo("LOCK: " + LOCK.name());
     }

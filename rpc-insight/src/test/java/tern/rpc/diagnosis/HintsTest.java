@@ -1,0 +1,34 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class HintsTest {
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "Journal.append:18 (RandomAccessFile.writeByte)",
+                "Journal.append:18 (RandomAccessFile.read)",
+                "Journal.append:18 (FileOutputStream.write)",
+                "Journal.append:18 (FileInputStream.read)"
+            })
+    void accessToAFileForEachValueIsToBeBuffered(String place) {
+        assertThat(Hints.file(place)).contains("through a buffer");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Journal.append:18 (FileChannelImpl.force)", "Journal.append:18 (FileDescriptor.sync)"})
+    void forceOfEachCallIsToBeShared(String place) {
+        assertThat(Hints.file(place)).contains("force the file once for several calls");
+    }
+
+    @Test
+    void otherAccessHasNoHint() {
+        assertThat(Hints.file("Journal.append:18 (BufferedWriter.write)")).isEmpty();
+        assertThat(Hints.file("RandomAccessFileJournal.append:18")).isEmpty();
+    }
+}
