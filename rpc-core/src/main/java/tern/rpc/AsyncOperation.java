@@ -48,6 +48,13 @@ public final class AsyncOperation {
         }
     }
 
+    /** Records that the task that this operation represents does not wait for a thread any longer. */
+    void started() {
+        if (call.isOpen()) {
+            call.started(this);
+        }
+    }
+
     Phase kind() {
         return kind;
     }

@@ -275,6 +275,27 @@ public final class CallLedger {
         return operation;
     }
 
+    /**
+     * Records that a task of this call waits for a thread of an executor. {@link #unfinished} lists the task until
+     * {@link AsyncOperation#started} is called. If the task never starts, this is the only trace of what the call waits
+     * for.
+     *
+     * @param executor the executor name, for diagnoses
+     */
+    AsyncOperation queued(String executor) {
+        if (!open) {
+            return AsyncOperation.none();
+        }
+        CallLedger call = whole();
+        AsyncOperation task = new AsyncOperation(call, Phase.EXECUTOR, () -> executor, call.now());
+        call.others().queued(task);
+        return task;
+    }
+
+    void started(AsyncOperation task) {
+        others().started(task);
+    }
+
     /** Records the end of an asynchronous operation of this call. */
     void ended(AsyncOperation operation, @Nullable String name) {
         long spent = operation.nanos(now());
@@ -285,8 +306,8 @@ public final class CallLedger {
     }
 
     /**
-     * Returns the asynchronous operations that had not ended when the call ended. While the call runs, returns those
-     * that are running. At most 64 operations are listed. Their times are not part of {@link #nanos}, because the call
+     * Returns the asynchronous operations that had not ended when the call ended, and the tasks that no thread had
+     * started. While the call runs, returns those that are running or waiting. At most 64 of them are listed. Their times are not part of {@link #nanos}, because the call
      * has not necessarily waited for them. Any thread may call this.
      */
     public List<NamedTimes.Entry> unfinished() {

@@ -15,6 +15,7 @@ public final class CallTask implements Runnable {
     private final Runnable task;
     private final CallLedger call;
     private final String executor;
+    private final AsyncOperation queued;
     private final long submitted;
     private final long idleBefore;
 
@@ -22,6 +23,7 @@ public final class CallTask implements Runnable {
         this.task = task;
         this.call = call;
         this.executor = executor;
+        this.queued = call.queued(executor);
         this.submitted = call.now();
         this.idleBefore = call.idleNanos();
     }
@@ -69,6 +71,7 @@ public final class CallTask implements Runnable {
 
     @Override
     public void run() {
+        queued.started();
         CallLedger current = CallLedger.current();
         if (current.isOfSameCall(call)) {
             runByCaller(current);

@@ -79,6 +79,17 @@ final class OtherThreads {
         }
     }
 
+    /** Lists a task that waits for a thread. The wait is recorded when the task starts, so it is not counted here. */
+    synchronized void queued(AsyncOperation task) {
+        if (running.size() < MAX_OPERATIONS) {
+            running.add(task);
+        }
+    }
+
+    synchronized void started(AsyncOperation task) {
+        running.remove(task);
+    }
+
     /** Returns the running operations that have a name, with their durations so far. */
     List<NamedTimes.Entry> unfinished(long now) {
         List<AsyncOperation> all;

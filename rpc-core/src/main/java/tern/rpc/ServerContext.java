@@ -139,13 +139,17 @@ public final class ServerContext {
      * @param executor the executor name, for diagnoses
      */
     public Runnable wrap(Runnable task, String executor) {
+        AsyncOperation queued = ledger.queued(executor);
         long submitted = ledger.now();
         long idleBefore = ledger.idleNanos();
-        return () -> run(task, () -> {
-            CallLedger part = ledger.child(idleBefore);
-            part.add(Phase.EXECUTOR, part.now() - submitted, executor);
-            return part;
-        });
+        return () -> {
+            queued.started();
+            run(task, () -> {
+                CallLedger part = ledger.child(idleBefore);
+                part.add(Phase.EXECUTOR, part.now() - submitted, executor);
+                return part;
+            });
+        };
     }
 
     private void run(Runnable task, Supplier<CallLedger> parts) {

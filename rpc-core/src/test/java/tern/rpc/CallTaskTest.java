@@ -60,6 +60,20 @@ class CallTaskTest {
     }
 
     @Test
+    void taskIsUnfinishedUntilAThreadStartsIt() throws Exception {
+        Runnable task = handedOver(() -> {});
+        time.addAndGet(7_000_000);
+
+        assertThat(call.unfinished()).containsExactly(new NamedTimes.Entry(Phase.EXECUTOR, "mail", 1, 7_000_000));
+        assertThat(call.count(Phase.EXECUTOR)).isZero();
+
+        onOtherThread(task);
+
+        assertThat(call.unfinished()).isEmpty();
+        assertThat(call.count(Phase.EXECUTOR)).isOne();
+    }
+
+    @Test
     void taskBesideAnOperationOfTheCallTakesNoTimeFromIt() throws Exception {
         Runnable task = handedOver(() -> statement(5_000_000));
         Phase outer = call.enter(Phase.HTTP);

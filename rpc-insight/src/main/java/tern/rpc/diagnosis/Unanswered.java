@@ -7,7 +7,7 @@ import tern.rpc.diagnosis.Part.Kind;
 
 /**
  * Finds the asynchronous operation for which late or failed calls waited and which was still running when these calls
- * ended.
+ * ended. It may also be a task that no thread of its executor had started.
  */
 final class Unanswered {
 
@@ -17,7 +17,8 @@ final class Unanswered {
 
     /**
      * Returns the operation that explains at least half of the time for which the calls waited for a result; null if
-     * there is none. An operation explains the wait of its call for as long as it runs.
+     * there is none. An operation explains the wait of its call for as long as it runs. An operation comes before a
+     * task, because calls do not wait for all of their tasks.
      */
     static @Nullable Part of(Part wait, List<Excess.Counted> accounts) {
         Times explained = new Times();
@@ -33,7 +34,14 @@ final class Unanswered {
                 explained.add(new Part(kind, entry.name()), Math.min(ofCall, (double) entry.nanos()));
             }
         }
-        Part most = explained.isEmpty() ? null : explained.longestFirst().get(0);
-        return most != null && explained.of(most) >= HALF * waited ? most : null;
+        double least = HALF * waited;
+        Part task = null;
+        for (Part part : explained.longestFirst()) {
+            if (explained.of(part) >= least && part.kind() != Kind.POOL) {
+                return part;
+            }
+            task = task == null && explained.of(part) >= least ? part : task;
+        }
+        return task;
     }
 }

@@ -80,6 +80,16 @@ class WaitingTasksTest {
     }
 
     @Test
+    void executorThatStartsNoTaskOfTheCallsIsTheCause() throws Exception {
+        calls.after(ledger -> ledger.begin(Phase.EXECUTOR, () -> "packager"));
+
+        Cause first = firstCause(Newsletter::send, 3);
+
+        assertThat(first.name()).as(shop.diagnosis().text()).isEqualTo("packager");
+        assertThat(first.change().text()).contains("mostly in Newsletter.send");
+    }
+
+    @Test
     void otherTasksThatOccupyTheExecutorAreTheCause() throws Exception {
         Cause first = firstCause(Newsletter::send, 3, call -> call.own(1).in(Phase.EXECUTOR, "packager", 150));
 
