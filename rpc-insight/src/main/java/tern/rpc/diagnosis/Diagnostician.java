@@ -335,7 +335,8 @@ public final class Diagnostician {
     /** During the warm-up, no usual times of quick methods are known. Therefore all calls are counted then. */
     private boolean hasNeverMetTarget(String method) {
         return usual.hasNeverMetTarget(method)
-                && (watch.isWarm() || records.sums().getOrDefault(method, Sums.NONE).met() <= 0);
+                && (watch.isWarm()
+                        || records.sums().getOrDefault(method, Sums.NONE).met() <= 0);
     }
 
     /** Returns a record of a running call, as if the call had just ended. */

@@ -30,12 +30,10 @@ final class EarlyPolls {
      *
      * @param samples the samples of the threads of calls
      */
-    static boolean mayBe(
-            RunningCall call, CallRecords records, Map<CallLedger, Sampler.Samples> samples, long now) {
+    static boolean mayBe(RunningCall call, CallRecords records, Map<CallLedger, Sampler.Samples> samples, long now) {
         boolean mayWait = call.threadId() == RunningCall.NO_THREAD
                 ? waitsForOthers(call)
-                : (call.runningNanos() < LONG_NANOS && call.phase() != Phase.QUEUE)
-                        || waitsOnItsThread(call, samples);
+                : (call.runningNanos() < LONG_NANOS && call.phase() != Phase.QUEUE) || waitsOnItsThread(call, samples);
         return mayWait && isEarly(records, now) && isUnknownMethodAmongGood(call, records);
     }
 

@@ -19,15 +19,7 @@ final class ForkedWork {
 
     /** The kinds of parts that an item may consist of. */
     private static final Set<Kind> WORK = EnumSet.of(
-            Kind.COMPUTING,
-            Kind.SLEEP,
-            Kind.RESULT,
-            Kind.FILE,
-            Kind.SOCKET,
-            Kind.SQL,
-            Kind.REDIS,
-            Kind.HTTP,
-            Kind.RPC);
+            Kind.COMPUTING, Kind.SLEEP, Kind.RESULT, Kind.FILE, Kind.SOCKET, Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
 
     private final Evidence evidence;
     private final Excess excess;
@@ -94,6 +86,7 @@ final class ForkedWork {
     }
 
     private static int runsSameCode(List<Sample> samples, TaskWatch.Executor tasks) {
-        return (int) samples.stream().filter(sample -> tasks.runs(sample.line())).count();
+        return (int)
+                samples.stream().filter(sample -> tasks.runs(sample.line())).count();
     }
 }

@@ -280,9 +280,7 @@ final class PoolText {
         if (tasks == null) {
             tasks = awaited();
         }
-        return tasks == null || tasks.parts.isEmpty()
-                ? ""
-                : ", mostly " + tasks.mostly();
+        return tasks == null || tasks.parts.isEmpty() ? "" : ", mostly " + tasks.mostly();
     }
 
     /**
@@ -291,10 +289,9 @@ final class PoolText {
      */
     private TaskWatch.@Nullable Executor awaited() {
         for (Part part : excess.account.longestFirst()) {
-            String threads =
-                    part.kind() == Kind.RESULT
-                            ? evidence.tasks().executorOf(excess.samples.lineOf(part), executor -> true)
-                            : null;
+            String threads = part.kind() == Kind.RESULT
+                    ? evidence.tasks().executorOf(excess.samples.lineOf(part), executor -> true)
+                    : null;
             if (threads != null && !pools.containsKey(poolOf(threads))) {
                 return evidence.tasks().executor(threads);
             }

@@ -193,7 +193,9 @@ final class Ranking {
         double cost =
                 REFUSED_TARGETS * evidence.targetNanos() / evidence.calls().bad();
         evidence.refused().forEach((reason, count) -> {
-            leaves.add(WorkerRules.isForWorkers(reason) ? Part.of(Kind.QUEUE) : new Part(Kind.LIMIT, reason), count * cost);
+            leaves.add(
+                    WorkerRules.isForWorkers(reason) ? Part.of(Kind.QUEUE) : new Part(Kind.LIMIT, reason),
+                    count * cost);
         });
     }
 

@@ -318,8 +318,7 @@ final class TaskWatch {
             Executor executor = entry.getValue();
             if (executor.busy > 0) {
                 busy++;
-                boolean connected =
-                        line == null || entry.getKey().equals(COMMON_POOL) || isConnected.test(executor);
+                boolean connected = line == null || entry.getKey().equals(COMMON_POOL) || isConnected.test(executor);
                 onlyBusy = connected && 2 * executor.busy >= executor.looks ? entry.getKey() : null;
             }
         }
@@ -369,8 +368,7 @@ final class TaskWatch {
             for (Map.Entry<Inside, Integer> found : lines.entrySet()) {
                 Inside inside = found.getKey();
                 boolean isMoreOften = best == null || found.getValue() > best.looks();
-                if (found.getValue() > 0
-                        && (inside.rank() < rank || (inside.rank() == rank && isMoreOften))) {
+                if (found.getValue() > 0 && (inside.rank() < rank || (inside.rank() == rank && isMoreOften))) {
                     best = new Holder(entry.getKey(), inside.line(), found.getValue());
                     rank = inside.rank();
                 }

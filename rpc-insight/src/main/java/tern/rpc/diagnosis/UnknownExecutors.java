@@ -60,7 +60,10 @@ final class UnknownExecutors {
     @Nullable
     Part tooSmall(String threads, TaskWatch.Executor executor, Part wait) {
         Waiting calls = waiting(wait);
-        if (!executor.isBusy() || calls.perSecond() <= 0 || isMeasured(wait) || evidence.machine().isFull()) {
+        if (!executor.isBusy()
+                || calls.perSecond() <= 0
+                || isMeasured(wait)
+                || evidence.machine().isFull()) {
             return null;
         }
         double task = calls.taskNanos(executor.threads());

@@ -49,7 +49,8 @@ final class WorkerRules {
             return false;
         }
         double usually = usualService();
-        // Busy workers complete calls at a rate of workers / service. They would suffice for this rate if they were busy
+        // Busy workers complete calls at a rate of workers / service. They would suffice for this rate if they were
+        // busy
         // for at most 80 % of the time with the usual work.
         boolean isWorkAsUsual = usually <= 0 || service < usually / FULL;
         double workers = workers();

@@ -112,8 +112,8 @@ final class WorkerText {
         if (wanted < 0 || serviceNanos > FULL * evidence.targetNanos()) {
             return null;
         }
-        int atOnce = (int)
-                Math.min(MAX_WORKERS, Math.ceil(callsAtOnce() * serviceNanos / (FULL * evidence.targetNanos())));
+        int atOnce =
+                (int) Math.min(MAX_WORKERS, Math.ceil(callsAtOnce() * serviceNanos / (FULL * evidence.targetNanos())));
         return new Remedy(evidence).of(workers, PoolSetting.Use.MAX, Math.max(wanted, atOnce));
     }
 

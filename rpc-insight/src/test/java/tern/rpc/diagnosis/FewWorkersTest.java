@@ -20,12 +20,9 @@ class FewWorkersTest {
     FewWorkersTest() {
         shop.pools.add(() -> PoolSnapshot.builder("tomcat", PoolKind.WORKERS, WORKERS)
                 .now(WORKERS, 0, 20)
-                .settings(List.of(new PoolSetting(
-                                "server.tomcat.threads.max",
-                                "5",
-                                PoolSetting.Source.USER,
-                                PoolSetting.Use.MAX)
-                        .accepting(new PoolSetting.Range(1, 1_000))))
+                .settings(List.of(
+                        new PoolSetting("server.tomcat.threads.max", "5", PoolSetting.Source.USER, PoolSetting.Use.MAX)
+                                .accepting(new PoolSetting.Range(1, 1_000))))
                 .build());
     }
 
@@ -33,9 +30,7 @@ class FewWorkersTest {
         for (int second = 0; second < count; second++) {
             for (int call = 0; call < CALLS_PER_SECOND; call++) {
                 shop.call(
-                        Shop.PLACE,
-                        queuedMillis,
-                        steps -> steps.own(1).in(Phase.HTTP, "GET stock:80", exchangeMillis));
+                        Shop.PLACE, queuedMillis, steps -> steps.own(1).in(Phase.HTTP, "GET stock:80", exchangeMillis));
                 shop.pass(1_000.0 / CALLS_PER_SECOND);
             }
             shop.diagnostician.second();

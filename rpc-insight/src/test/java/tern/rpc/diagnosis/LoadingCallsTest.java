@@ -51,8 +51,6 @@ class LoadingCallsTest {
 
         Cause first = firstCause(waits);
 
-        assertThat(DiagnosisText.title(first))
-                .as(shop.diagnosis().text())
-                .isEqualTo("WAITS FOR A RESULT: Rates.await");
+        assertThat(DiagnosisText.title(first)).as(shop.diagnosis().text()).isEqualTo("WAITS FOR A RESULT: Rates.await");
     }
 }

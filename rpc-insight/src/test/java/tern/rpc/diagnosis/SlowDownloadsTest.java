@@ -64,8 +64,8 @@ class SlowDownloadsTest {
             for (int look = 0; look < 4; look++) {
                 shop.running.clear();
                 long ran = shop.now() - started;
-                downloads.forEach(ledger -> shop.running.add(new RunningCall(
-                        EXPORT, RunningCall.NO_THREAD, Phase.UNATTRIBUTED, ran, ran, ledger)));
+                downloads.forEach(ledger -> shop.running.add(
+                        new RunningCall(EXPORT, RunningCall.NO_THREAD, Phase.UNATTRIBUTED, ran, ran, ledger)));
                 shop.diagnostician.look();
                 shop.pass(100);
             }

@@ -76,8 +76,7 @@ class SlowMethodsTest {
         shop.running.clear();
         for (int call = 0; call < 3; call++) {
             CallLedger ledger = ledgers.get(call);
-            shop.running.add(
-                    new RunningCall(method, ledger.thread().getId(), phase, ran, ran, ledger));
+            shop.running.add(new RunningCall(method, ledger.thread().getId(), phase, ran, ran, ledger));
         }
         shop.diagnostician.look();
         shop.second(100, USUAL);

@@ -50,8 +50,7 @@ class UnrelatedTasksTest {
     void busyTaskOfTheSamePackageIsTheTaskForWhichCallsWait() throws Exception {
         printers.execute(() -> Brochures.Printer.print(end));
 
-        assertThat(firstCause(() -> Brochures.of(task)))
-                .isEqualTo("SLOW HTTP PEER: called in Brochures.Printer.print");
+        assertThat(firstCause(() -> Brochures.of(task))).isEqualTo("SLOW HTTP PEER: called in Brochures.Printer.print");
     }
 
     @ParameterizedTest
