@@ -57,9 +57,9 @@ class UnknownExecutorsTest {
         return tasks;
     }
 
-    private static void look(Sampler.Samples samples) {
+    private static void look(Sampler.Samples samples, String waitsIn) {
         StackTraceElement[] stack = {
-            new StackTraceElement("java.util.concurrent.FutureTask", "get", "FutureTask.java", 1),
+            new StackTraceElement(waitsIn, waitsIn.endsWith("Impl") ? "waitFor" : "get", null, 1),
             new StackTraceElement("shop.Packages", "of", "Packages.java", 14)
         };
         samples.add(SampledCalls.sample(
@@ -68,8 +68,12 @@ class UnknownExecutorsTest {
 
     /** Returns the first cause of twenty calls that waited for 240 ms each and ended within the given time. */
     private Cause first(int busy, double seconds) {
+        return first(busy, seconds, "java.util.concurrent.FutureTask");
+    }
+
+    private Cause first(int busy, double seconds, String waitsIn) {
         return new SampledCalls()
-                .calls("Parcels.list", Phase.OWN, 240, UnknownExecutorsTest::look)
+                .calls("Parcels.list", Phase.OWN, 240, samples -> look(samples, waitsIn))
                 .tasks(samples(busy))
                 .during(seconds)
                 .causes()
@@ -100,5 +104,13 @@ class UnknownExecutorsTest {
         Cause first = first(1, 0.5);
 
         assertThat(DiagnosisText.title(first)).isEqualTo("SLOW HTTP PEER: called in Packages.extra");
+    }
+
+    @Test
+    void noExecutorExplainsAWaitForAnotherProgram() {
+        Cause first = first(2, 0.5, "java.lang.ProcessImpl");
+
+        assertThat(DiagnosisText.title(first)).doesNotContain("parcels").doesNotContain("Packages.extra");
+        assertThat(first.change().text()).doesNotContain("parcels").doesNotContain("Packages.extra");
     }
 }
