@@ -175,7 +175,7 @@ final class EndpointInvoker implements AutoCloseable {
         if (!sentOneWay && (failure == null || failure.wasExecuted() == Executed.YES)) {
             cluster.served(target);
         }
-        cluster.ended(target, missing ? Outcome.FAILED : outcome, now - startedNanos);
+        cluster.ended(target, method.descriptor().name(), missing ? Outcome.FAILED : outcome, now - startedNanos);
     }
 
     /**
@@ -376,10 +376,12 @@ final class EndpointInvoker implements AutoCloseable {
         return picked == besides || !picked.isUsable() ? null : picked;
     }
 
-    private static long key(ClientMethod method, Invocation call) {
+    private long key(ClientMethod method, Invocation call) {
         Object key = call.options().key();
         if (key == null && method.keyArgument() != ClientMethod.NO_KEY) {
             key = call.arguments()[method.keyArgument()];
+        } else if (key == null && cluster.isChosenByKey() && !method.isStream() && call.arguments().length > 0) {
+            key = call.arguments()[0]; // as in Dubbo
         }
         return key == null ? 0 : Hashes.ofKey(key);
     }

@@ -176,10 +176,21 @@ public record ServiceReference<T>(
             return this;
         }
 
+        /** @throws IllegalArgumentException if the group or the version is a wildcard or a list, as only Dubbo allows */
         public ServiceReference<T> build() {
+            checkOne("group", group);
+            checkOne("version", version);
             ServiceKey key = new ServiceKey(ServiceDescriptor.of(type).name(), group, version);
             return new ServiceReference<>(
                     type, key, source, protocol, defaults, methods, connections, check, cluster, tls, token, fallback);
+        }
+
+        private void checkOne(String name, String value) {
+            if (value.trim().equals("*") || value.indexOf(',') >= 0) {
+                throw new IllegalArgumentException("the " + name + " '" + value + "' of the reference to "
+                        + type.getName() + " stands for several " + name + "s, which only Dubbo supports; use one"
+                        + " reference for each " + name);
+            }
         }
     }
 }

@@ -66,6 +66,7 @@ public final class Cluster implements AutoCloseable {
     private Rules own = Rules.NONE; // The rules set by the application. This object's lock guards this field.
     // The source's rules combined with the application's rules. This object's lock guards this field.
     private Rules rules = Rules.NONE;
+    private volatile boolean chosenByKey;
     private volatile @Nullable TimeLimits timeLimits; // This field is null if no rule sets a timeout.
     private volatile SharedSources.@Nullable Subscription subscription;
     // True if a check of unlisted providers is scheduled. This object's lock guards this field.
@@ -122,7 +123,9 @@ public final class Cluster implements AutoCloseable {
             return;
         }
         try {
-            heard.await(atMost.toNanos(), TimeUnit.NANOSECONDS);
+            if (!atMost.isZero() && !heard.await(atMost.toNanos(), TimeUnit.NANOSECONDS)) {
+                refresh(); // The source may have an old list that can be used in the meantime.
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -235,14 +238,19 @@ public final class Cluster implements AutoCloseable {
         routes.all().forEach(target -> before.put(target.endpoint(), target));
         Map<Endpoint, Target> chosen = new LinkedHashMap<>();
         for (Instance instance : choice.connected(next.listed(), rules)) {
-            chosen.put(instance.endpoint(), target(instance, false, before));
+            // A list may contain an endpoint twice. The node must then be shared only once.
+            chosen.computeIfAbsent(instance.endpoint(), listed -> target(instance, false, before));
         }
         for (Instance instance : choice.ruled(next.held(), rules)) {
             Instance last = next.areHeldTriedLast() ? lastResort(instance) : instance;
             chosen.computeIfAbsent(last.endpoint(), unlisted -> target(last, true, before));
         }
         choice.tellZone(next.listed());
-        routes = new Routes(List.copyOf(chosen.values()), choice.settings(rules), rules);
+        ClusterSettings ruled = choice.settings(rules);
+        chosenByKey = Policies.isByKey(ruled.policy());
+        Routes changed = new Routes(List.copyOf(chosen.values()), ruled, rules);
+        survey.measureGroups(changed, clock.nanoTime());
+        routes = changed;
         before.values().forEach(gone -> nodes.giveBack(gone.node(), service));
     }
 
@@ -289,7 +297,7 @@ public final class Cluster implements AutoCloseable {
             throw ClusterTexts.nobody(service, name(), asked, current, list, now, source.advice());
         }
         if (survey.isDue(now)) {
-            survey.run(current.all(), now);
+            survey.run(routes, now);
         }
         List<Target> targets = group.targets();
         if (targets.size() == 1) {
@@ -307,7 +315,7 @@ public final class Cluster implements AutoCloseable {
                 && targets.contains(trial)) {
             return trial;
         }
-        Candidate picked = group.pick(key, excluded, now, figures);
+        Candidate picked = group.pick(key, excluded, now);
         return picked instanceof Target target && target.isUsable() ? target : unavailable(targets, excluded);
     }
 
@@ -392,8 +400,8 @@ public final class Cluster implements AutoCloseable {
     }
 
     /** Records the outcome of an attempt that has ended. */
-    public void ended(Target target, Outcome outcome, long tookNanos) {
-        Group group = routes.groupOf(target);
+    public void ended(Target target, String method, Outcome outcome, long tookNanos) {
+        Group group = routes.of(method).groupOf(target);
         if (group == null) {
             return;
         }
@@ -442,6 +450,11 @@ public final class Cluster implements AutoCloseable {
     public @Nullable TimeLimit timeLimit(String method) {
         TimeLimits limits = timeLimits;
         return limits == null ? null : limits.of(method);
+    }
+
+    /** Returns whether the key of a call chooses its provider, as settings or rules say. */
+    public boolean isChosenByKey() {
+        return chosenByKey;
     }
 
     /**

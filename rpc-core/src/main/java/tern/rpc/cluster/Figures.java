@@ -11,18 +11,11 @@ final class Figures {
     static final long SLOW_START_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private volatile double medianCost = 1;
-    private volatile boolean tooManyEjected;
     private volatile boolean anyWarm;
-    private volatile double localShare = 1;
 
     /** Returns the median response time of the usable providers, as a multiple of the usual response time. */
     double medianCost() {
         return medianCost;
-    }
-
-    /** Returns whether more than half of the providers are ejected. Ejections are then ignored. */
-    boolean tooManyEjected() {
-        return tooManyEjected;
     }
 
     /** Returns whether any provider has been usable for longer than the slow start, which takes 30 s. */
@@ -30,15 +23,8 @@ final class Figures {
         return anyWarm;
     }
 
-    /** Returns the share of calls that stay in the client's zone. */
-    double localShare() {
-        return localShare;
-    }
-
-    void set(double median, boolean ejectedTooMany, boolean warm, double local) {
+    void set(double median, boolean warm) {
         medianCost = median;
-        tooManyEjected = ejectedTooMany;
         anyWarm = warm;
-        localShare = local;
     }
 }

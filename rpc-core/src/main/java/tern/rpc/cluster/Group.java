@@ -26,6 +26,7 @@ final class Group {
     // The balancer for the providers in the client's zone, or for all providers if there are no zones.
     private final Balancer first;
     private final @Nullable Balancer others;
+    private volatile double localShare = 1; // the share of calls that stay in the client's zone
 
     Group(List<Target> targets, ClusterSettings settings) {
         this.targets = List.copyOf(targets);
@@ -51,13 +52,41 @@ final class Group {
         return targets;
     }
 
+    /**
+     * Measures which share of the calls stays in the client's zone. If less than half of the zone's providers are usable,
+     * have a weight above 0 and are neither silent nor ejected, the others get the rest.
+     *
+     * @return whether more than half of this group's providers are ejected. Ejections are then ignored
+     */
+    boolean measure(String zone, long now) {
+        int ejected = 0;
+        int near = 0;
+        int nearGood = 0;
+        for (Target target : targets) {
+            boolean isUsable = target.isUsable();
+            boolean isEjected = isUsable && target.node().isEjected(now);
+            ejected += isEjected ? 1 : 0;
+            if (!zone.isEmpty() && target.attributes().zone().equals(zone)) {
+                boolean isGood = isUsable
+                        && target.attributes().weight() > 0
+                        && !isEjected
+                        && !target.node().isStalled(now)
+                        && !target.lacksService(now);
+                near++;
+                nearGood += isGood ? 1 : 0;
+            }
+        }
+        localShare = near == 0 ? 1 : Math.min(1, 2.0 * nearGood / near);
+        return 2 * ejected > targets.size();
+    }
+
     @Nullable
-    Candidate pick(long key, @Nullable Candidate excluded, long now, Figures figures) {
+    Candidate pick(long key, @Nullable Candidate excluded, long now) {
         Balancer far = others;
         if (far == null) {
             return first.pick(key, excluded, now);
         }
-        double share = figures.localShare();
+        double share = localShare;
         Candidate near =
                 share < 1 && ThreadLocalRandom.current().nextFloat() >= share ? null : first.pick(key, excluded, now);
         if (near != null && near.score(now) < SPILL && Targets.isGood(near, now)) {

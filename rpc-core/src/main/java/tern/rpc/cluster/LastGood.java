@@ -93,16 +93,20 @@ record LastGood(
         return state == Holding.LOST_MOST;
     }
 
-    /** Returns whether fewer than half of the providers in use are in the next list. */
+    /**
+     * Returns whether fewer than half of the providers in use are in the next list. Providers that are tried last do not
+     * count, because otherwise each further change would extend the time for which they are held.
+     */
     private boolean hasLostMost(List<Instance> next) {
-        int used = listed.size() + held.size();
+        List<Instance> counted = areHeldTriedLast() ? listed : all();
+        int used = counted.size();
         if (2 * next.size() < used) {
             return true;
         }
         if (2 * near(next) >= used) {
             return false; // The usual case, in which a few entries have changed. It must be cheap for long lists.
         }
-        return 2 * missing(all(), next).size() > used;
+        return 2 * missing(counted, next).size() > used;
     }
 
     /**

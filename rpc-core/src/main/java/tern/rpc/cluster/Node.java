@@ -30,6 +30,12 @@ public final class Node {
     /** A provider is stalled only if it has sent nothing for at least this multiple of its usual response time. */
     private static final int SILENT_TIMES = 10;
 
+    /**
+     * The time without an answer to a ping after which a silence is logged. A provider whose only call takes long
+     * answers the ping earlier.
+     */
+    private static final long UNANSWERED_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
     /** The minimum time between two pings. It is needed because servers limit the rate of pings. */
     private static final long BETWEEN_PINGS_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -55,6 +61,8 @@ public final class Node {
     private final ResponseCost responses;
 
     private volatile boolean silent;
+    private volatile boolean silenceTold; // True if the current silence has been logged.
+    private int callsAtSilence; // The calls in flight when the silence began. This object's lock guards this field.
     private volatile long silentSinceNanos;
     private volatile long nextPingNanos;
     private volatile long nextProbeNanos;
@@ -229,6 +237,10 @@ public final class Node {
         if (silent) {
             silent = false;
             long lasted = now - silentSinceNanos;
+            if (!silenceTold) {
+                return;
+            }
+            silenceTold = false;
             log.changed(
                     Level.INFO,
                     () -> name.get() + " gives signs of life again; it was silent for " + ChangeTexts.time(lasted));
@@ -237,10 +249,17 @@ public final class Node {
 
     private synchronized void beginSilence(long now) {
         if (!silent) {
-            long lasts = now - signNanos;
-            int calls = inFlight.get();
             silentSinceNanos = now;
+            callsAtSilence = inFlight.get();
             silent = true;
+        }
+    }
+
+    private synchronized void tellSilence(long now) {
+        if (silent && !silenceTold) {
+            silenceTold = true;
+            long lasts = now - signNanos;
+            int calls = callsAtSilence;
             log.changed(
                     Level.WARN,
                     () -> name.get() + " is silent: nothing arrived from it for " + ChangeTexts.time(lasts)
@@ -336,6 +355,9 @@ public final class Node {
                 return false;
             }
             ping(current, now);
+            if (!silenceTold && now - silentSinceNanos >= UNANSWERED_NANOS) {
+                tellSilence(now);
+            }
             return true;
         }
         if (inFlight.get() == 0) {
@@ -381,6 +403,7 @@ public final class Node {
             usableSinceNanos = now;
             known = false;
             silent = false;
+            silenceTold = false;
             signNanos = now;
             responses.clear(now);
             ejection.clear(calls.sum(), now);

@@ -16,6 +16,8 @@ public final class Policies {
     /** Sends calls with the same key to the same provider. */
     public static final String CONSISTENT_HASH = "consistent-hash";
 
+    private static final Balancer.Factory BY_KEY = ConsistentHash::new;
+
     private Policies() {}
 
     public static Set<String> names() {
@@ -31,10 +33,15 @@ public final class Policies {
         return switch (name) {
             case P2C -> PowerOfTwoChoices::new;
             case ROUND_ROBIN -> RoundRobin::new;
-            case CONSISTENT_HASH -> ConsistentHash::new;
+            case CONSISTENT_HASH -> BY_KEY;
             default ->
                 throw new IllegalArgumentException(
                         "load balancing '" + name + "' is not known; expected one of " + String.join(", ", names()));
         };
+    }
+
+    /** Returns whether the policy is {@link #CONSISTENT_HASH}, which needs a key for each call. */
+    static boolean isByKey(Balancer.Factory policy) {
+        return policy == BY_KEY;
     }
 }

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.endpoint.Attributes;
@@ -24,6 +25,7 @@ final class ProviderChoice {
     private final Subset subset;
     private final LastChoice last;
     private boolean zoneTold;
+    private @Nullable Rules refused; // the last rules that would have disabled all providers
 
     /**
      * @param service the name of the service in messages
@@ -35,7 +37,7 @@ final class ProviderChoice {
         this.service = service;
         this.protocol = protocol;
         this.settings = settings;
-        this.subset = new Subset(client, settings.subset());
+        this.subset = new Subset(client, settings.subset(), settings.zone());
         this.last = last;
     }
 
@@ -52,35 +54,24 @@ final class ProviderChoice {
                         .allMatch(instance -> isSpoken(instance)
                                 && instance.attributes().tags().isEmpty())) {
             // Usually there are no tags and rules. A long list is then not copied.
-            return subset.of(nearest(listed));
+            return subset.of(listed);
         }
         Map<String, List<Instance>> byTag = new LinkedHashMap<>();
         for (Instance instance : listed) {
             if (isSpoken(instance)) {
-                byTag.computeIfAbsent(rules.tags(instance).get(0), unseen -> new ArrayList<>())
-                        .add(instance);
+                List<String> tags = rules.tags(instance);
+                String first = tags.isEmpty() ? instance.attributes().tag() : tags.get(0);
+                byTag.computeIfAbsent(first, unseen -> new ArrayList<>()).add(instance);
             }
         }
         List<Instance> chosen = new ArrayList<>();
-        byTag.values().forEach(tagged -> chosen.addAll(subset.of(nearest(tagged))));
+        byTag.values().forEach(tagged -> chosen.addAll(subset.of(tagged)));
         return chosen;
     }
 
     private boolean isSpoken(Instance instance) {
         String spoken = instance.endpoint().protocol();
         return spoken.isEmpty() || spoken.equals(protocol);
-    }
-
-    /** Returns the providers in the client's zone if there are enough for a subset. Otherwise returns all providers. */
-    private List<Instance> nearest(List<Instance> instances) {
-        if (settings.zone().isEmpty() || settings.subset() == 0 || instances.size() <= settings.subset()) {
-            return instances;
-        }
-        List<Instance> near = instances.stream()
-                .filter(instance -> instance.attributes().weight() > 0
-                        && instance.attributes().zone().equals(settings.zone()))
-                .toList();
-        return near.size() < settings.subset() ? instances : near;
     }
 
     /**
@@ -101,15 +92,18 @@ final class ProviderChoice {
                                 : new Instance(instance.endpoint(), attributes));
             }
         }
-        if (enabled.isEmpty() && !instances.isEmpty()) {
+        if (!enabled.isEmpty() || instances.isEmpty()) {
+            return enabled;
+        }
+        if (!rules.equals(refused)) {
+            refused = rules;
             LOG.warn(
                     "{}: {} would disable all {} providers and is not followed in this",
                     service,
                     rules,
                     instances.size());
-            return instances;
         }
-        return enabled;
+        return instances;
     }
 
     /** Returns the settings of the reference, with the load balancing that the rules set. */

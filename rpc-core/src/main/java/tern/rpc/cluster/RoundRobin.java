@@ -1,6 +1,7 @@
 package tern.rpc.cluster;
 
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Balancer;
@@ -25,9 +26,16 @@ final class RoundRobin implements Balancer {
     private final Target[] targets;
     // The scaled weights. The largest weight is FULL. The array is empty if all weights are equal.
     private final int[] strides;
-    private final AtomicInteger position = new AtomicInteger();
+    private final AtomicInteger position;
 
+    /** Creates a balancer that starts at a random provider. Otherwise each change would favour the first provider. */
     RoundRobin(List<Candidate> candidates) {
+        this(candidates, ThreadLocalRandom.current().nextInt(candidates.size()));
+    }
+
+    /** @param start the index of the first provider to use */
+    RoundRobin(List<Candidate> candidates, int start) {
+        position = new AtomicInteger(start);
         targets = Targets.of(candidates);
         strides = strides(candidates);
     }

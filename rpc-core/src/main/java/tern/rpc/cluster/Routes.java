@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Rules;
@@ -14,8 +15,8 @@ import tern.rpc.endpoint.Rules;
 /**
  * The providers for the calls to a method, grouped by tag according to Dubbo's rules. A call with a tag goes to the
  * providers with this tag or, if there are none, to the providers without a tag. A call with the {@code a|b|c} tag also
- * tries {@code a|b} and then {@code a}. A call without a tag never goes to a provider with a tag. Rules may exclude
- * providers and give them tags. Thread-safe.
+ * tries {@code a|b} and then {@code a}. A call without a tag never goes to a provider with a tag, unless rules decide
+ * the tags. Rules may exclude providers and give them tags. Thread-safe.
  */
 final class Routes {
 
@@ -23,7 +24,7 @@ final class Routes {
     private final ClusterSettings settings;
     private final Rules rules;
     private final Map<String, Group> byTag;
-    private final @Nullable Group untagged;
+    private final @Nullable Group untagged; // for calls without a tag
     private final @Nullable Map<String, Routes> byMethod; // This field is null if all methods have the same providers.
 
     Routes(List<Target> all, ClusterSettings settings) {
@@ -40,15 +41,26 @@ final class Routes {
         this.rules = rules;
         this.byMethod = isByMethod ? new ConcurrentHashMap<>() : null;
         Map<String, List<Target>> sorted = new TreeMap<>();
+        List<Target> withoutTag = new ArrayList<>();
         for (Target target : allowed) {
             for (String tag : tags(target)) {
                 sorted.computeIfAbsent(tag, unseen -> new ArrayList<>()).add(target);
+            }
+            if (rules != Rules.NONE && rules.takesCallsWithoutTag(instance(target))) {
+                withoutTag.add(target);
             }
         }
         Map<String, Group> groups = new HashMap<>();
         sorted.forEach((tag, targets) -> groups.put(tag, new Group(targets, settings)));
         this.byTag = Map.copyOf(groups);
-        this.untagged = groups.get("");
+        this.untagged = rules == Rules.NONE ? groups.get("") : group(withoutTag, groups.get(""), settings);
+    }
+
+    private static @Nullable Group group(List<Target> targets, @Nullable Group known, ClusterSettings settings) {
+        if (known != null && known.targets().equals(targets)) {
+            return known;
+        }
+        return targets.isEmpty() ? null : new Group(targets, settings);
     }
 
     private static List<Target> allowed(String method, List<Target> all, Rules rules) {
@@ -80,8 +92,21 @@ final class Routes {
     /** Returns the group whose balancer records the provider's attempts, or null if rules exclude the provider. */
     @Nullable
     Group groupOf(Target target) {
-        return group(
-                rules == Rules.NONE ? target.attributes().tag() : tags(target).get(0), true);
+        List<String> tags = tags(target);
+        return tags.isEmpty() ? untagged : group(tags.get(0), true);
+    }
+
+    /** Calls the action for each group, including the groups of single methods. */
+    void forEachGroup(Consumer<Group> action) {
+        byTag.values().forEach(action);
+        Group alone = untagged;
+        if (alone != null && alone != byTag.get("")) {
+            action.accept(alone);
+        }
+        Map<String, Routes> known = byMethod;
+        if (known != null) {
+            known.values().forEach(routes -> routes.forEachGroup(action));
+        }
     }
 
     Rules rules() {
@@ -90,7 +115,7 @@ final class Routes {
 
     /** Returns whether rules exclude all known providers. */
     boolean isRuledOut() {
-        return byTag.isEmpty() && !all.isEmpty();
+        return byTag.isEmpty() && untagged == null && !all.isEmpty();
     }
 
     /** All providers, regardless of tags and methods. */
@@ -115,6 +140,6 @@ final class Routes {
                 return found;
             }
         }
-        return force || rules.isForced(tag) ? null : untagged;
+        return force || rules.isForced(tag) ? null : byTag.get("");
     }
 }

@@ -26,11 +26,33 @@ record RulesInOrder(Rules first, Rules later) implements Rules {
 
     @Override
     public List<String> tags(Instance provider) {
+        if (leavesTag(later, provider)) {
+            return first.tags(provider);
+        }
+        if (leavesTag(first, provider)) {
+            return later.tags(provider);
+        }
         List<String> tags = new ArrayList<>(first.tags(provider));
         later.tags(provider).stream().filter(tag -> !tags.contains(tag)).forEach(tags::add);
         return tags.size() == 1
                 ? tags
                 : tags.stream().filter(tag -> !tag.isEmpty()).toList();
+    }
+
+    @Override
+    public boolean takesCallsWithoutTag(Instance provider) {
+        if (leavesTag(later, provider)) {
+            return first.takesCallsWithoutTag(provider);
+        }
+        return leavesTag(first, provider)
+                ? later.takesCallsWithoutTag(provider)
+                : first.takesCallsWithoutTag(provider) && later.takesCallsWithoutTag(provider);
+    }
+
+    /** Returns whether the rules do not change how the provider's tag is used. */
+    private static boolean leavesTag(Rules rules, Instance provider) {
+        String own = provider.attributes().tag();
+        return rules.tags(provider).equals(List.of(own)) && rules.takesCallsWithoutTag(provider) == own.isEmpty();
     }
 
     @Override

@@ -6,24 +6,37 @@ import tern.rpc.endpoint.Instance;
 
 /**
  * Chooses the providers that a client connects to if there are many providers. These are the providers with the
- * smallest rendezvous hashes of client and address. Adding or removing a provider changes the subset by at most one
+ * smallest rendezvous hashes of client and address, first those in the client's zone. Adding or removing a provider changes the subset by at most one
  * provider.
  */
 final class Subset {
+
+    /** The number of bits by which hashes are shifted, so that the following numbers can be added. */
+    private static final int SHIFT = 3;
+
+    /** Added to the hashes of providers in other zones, so that they are chosen after the client's zone. */
+    private static final long LATER = 1L << 61;
 
     /** Added to the hashes of providers with weight 0, so that they are chosen after all other providers. */
     private static final long LAST = 1L << 62;
 
     private final long client;
     private final int size;
+    private final String zone;
 
     /**
      * @param client a number that identifies the client
      * @param size the maximum number of providers, or 0 for all
+     * @param zone the client's zone, whose providers are chosen first; may be empty
      */
-    Subset(long client, int size) {
+    Subset(long client, int size, String zone) {
         this.client = client;
         this.size = size;
+        this.zone = zone;
+    }
+
+    Subset(long client, int size) {
+        this(client, size, "");
     }
 
     /**
@@ -59,8 +72,11 @@ final class Subset {
     }
 
     private long hash(Instance instance) {
-        long hash = Hashes.mix(client ^ Hashes.of(instance.endpoint())) >> 2;
-        return instance.attributes().weight() > 0 ? hash : hash + LAST;
+        long hash = Hashes.mix(client ^ Hashes.of(instance.endpoint())) >>> SHIFT;
+        if (instance.attributes().weight() == 0) {
+            return hash + LAST;
+        }
+        return zone.isEmpty() || instance.attributes().zone().equals(zone) ? hash : hash + LATER;
     }
 
     private static void heapify(long[] heap) {

@@ -1,7 +1,10 @@
 package tern.rpc.cluster;
 
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -69,16 +72,14 @@ final class Survey {
         return now - next >= 0 && nextNanos.compareAndSet(next, now + EVERY_NANOS);
     }
 
-    void run(List<Target> targets, long now) {
+    void run(Routes routes, long now) {
+        List<Target> targets = routes.all();
         if (targets.size() == 1) {
             lookAt(targets.get(0), now);
             return;
         }
         double[] costs = new double[Math.min(SAMPLE, targets.size())];
         int known = 0;
-        int ejected = 0;
-        int near = 0;
-        int nearGood = 0;
         boolean warm = false;
         boolean unheard = false;
         for (Target target : targets) {
@@ -89,25 +90,33 @@ final class Survey {
                 unheard = true;
                 target.connection().probe();
             }
-            boolean isEjected = isUsable && node.isEjected(now);
-            ejected += isEjected ? 1 : 0;
             if (isUsable && node.isKnown() && known < costs.length) {
                 costs[known++] = node.cost(now);
             }
             warm |= isUsable && now - node.usableSinceNanos() >= Figures.SLOW_START_NANOS;
-            if (!zone.isEmpty() && target.attributes().zone().equals(zone)) {
-                near++;
-                nearGood += isUsable && !isEjected && !node.isStalled(now) && !target.lacksService(now) ? 1 : 0;
-            }
         }
         Arrays.sort(costs, 0, known);
         double median = known == 0 ? 1 : costs[known / 2];
-        figures.set(median, 2 * ejected > targets.size(), warm, near == 0 ? 1 : Math.min(1, 2.0 * nearGood / near));
+        figures.set(median, warm);
+        measureGroups(routes, now);
         if (unheard) {
             nextNanos.set(now + SOON_NANOS);
         }
         attempt(targets, now);
         suspectOne(targets, median, now);
+    }
+
+    /** Measures each group. Ignores ejections in a group in which more than half of the providers are ejected. */
+    void measureGroups(Routes routes, long now) {
+        Set<Target> needed = Collections.newSetFromMap(new IdentityHashMap<>());
+        routes.forEachGroup(group -> {
+            if (group.measure(zone, now)) {
+                needed.addAll(group.targets());
+            }
+        });
+        for (Target target : routes.all()) {
+            target.ignoreEjection(needed.contains(target));
+        }
     }
 
     private static void lookAt(Target target, long now) {

@@ -23,6 +23,7 @@ public final class Target implements Candidate {
     private volatile @Nullable Calls calls; // This field is null until the first call.
     private volatile Attributes attributes;
     private volatile boolean held;
+    private volatile boolean ejectionIgnored;
     private boolean drains; // Used only while the provider list changes, by one thread at a time.
     private volatile long drainsSinceNanos; // The value is meaningful only while the provider is draining.
     private volatile double relativeWeight = 1; // The provider's weight as a multiple of the mean weight.
@@ -106,6 +107,11 @@ public final class Target implements Candidate {
         return held;
     }
 
+    /** Sets whether the provider gets calls even if it is ejected, because too many providers are. */
+    void ignoreEjection(boolean isIgnored) {
+        ejectionIgnored = isIgnored;
+    }
+
     void relativeWeight(double weight) {
         relativeWeight = weight;
     }
@@ -117,9 +123,7 @@ public final class Target implements Candidate {
 
     @Override
     public boolean isAvoided(long nowNanos) {
-        return node.isStalled(nowNanos)
-                || (node.isEjected(nowNanos) && !figures.tooManyEjected())
-                || lacksService(nowNanos);
+        return node.isStalled(nowNanos) || (node.isEjected(nowNanos) && !ejectionIgnored) || lacksService(nowNanos);
     }
 
     /** Returns whether the provider lacks the reference's service, according to its last answers. */

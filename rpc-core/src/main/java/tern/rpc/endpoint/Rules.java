@@ -28,11 +28,17 @@ public interface Rules {
     }
 
     /**
-     * Returns the tags of a provider: its own tag and the tags that rules give it. A list that contains only an empty
-     * string means that the provider has no tag.
+     * Returns the tags of a provider: its own tag, unless rules take it away, and the tags that rules give it. A list
+     * that contains only an empty string means that the provider has no tag. It then also takes calls for whose tag
+     * there is no provider.
      */
     default List<String> tags(Instance provider) {
         return List.of(provider.attributes().tag());
+    }
+
+    /** Returns whether the provider takes calls without a tag. */
+    default boolean takesCallsWithoutTag(Instance provider) {
+        return tags(provider).contains("");
     }
 
     /** Returns whether calls with this tag must not go to providers without a tag. */

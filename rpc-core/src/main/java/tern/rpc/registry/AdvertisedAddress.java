@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -101,25 +102,36 @@ public record AdvertisedAddress(String host, int port, String reason) {
      * Chooses the address that the provider publishes.
      *
      * @param bound the address on which the server listens, or null for all addresses
-     * @param remote an address of the registry, or null for a registry without a network
+     * @param remotes the addresses of the registry's servers, whose names are looked up here; empty for a registry
+     *     without a network
+     * @throws NoRouteException if there is currently no route to any of these servers, which would give the address
      * @throws IllegalArgumentException if no address matches the configuration, or if consumers of the registry could
      *     not reach the address. The message names the property to set
      */
     public static AdvertisedAddress choose(
-            Wish wish, @Nullable InetAddress bound, int port, @Nullable InetSocketAddress remote, Machine machine) {
+            Wish wish, @Nullable InetAddress bound, int port, List<InetSocketAddress> remotes, Machine machine) {
         int advertised = wish.port() == 0 ? port : wish.port();
-        if (wish.host() != null) {
-            return new AdvertisedAddress(wish.host(), advertised, "rpc.server.advertise.host");
-        }
-        AdvertisedAddress chosen = found(wish, bound, advertised, remote, machine);
-        if (remote != null && !isOfThisMachine(remote, machine)) {
-            refuseUseless(chosen, remote, machine);
+        AdvertisedAddress chosen = wish.host() != null
+                ? new AdvertisedAddress(wish.host(), advertised, "rpc.server.advertise.host")
+                : found(wish, bound, advertised, remotes, machine);
+        String kind = uselessKind(chosen.host());
+        if (!kind.isEmpty()) {
+            for (InetSocketAddress remote : remotes) {
+                InetSocketAddress server = resolved(remote);
+                if (!server.isUnresolved() && !isOfThisMachine(server, machine)) {
+                    throw useless(chosen, kind, server, machine);
+                }
+            }
         }
         return chosen;
     }
 
+    private static InetSocketAddress resolved(InetSocketAddress remote) {
+        return remote.isUnresolved() ? new InetSocketAddress(remote.getHostString(), remote.getPort()) : remote;
+    }
+
     private static AdvertisedAddress found(
-            Wish wish, @Nullable InetAddress bound, int port, @Nullable InetSocketAddress remote, Machine machine) {
+            Wish wish, @Nullable InetAddress bound, int port, List<InetSocketAddress> remotes, Machine machine) {
         if (wish.network() != null) {
             Network network = Network.parse(wish.network());
             return addresses(machine).stream()
@@ -132,17 +144,36 @@ public record AdvertisedAddress(String host, int port, String reason) {
         if (bound != null && !bound.isAnyLocalAddress()) {
             return of(bound, port, "rpc.server.address");
         }
-        if (remote == null) {
-            return of(InetAddress.getLoopbackAddress(), port, "the registry is a file");
+        return remotes.isEmpty()
+                ? of(InetAddress.getLoopbackAddress(), port, "the registry is a file")
+                : ofRoute(port, remotes, machine);
+    }
+
+    /** Returns the address of the route to the first server that can be reached, preferably one elsewhere. */
+    private static AdvertisedAddress ofRoute(int port, List<InetSocketAddress> remotes, Machine machine) {
+        AdvertisedAddress local = null;
+        List<String> failed = new ArrayList<>();
+        IOException last = null;
+        for (InetSocketAddress remote : remotes) {
+            try {
+                InetAddress source = machine.routeTo(resolved(remote));
+                AdvertisedAddress found = of(source, port, "the route to " + remote.getHostString());
+                if (!source.isLoopbackAddress()) {
+                    return found;
+                }
+                local = local == null ? found : local;
+            } catch (IOException e) {
+                failed.add(remote.getHostString() + " (" + e.getMessage() + ")");
+                last = e;
+            }
         }
-        try {
-            return of(machine.routeTo(remote), port, "the route to " + remote.getHostString());
-        } catch (IOException e) {
-            throw new IllegalArgumentException(
-                    "there is no route to the registry at " + remote.getHostString() + " (" + e.getMessage()
-                            + "), which would give the address of this provider; set rpc.server.advertise.host",
-                    e);
+        if (local != null) {
+            return local;
         }
+        throw new NoRouteException(
+                "there is no route to the registry at " + String.join(", ", failed)
+                        + ", which would give the address of this provider; set rpc.server.advertise.host",
+                last);
     }
 
     private static AdvertisedAddress of(InetAddress address, int port, String reason) {
@@ -159,18 +190,30 @@ public record AdvertisedAddress(String host, int port, String reason) {
                                 .anyMatch(own -> own.address().equals(address)));
     }
 
-    private static void refuseUseless(AdvertisedAddress chosen, InetSocketAddress remote, Machine machine) {
-        InetAddress address = new InetSocketAddress(chosen.host(), chosen.port()).getAddress();
-        String kind = address == null
-                ? null
-                : address.isLoopbackAddress() ? "loopback" : address.isLinkLocalAddress() ? "link-local" : null;
-        if (kind != null) {
-            throw new IllegalArgumentException(
-                    "the address to publish is " + chosen.host() + " (from " + chosen.reason()
-                            + "), a " + kind + " address that consumers of the registry at " + remote.getHostString()
-                            + " cannot reach; set rpc.server.advertise.host or rpc.server.advertise.network. This machine has "
-                            + list(machine));
+    /**
+     * Returns the kind of an address that other machines cannot reach, or an empty string for other addresses. Names
+     * are not looked up, because a name may belong to another address elsewhere.
+     */
+    private static String uselessKind(String host) {
+        if (host.equalsIgnoreCase("localhost")) {
+            return "loopback";
         }
+        if (host.indexOf(':') < 0 && !IPV4.matcher(host).matches()) {
+            return "";
+        }
+        InetAddress address = new InetSocketAddress(host, 0).getAddress();
+        if (address == null) {
+            return "";
+        }
+        return address.isLoopbackAddress() ? "loopback" : address.isLinkLocalAddress() ? "link-local" : "";
+    }
+
+    private static IllegalArgumentException useless(
+            AdvertisedAddress chosen, String kind, InetSocketAddress server, Machine machine) {
+        return new IllegalArgumentException("the address to publish is " + chosen.host() + " (from " + chosen.reason()
+                + "), a " + kind + " address that consumers of the registry at " + server.getHostString()
+                + " cannot reach; set rpc.server.advertise.host or rpc.server.advertise.network. This machine has "
+                + list(machine));
     }
 
     private static String list(Machine machine) {

@@ -18,6 +18,9 @@ final class FilePublication implements Publication {
     FilePublication(FileRegistry registry, Registration registration) {
         this.registry = registry;
         this.registration = registration;
+    }
+
+    void start() {
         verify().whenComplete((repaired, failure) -> {
             if (!problem.isEmpty()) {
                 LOG.warn("{} could not be registered: {}. It is tried again", registration, problem);
@@ -53,6 +56,17 @@ final class FilePublication implements Publication {
     @Override
     public CompletableFuture<Void> withdraw() {
         withdrawn = true; // a verification that waits for the lock must not add the registration again
-        return registry.change(content -> content.without(registration)).thenApply(before -> null);
+        return remove();
+    }
+
+    /** Removes the entries. If this fails, tries again later, unless another publication has begun in the meantime. */
+    private CompletableFuture<Void> remove() {
+        return registry.change(content -> registry.isLast(this) ? content.without(registration) : content)
+                .whenComplete((before, failure) -> {
+                    if (failure != null) {
+                        registry.later(this::remove);
+                    }
+                })
+                .thenApply(before -> null);
     }
 }

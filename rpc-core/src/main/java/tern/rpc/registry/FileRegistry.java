@@ -52,6 +52,7 @@ public final class FileRegistry implements Registry {
     private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
     private static final Duration LOCK_PAUSE = Duration.ofMillis(20);
     private static final int MAX_TRIES = 500;
+    private static final int LOOKS_BETWEEN_TRIES = 5;
 
     private final RegistryUrl url;
     private final Path file;
@@ -59,6 +60,7 @@ public final class FileRegistry implements Registry {
     private final Clock clock;
     private final Duration lookEvery;
     private final ScheduledThreadPoolExecutor thread;
+    private volatile @Nullable FilePublication last; // the publication that began last
     private final List<FileSource> sources = new CopyOnWriteArrayList<>();
     private boolean looking; // used only on the registry's thread
     private FileState state = FileState.UNKNOWN; // used only on the registry's thread
@@ -86,8 +88,8 @@ public final class FileRegistry implements Registry {
     }
 
     @Override
-    public @Nullable InetSocketAddress remoteAddress() {
-        return null;
+    public List<InetSocketAddress> remoteAddresses() {
+        return List.of();
     }
 
     @Override
@@ -95,7 +97,24 @@ public final class FileRegistry implements Registry {
         if (!json) {
             throw new IllegalArgumentException(url + " cannot be written; providers register in a file of JSON");
         }
-        return new FilePublication(this, registration);
+        FilePublication publication = new FilePublication(this, registration);
+        last = publication;
+        publication.start();
+        return publication;
+    }
+
+    /** Returns whether no other publication has begun after this one. */
+    boolean isLast(FilePublication publication) {
+        return last == publication;
+    }
+
+    /** Runs a task after a pause, unless the registry is closed in the meantime. */
+    void later(Runnable task) {
+        try {
+            thread.schedule(task, lookEvery.toMillis() * LOOKS_BETWEEN_TRIES, TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException e) {
+            LOG.debug("{} is closed", url, e);
+        }
     }
 
     @Override
@@ -212,9 +231,10 @@ public final class FileRegistry implements Registry {
             ProviderDocument before = ProviderDocument.parse(Files.exists(file) ? FileText.read(file) : "");
             ProviderDocument after = change.apply(before);
             if (!after.equals(before)) {
-                Path next = file.resolveSibling(file.getFileName() + ".next");
+                Path target = Files.exists(file) ? file.toRealPath() : file; // a symbolic link stays a link
+                Path next = target.resolveSibling(target.getFileName() + ".next");
                 Files.write(next, after.json().getBytes(StandardCharsets.UTF_8));
-                Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+                Files.move(next, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
             }
             return before;
         }

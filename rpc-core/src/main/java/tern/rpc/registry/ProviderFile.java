@@ -76,7 +76,7 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
      * @throws IllegalArgumentException if no part of the file can be used
      */
     static ProviderFile parse(String text, boolean json) {
-        if (text.isEmpty()) {
+        if (text.isBlank()) {
             throw new IllegalArgumentException("it is empty");
         }
         return json ? parseJson(text) : parseProperties(text);
@@ -293,13 +293,15 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
         }
     }
 
-    /** Returns the providers of the service that offer the subscription's protocol. */
+    /** Returns the providers of the service that offer the subscription's protocol, each address once. */
     List<Instance> providers(Subscription subscription) {
-        return services.getOrDefault(subscription.service().toString(), List.of()).stream()
+        Map<Endpoint, Instance> distinct = new LinkedHashMap<>();
+        services.getOrDefault(subscription.service().toString(), List.of()).stream()
                 .filter(provider ->
                         provider.protocol().isEmpty() || provider.protocol().equals(subscription.protocol()))
                 .map(Provider::instance)
-                .toList();
+                .forEach(instance -> distinct.putIfAbsent(instance.endpoint(), instance));
+        return List.copyOf(distinct.values());
     }
 
     /**

@@ -15,6 +15,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -94,10 +95,20 @@ public final class Registrar implements AutoCloseable {
      *
      * @return a future that completes when the entries have been read back from every registry
      */
-    public synchronized CompletableFuture<Void> register(Registration registration) {
+    public CompletableFuture<Void> register(Registration registration) {
+        return register(registry -> registration);
+    }
+
+    /**
+     * Starts publishing like {@link #register(Registration)}, with a registration of its own for each registry.
+     *
+     * @param registrations returns the registration for a registry. If it throws {@link NoRouteException}, it is called
+     *     again later, by the timer
+     */
+    public synchronized CompletableFuture<Void> register(Function<Registry, Registration> registrations) {
         if (publications.isEmpty()) {
             for (Registry registry : registries) {
-                publications.put(registry, registry.publish(registration));
+                publications.put(registry, LatePublication.of(registry, () -> registrations.apply(registry), timer));
             }
             verification = timer.scheduleWithFixedDelay(
                     new PeriodicTask("The check of our registrations", this::verify),

@@ -1,7 +1,7 @@
 package tern.rpc.registry;
 
 import java.net.InetSocketAddress;
-import org.jspecify.annotations.Nullable;
+import java.util.List;
 import tern.rpc.endpoint.EndpointSource;
 
 /**
@@ -23,11 +23,10 @@ public interface Registry extends AutoCloseable {
     RegistryUrl url();
 
     /**
-     * Returns an address of the registry, or null for a registry that needs no network, such as a file. This process
-     * uses the address to find its route to the registry.
+     * Returns the addresses of the registry's servers, without looking up their names, or an empty list for a registry
+     * that needs no network, such as a file. This process uses the addresses to find its route to the registry.
      */
-    @Nullable
-    InetSocketAddress remoteAddress();
+    List<InetSocketAddress> remoteAddresses();
 
     /** Starts publishing a provider. Does not block. */
     Publication publish(Registration registration);

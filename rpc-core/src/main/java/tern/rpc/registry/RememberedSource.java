@@ -13,6 +13,8 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -26,19 +28,23 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.NanoClock;
+import tern.rpc.SeldomWarning;
 import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.EndpointSnapshot.State;
 import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Instance;
 
 /**
- * Stores the last good list of another source in a file. Until the wrapped source reports a list, this source reports
- * the stored one, so that an application can start without its registry. Only the file's owner can read the file, which
- * contains no secrets. Another thread writes the file, so that a disk that does not answer delays no list.
+ * Stores the last good list of another source in a file. If the wrapped source fails before its first list, or does not
+ * answer in time, this source reports the stored one, so that an application can start without its registry. Only the
+ * file's owner can read the file, which contains no secrets. Another thread writes the file, so that a disk that does not answer delays no list.
  */
 public final class RememberedSource implements EndpointSource {
 
     private static final Logger LOG = LoggerFactory.getLogger(RememberedSource.class);
+
+    private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
 
     private static final Set<PosixFilePermission> OWNER_ONLY =
             Set.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
@@ -57,9 +63,12 @@ public final class RememberedSource implements EndpointSource {
     private final Subscription subscription;
     private final Path file;
     private final Executor writer;
+    private final SeldomWarning unwritable = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);
     private final AtomicReference<@Nullable List<Instance>> unwritten = new AtomicReference<>(); // the newest list
     private volatile @Nullable List<Instance> newest; // the list that was written last, or will be written
-    private boolean heard; // used only by the wrapped source's listener
+    private @Nullable Consumer<EndpointSnapshot> listener; // guarded by this; null before the start
+    private boolean heard; // guarded by this; whether the wrapped source has reported a list
+    private volatile boolean answered; // whether the wrapped source has reported anything, or the file was used
 
     private RememberedSource(EndpointSource source, Subscription subscription, Path file, Executor writer) {
         this.source = source;
@@ -109,8 +118,40 @@ public final class RememberedSource implements EndpointSource {
     }
 
     @Override
-    public void start(Consumer<EndpointSnapshot> listener) {
-        source.start(snapshot -> listener.accept(remembering(snapshot)));
+    public void start(Consumer<EndpointSnapshot> told) {
+        synchronized (this) {
+            listener = told;
+        }
+        source.start(this::pass);
+    }
+
+    private synchronized void pass(EndpointSnapshot snapshot) {
+        if (snapshot.state() != State.UNKNOWN || !snapshot.why().isEmpty()) {
+            answered = true;
+        }
+        Consumer<EndpointSnapshot> told = listener;
+        if (told != null) {
+            told.accept(remembering(snapshot));
+        }
+    }
+
+    /** Reports the stored list if the wrapped source has not reported anything yet. */
+    private void offer() {
+        if (answered) {
+            return;
+        }
+        List<Instance> remembered = read();
+        synchronized (this) {
+            Consumer<EndpointSnapshot> told = listener;
+            if (!answered && told != null && !remembered.isEmpty()) {
+                answered = true;
+                told.accept(stale(remembered, Instant.now(), source + " has not answered yet"));
+            }
+        }
+    }
+
+    private EndpointSnapshot stale(List<Instance> remembered, Instant since, String why) {
+        return EndpointSnapshot.stale(remembered, since, why + "; the list is the one of " + file);
     }
 
     private EndpointSnapshot remembering(EndpointSnapshot snapshot) {
@@ -120,11 +161,10 @@ public final class RememberedSource implements EndpointSource {
                 newest = snapshot.instances();
                 writeLater(snapshot.instances());
             }
-        } else if (snapshot.state() == State.UNKNOWN && !heard) {
+        } else if (snapshot.state() == State.UNKNOWN && !snapshot.why().isEmpty() && !heard) {
             List<Instance> remembered = read();
             if (!remembered.isEmpty()) {
-                return EndpointSnapshot.stale(
-                        remembered, snapshot.since(), snapshot.why() + "; the list is the one of " + file);
+                return stale(remembered, snapshot.since(), snapshot.why());
             }
         }
         return snapshot;
@@ -174,7 +214,8 @@ public final class RememberedSource implements EndpointSource {
             Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
             newest = null; // the same list is written when it arrives again
-            LOG.warn("The list of {} could not be remembered in {}: {}", subscription.service(), file, e.toString());
+            unwritable.warn(
+                    () -> "The list of " + subscription.service() + " could not be remembered in " + file + ": " + e);
         }
     }
 
@@ -187,6 +228,9 @@ public final class RememberedSource implements EndpointSource {
     @Override
     public void refresh() {
         source.refresh();
+        if (!answered) {
+            writer.execute(this::offer);
+        }
     }
 
     @Override

@@ -24,6 +24,8 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.StatusCode;
+import tern.rpc.cluster.ClusterSettings;
+import tern.rpc.cluster.Policies;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.transport.Answer;
@@ -494,5 +496,50 @@ class EndpointInvokerTest {
                         .build()))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("has a parameter 'user', which its hash key names; its methods have [");
+    }
+
+    /** A service whose calls have an argument. */
+    public interface Stock {
+        void take(String item);
+    }
+
+    @Test
+    void firstArgumentIsTheKeyOfConsistentHashIfNoneIsNamed() {
+        Endpoint[] endpoints = IntStream.range(0, 8)
+                .mapToObj(i -> new Endpoint("10.0.1." + i, 1))
+                .toArray(Endpoint[]::new);
+        for (Endpoint endpoint : endpoints) {
+            connection(endpoint).taking = (connection, call) -> {
+                asked.add(connection.endpoint);
+                call.answer(Answer.NOTHING);
+            };
+        }
+        Stock stock = client.refer(ServiceReference.to(Stock.class, new StaticEndpoints(List.of(endpoints)))
+                .protocol("fake")
+                .cluster(ClusterSettings.DEFAULT.withPolicy(Policies.named(Policies.CONSISTENT_HASH)))
+                .build());
+
+        for (int i = 0; i < 20; i++) {
+            stock.take("apple");
+        }
+        assertThat(Set.copyOf(asked)).hasSize(1);
+        for (int i = 0; i < 100; i++) {
+            stock.take("item" + i);
+        }
+        assertThat(Set.copyOf(asked)).hasSizeGreaterThan(1);
+    }
+
+    @Test
+    void groupOrVersionThatStandsForSeveralIsRefused() {
+        for (String several : List.of("*", "a,b")) {
+            assertThatThrownBy(() -> ServiceReference.to(Service.class, new StaticEndpoints(List.of(ONE)))
+                            .group(several)
+                            .build())
+                    .hasMessageContaining("the group '" + several + "' of the reference to ");
+            assertThatThrownBy(() -> ServiceReference.to(Service.class, new StaticEndpoints(List.of(ONE)))
+                            .version(several)
+                            .build())
+                    .hasMessageContaining("use one reference for each version");
+        }
     }
 }

@@ -8,10 +8,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -111,10 +113,10 @@ class BalancersTest {
         Group group =
                 new Group(targets, ClusterSettings.DEFAULT.withZone("near").withPolicy(Policies.named(policy)));
 
-        assertThat(IntStream.range(0, 500).mapToObj(i -> group.pick(0, null, 1, figures)))
+        assertThat(IntStream.range(0, 500).mapToObj(i -> group.pick(0, null, 1)))
                 .containsOnly(targets.get(2));
         connections.get(2).available = false;
-        assertThat(group.pick(0, null, 1, figures)).isIn(targets.get(0), targets.get(1));
+        assertThat(group.pick(0, null, 1)).isIn(targets.get(0), targets.get(1));
     }
 
     @Test
@@ -317,9 +319,7 @@ class BalancersTest {
     }
 
     private List<Candidate> picks(Group group) {
-        return IntStream.range(0, 200)
-                .mapToObj(i -> group.pick(0, null, 1, figures))
-                .toList();
+        return IntStream.range(0, 200).mapToObj(i -> group.pick(0, null, 1)).toList();
     }
 
     @Test
@@ -335,5 +335,30 @@ class BalancersTest {
         assertThat(less.stream().filter(instance -> !chosen.contains(instance)).count())
                 .isLessThanOrEqualTo(1);
         assertThat(new Subset(1, 0).of(all)).isSameAs(all);
+    }
+
+    @Test
+    void roundRobinStartsAtAnyProvider() {
+        List<Candidate> targets = targets(1, 1, 1);
+
+        assertThat(IntStream.range(0, 100)
+                        .mapToObj(i -> Policies.named("round-robin").of(targets).pick(0, null, 1)))
+                .containsAll(targets);
+    }
+
+    @Test
+    void zoneWhoseProvidersHaveWeightZeroGivesCallsToOtherZones() {
+        List<Target> targets = targets(0, 0, 0, 100, 100, 100, 100, 100).stream()
+                .map(Target.class::cast)
+                .toList();
+        targets.forEach(target -> target.attributes(
+                target.attributes().withZone(targets.indexOf(target) < 4 ? "near" : "far"), false, 0));
+        Group group = new Group(targets, ClusterSettings.DEFAULT.withZone("near"));
+
+        group.measure("near", 1);
+
+        Set<Candidate> picked = new HashSet<>(picks(group));
+        assertThat(picked).contains(targets.get(3)).hasSizeGreaterThan(1);
+        assertThat(picked).allMatch(candidate -> candidate.attributes().weight() > 0);
     }
 }

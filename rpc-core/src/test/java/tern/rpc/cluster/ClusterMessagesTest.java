@@ -197,7 +197,7 @@ class ClusterMessagesTest extends SimulatedCluster {
                 pick();
             }
             assertThat(lines.all())
-                    .containsExactly("WARN 10.0.0.1:20880 of Orders is silent: nothing arrived from it for 200 ms"
+                    .containsExactly("WARN 10.0.0.1:20880 of Orders is silent: nothing arrived from it for 800 ms"
                             + " although 2 calls wait; other providers get the new calls");
 
             silent.node().end(Outcome.ANSWERED, 20 * SECOND, now, usual);

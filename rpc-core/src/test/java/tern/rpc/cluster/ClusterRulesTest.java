@@ -9,7 +9,9 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -205,7 +207,7 @@ class ClusterRulesTest extends SimulatedCluster {
         try (Cluster made = balanced("mine", failing)) {
             Target picked = made.pick("get", 0, "", false, null, now);
 
-            assertThatCode(() -> made.ended(picked, Outcome.ANSWERED, 1)).doesNotThrowAnyException();
+            assertThatCode(() -> made.ended(picked, "get", Outcome.ANSWERED, 1)).doesNotThrowAnyException();
         }
     }
 
@@ -223,5 +225,118 @@ class ClusterRulesTest extends SimulatedCluster {
         Target future = cluster.targets().get(1);
         assertThat(future.warmth(now)).isEqualTo(past.warmth(now));
         assertThat(future.score(now)).isEqualTo(past.score(now));
+    }
+
+    /** Rules under which a provider has a tag, and takes calls without a tag as well. */
+    private record Lenient(String loadBalancing) implements Rules {
+
+        @Override
+        public boolean takesCallsWithoutTag(Instance provider) {
+            return true;
+        }
+    }
+
+    private void listGray(Rules rules) {
+        Instance gray =
+                new Instance(instance(1).endpoint(), Attributes.DEFAULT.withTags(Map.of(Attributes.TAG, "gray")));
+        source.listener.accept(EndpointSnapshot.heard(List.of(instance(0), gray), Instant.EPOCH)
+                .withRules(rules));
+        timer.move(2_000 * TICK);
+    }
+
+    private Set<Endpoint> picked(String tag) {
+        return IntStream.range(0, 200)
+                .mapToObj(i -> cluster.pick("get", 0, tag, false, null, now).endpoint())
+                .collect(Collectors.toSet());
+    }
+
+    @Test
+    void providerWithATagMayTakeCallsWithoutOneIfRulesSaySo() {
+        start(2);
+        listGray(new Lenient(""));
+
+        assertThat(picked(""))
+                .containsExactlyInAnyOrder(instance(0).endpoint(), instance(1).endpoint());
+        assertThat(picked("gray")).containsExactly(instance(1).endpoint());
+        assertThat(picked("other")).containsExactly(instance(0).endpoint());
+
+        cluster.rule(Scripts.EMPTY);
+        assertThat(picked("")).hasSize(2);
+    }
+
+    @Test
+    void providerWhoseTagIsTakenAwayByRulesGetsNoCalls() {
+        start(2);
+        listGray(new Rules() {
+            @Override
+            public List<String> tags(Instance provider) {
+                return provider.attributes().tag().isEmpty() ? List.of("") : List.of();
+            }
+
+            @Override
+            public String toString() {
+                return "a test";
+            }
+        });
+
+        assertThat(picked("")).containsExactly(instance(0).endpoint());
+        assertThat(picked("gray")).containsExactly(instance(0).endpoint());
+        assertThatCode(() -> cluster.ended(cluster.targets().get(1), "get", Outcome.ANSWERED, TICK))
+                .doesNotThrowAnyException();
+    }
+
+    @Test
+    void loadBalancingOfARuleMayNeedAKey() {
+        start(2);
+        assertThat(cluster.isChosenByKey()).isFalse();
+
+        listGray(new Lenient(Policies.CONSISTENT_HASH));
+        assertThat(cluster.isChosenByKey()).isTrue();
+        listGray(new Lenient(""));
+        assertThat(cluster.isChosenByKey()).isFalse();
+    }
+
+    @Test
+    void rulesThatWouldDisableAllProvidersAreNamedOnce() {
+        start(2);
+        Scripts none = new Scripts(
+                Map.of(), Map.of(), List.of(instance(0).endpoint(), instance(1).endpoint()), "");
+        try (LoggedLines lines = new LoggedLines()) {
+            for (int i = 0; i < 6; i++) {
+                source.listener.accept(EndpointSnapshot.heard(List.of(instances(1 + i % 2)), Instant.EPOCH)
+                        .withRules(none));
+                timer.move(2_000 * TICK);
+            }
+
+            assertThat(lines.all())
+                    .filteredOn(line -> line.contains("would disable all"))
+                    .hasSize(1);
+        }
+    }
+
+    @Test
+    void balancerThatPickedIsToldTheEndAlsoIfRulesDependOnTheMethod() {
+        List<Balancer> picked = new ArrayList<>();
+        List<Balancer> told = new ArrayList<>();
+        Cluster made = parts.cluster(
+                "Stock", "dubbo", source, nodes, ClusterSettings.DEFAULT.withPolicy(candidates -> new Balancer() {
+                    @Override
+                    public Candidate pick(long key, @Nullable Candidate excluded, long nowNanos) {
+                        picked.add(this);
+                        return candidates.get(0);
+                    }
+
+                    @Override
+                    public void ended(Candidate ended, Outcome outcome, long tookNanos) {
+                        told.add(this);
+                    }
+                }));
+        made.start(Duration.ZERO);
+        rule(new Scripts(Map.of(), Map.of(), List.of(), "put"));
+
+        Target target = made.pick("get", 0, "", false, null, now);
+        made.ended(target, "get", Outcome.ANSWERED, 1);
+
+        assertThat(told).hasSize(1).isEqualTo(picked);
     }
 }

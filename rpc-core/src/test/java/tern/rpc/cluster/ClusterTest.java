@@ -8,6 +8,7 @@ import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import tern.rpc.RpcException;
@@ -387,5 +388,75 @@ class ClusterTest extends SimulatedCluster {
         assertThat(cluster.targets().stream()
                         .filter(target -> target.attributes().weight() > 0))
                 .hasSize(40);
+    }
+
+    @Test
+    void sourceThatDoesNotAnswerInTimeIsAskedForWhatItHas() {
+        cluster.start(Duration.ofNanos(1));
+
+        assertThat(source.refreshes).isEqualTo(1);
+    }
+
+    @Test
+    void providersOfTheOwnZoneAreConnectedFirstAlsoIfTheyAreFewerThanTheSubset() {
+        Cluster zoned = parts.cluster(
+                "Stock",
+                "dubbo",
+                source,
+                nodes,
+                ClusterSettings.DEFAULT.withZone("near").withSubset(5));
+        zoned.start(Duration.ZERO);
+        source.lists(IntStream.range(0, 40)
+                .mapToObj(i ->
+                        new Instance(instance(i).endpoint(), Attributes.DEFAULT.withZone(i % 10 == 3 ? "near" : "far")))
+                .toList());
+
+        assertThat(zoned.targets()).hasSize(5);
+        assertThat(zoned.targets().stream()
+                        .filter(target -> target.attributes().zone().equals("near")))
+                .hasSize(4);
+    }
+
+    @Test
+    void connectionOfAProviderThatWasListedTwiceIsClosedWhenItIsRemoved() {
+        cluster.start(Duration.ZERO);
+        source.lists(instance(0), instance(0), instance(1), instance(2));
+        source.lists(instance(1), instance(2));
+        timer.move(40 * SECOND);
+
+        assertThat(listed()).hasSize(2);
+        assertThat(peer(0).closed).isTrue();
+    }
+
+    private static Instance gray(int number) {
+        return new Instance(instance(number).endpoint(), Attributes.DEFAULT.withTags(Map.of(Attributes.TAG, "gray")));
+    }
+
+    private List<Target> failing(int providers) {
+        pass(SECOND);
+        List<Target> failing = cluster.targets().subList(0, providers);
+        failing.forEach(target -> IntStream.range(0, 5).forEach(i -> call(target, Outcome.FAILED)));
+        timer.move(100 * TICK);
+        pick();
+        return failing;
+    }
+
+    @Test
+    void ejectionsAreCountedAmongTheProvidersThatMayTakeTheCall() {
+        cluster.start(Duration.ZERO);
+        source.lists(IntStream.range(0, 10)
+                .mapToObj(i -> i < 4 ? instance(i) : gray(i))
+                .toList());
+
+        assertThat(failing(3))
+                .allMatch(target -> target.node().isEjected(now))
+                .noneMatch(target -> target.isAvoided(now));
+    }
+
+    @Test
+    void ejectionsAreObeyedWhileHalfOfTheProvidersAreWell() {
+        start(4);
+
+        assertThat(failing(2)).allMatch(target -> target.isAvoided(now));
     }
 }

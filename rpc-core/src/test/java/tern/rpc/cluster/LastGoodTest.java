@@ -70,7 +70,7 @@ class LastGoodTest {
         answering.remove("c");
 
         LastGood held = after(known("a", "b", "c"), list("c", "d", "e", "f"), SECOND);
-        assertThat(hosts(held.listed())).containsExactly("c", "d", "e", "f");
+        assertThat(hosts(held.listed())).containsExactly("c", "d", "e");
         assertThat(hosts(held.held())).containsExactly("a", "b");
 
         LastGood later = after(held, list("c", "d", "e", "f", "g"), 2 * SECOND);
@@ -157,5 +157,15 @@ class LastGoodTest {
         LastGood lost = after(known("a"), EndpointSnapshot.unknown(Instant.EPOCH, "lost"), SECOND);
 
         assertThat(hosts(lost.listed())).containsExactly("a");
+    }
+
+    @Test
+    void furtherChangesDoNotExtendTheThirtySeconds() {
+        LastGood shrunk = after(known("a", "b", "c", "d", "e"), list("a", "b"), SECOND);
+        LastGood changed = after(shrunk, list("a", "b", "g"), 20 * SECOND);
+        LastGood again = after(changed, list("a", "b"), 25 * SECOND);
+
+        assertThat(hosts(again.held())).containsExactly("c", "d", "e");
+        assertThat(again.later(this::answers, 31 * SECOND).held()).isEmpty();
     }
 }

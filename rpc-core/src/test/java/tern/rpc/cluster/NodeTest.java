@@ -284,4 +284,43 @@ class NodeTest {
         assertThat(presence.isMissing(node.usableSinceNanos(), now)).isFalse();
         assertThat(node.usableSinceNanos()).isEqualTo(now);
     }
+
+    @Test
+    void nodeThatAnswersThePingIsAvoidedButNotLogged() {
+        call(5);
+        try (LoggedLines lines = new LoggedLines()) {
+            node.begin(now);
+            for (int i = 0; i < 100; i++) {
+                now += 200 * ONE_MS;
+                isAvoided();
+                now += 300 * ONE_MS;
+                peer.heardNanos = now;
+                assertThat(isAvoided()).isFalse();
+            }
+
+            assertThat(peer.probes).isPositive();
+            assertThat(lines.all()).isEmpty();
+        }
+    }
+
+    @Test
+    void nodeThatDoesNotAnswerThePingIsLogged() {
+        call(5);
+        try (LoggedLines lines = new LoggedLines()) {
+            node.begin(now);
+            now += 100 * ONE_MS;
+            assertThat(isAvoided()).isTrue();
+            assertThat(lines.all()).isEmpty();
+            now += 500 * ONE_MS;
+            assertThat(isAvoided()).isTrue();
+            assertThat(lines.all())
+                    .singleElement()
+                    .asString()
+                    .contains("is silent: nothing arrived from it for 600 ms although 1 calls wait");
+
+            peer.heardNanos = now + ONE_MS;
+            assertThat(isAvoided()).isFalse();
+            assertThat(lines.all()).hasSize(2);
+        }
+    }
 }

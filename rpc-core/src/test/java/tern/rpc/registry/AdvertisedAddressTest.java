@@ -20,6 +20,7 @@ class AdvertisedAddressTest {
 
     private static final Wish NO_WISH = new Wish(null, 0, null);
     private static final InetSocketAddress REMOTE = new InetSocketAddress(address("10.9.0.1"), 2181);
+    private static final List<InetSocketAddress> REMOTES = List.of(REMOTE);
     private static final InetSocketAddress HERE = new InetSocketAddress(address("127.0.0.1"), 2181);
 
     private static InetAddress address(String text) {
@@ -59,7 +60,7 @@ class AdvertisedAddressTest {
 
     @Test
     void configuredHostAndPortWin() {
-        assertThat(AdvertisedAddress.choose(new Wish("shop.example", 80, null), null, 20880, REMOTE, MACHINE))
+        assertThat(AdvertisedAddress.choose(new Wish("shop.example", 80, null), null, 20880, REMOTES, MACHINE))
                 .extracting(AdvertisedAddress::host, AdvertisedAddress::port)
                 .containsExactly("shop.example", 80);
     }
@@ -92,32 +93,32 @@ class AdvertisedAddressTest {
 
     @Test
     void routeToTheRegistryGivesTheAddress() {
-        assertThat(AdvertisedAddress.choose(NO_WISH, null, 20880, REMOTE, MACHINE))
+        assertThat(AdvertisedAddress.choose(NO_WISH, null, 20880, REMOTES, MACHINE))
                 .isEqualTo(new AdvertisedAddress("10.1.2.3", 20880, "the route to 10.9.0.1"));
     }
 
     @Test
     void networkOrCardChoosesAmongTheAddresses() {
         for (String network : List.of("10.1.0.0/16", "eth0", "10.1.2.3/32", "10.0.0.0/8")) {
-            assertThat(AdvertisedAddress.choose(new Wish(null, 0, network), null, 20880, REMOTE, MACHINE)
+            assertThat(AdvertisedAddress.choose(new Wish(null, 0, network), null, 20880, REMOTES, MACHINE)
                             .host())
                     .isEqualTo("10.1.2.3");
         }
         assertThatThrownBy(
-                        () -> AdvertisedAddress.choose(new Wish(null, 0, "10.2.0.0/16"), null, 20880, REMOTE, MACHINE))
+                        () -> AdvertisedAddress.choose(new Wish(null, 0, "10.2.0.0/16"), null, 20880, REMOTES, MACHINE))
                 .hasMessage(
                         "rpc.server.advertise.network is 10.2.0.0/16, but no address of this machine belongs to it; it"
                                 + " has 172.17.0.1 (docker0), 10.1.2.3 (eth0), 127.0.0.1 (lo)");
-        assertThatThrownBy(() -> AdvertisedAddress.choose(new Wish(null, 0, "10.2/99"), null, 20880, REMOTE, MACHINE))
+        assertThatThrownBy(() -> AdvertisedAddress.choose(new Wish(null, 0, "10.2/99"), null, 20880, REMOTES, MACHINE))
                 .hasMessageContaining("expected a network such as 10.1.0.0/16");
     }
 
     @Test
     void addressOfTheServerIsUsedUnlessItListensOnAll() {
-        assertThat(AdvertisedAddress.choose(NO_WISH, address("172.17.0.1"), 1, REMOTE, MACHINE)
+        assertThat(AdvertisedAddress.choose(NO_WISH, address("172.17.0.1"), 1, REMOTES, MACHINE)
                         .host())
                 .isEqualTo("172.17.0.1");
-        assertThat(AdvertisedAddress.choose(NO_WISH, address("0.0.0.0"), 1, REMOTE, MACHINE)
+        assertThat(AdvertisedAddress.choose(NO_WISH, address("0.0.0.0"), 1, REMOTES, MACHINE)
                         .host())
                 .isEqualTo("10.1.2.3");
     }
@@ -125,7 +126,8 @@ class AdvertisedAddressTest {
     @Test
     void loopbackIsRefusedForARegistryElsewhere() {
         for (String useless : List.of("127.0.0.1", "169.254.1.1", "fe80::1")) {
-            assertThatThrownBy(() -> AdvertisedAddress.choose(NO_WISH, null, 1, REMOTE, new FakeMachine(useless, true)))
+            assertThatThrownBy(
+                            () -> AdvertisedAddress.choose(NO_WISH, null, 1, REMOTES, new FakeMachine(useless, true)))
                     .hasMessageContaining("rpc.server.advertise.host")
                     .hasMessageContaining("10.1.2.3 (eth0)");
         }
@@ -133,16 +135,17 @@ class AdvertisedAddressTest {
 
     @Test
     void loopbackServesARegistryOnThisMachine() {
-        assertThat(AdvertisedAddress.choose(NO_WISH, null, 1, HERE, new FakeMachine("127.0.0.1", true))
+        assertThat(AdvertisedAddress.choose(NO_WISH, null, 1, List.of(HERE), new FakeMachine("127.0.0.1", true))
                         .host())
                 .isEqualTo("127.0.0.1");
-        assertThat(AdvertisedAddress.choose(NO_WISH, null, 1, null, MACHINE).host())
+        assertThat(AdvertisedAddress.choose(NO_WISH, null, 1, List.of(), MACHINE)
+                        .host())
                 .isEqualTo("127.0.0.1");
     }
 
     @Test
     void missingRouteNamesTheProperty() {
-        assertThatThrownBy(() -> AdvertisedAddress.choose(NO_WISH, null, 1, REMOTE, new FakeMachine("", true)))
+        assertThatThrownBy(() -> AdvertisedAddress.choose(NO_WISH, null, 1, REMOTES, new FakeMachine("", true)))
                 .hasMessageContaining("network unreachable")
                 .hasMessageContaining("set rpc.server.advertise.host");
     }
@@ -154,5 +157,54 @@ class AdvertisedAddressTest {
         assertThat(chosen.check(MACHINE)).isEmpty();
         assertThat(chosen.check(new FakeMachine("10.1.2.3", false)))
                 .contains("10.1.2.3:20880 (from rpc.server.advertise.host)", "rpc.server.advertise.network");
+    }
+
+    /** A machine without a route to one of the hosts. */
+    private static Machine withoutRouteTo(String host) {
+        return new Machine() {
+            @Override
+            public InetAddress routeTo(InetSocketAddress remote) throws IOException {
+                if (remote.getHostString().equals(host)) {
+                    throw new IOException("its name cannot be resolved");
+                }
+                return remote.equals(HERE) ? address("127.0.0.1") : address("10.1.2.3");
+            }
+
+            @Override
+            public List<CardAddress> addresses() {
+                return new FakeMachine("10.1.2.3", true).addresses();
+            }
+
+            @Override
+            public boolean connectsTo(String connected, int port) {
+                return true;
+            }
+        };
+    }
+
+    @Test
+    void anotherServerOfTheRegistryGivesTheAddressIfTheFirstOneCannot() {
+        InetSocketAddress dead = new InetSocketAddress(address("10.9.0.2"), 2181);
+
+        assertThat(AdvertisedAddress.choose(NO_WISH, null, 1, List.of(dead, HERE, REMOTE), withoutRouteTo("10.9.0.2")))
+                .isEqualTo(new AdvertisedAddress("10.1.2.3", 1, "the route to 10.9.0.1"));
+        assertThatThrownBy(() -> AdvertisedAddress.choose(NO_WISH, null, 1, List.of(dead), withoutRouteTo("10.9.0.2")))
+                .isInstanceOf(NoRouteException.class)
+                .hasMessageContaining("10.9.0.2 (its name cannot be resolved)");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"localhost", "LocalHost", "127.0.0.1", "::1", "169.254.1.1"})
+    void configuredLoopbackIsRefusedForARegistryElsewhere(String host) {
+        Wish wish = new Wish(host, 0, null);
+
+        assertThatThrownBy(() -> AdvertisedAddress.choose(wish, null, 1, REMOTES, MACHINE))
+                .hasMessageContaining("the address to publish is " + host + " (from rpc.server.advertise.host)")
+                .hasMessageContaining("10.9.0.1 cannot reach");
+        assertThat(AdvertisedAddress.choose(wish, null, 1, List.of(HERE), MACHINE)
+                        .host())
+                .isEqualTo(host);
+        assertThat(AdvertisedAddress.choose(wish, null, 1, List.of(), MACHINE).host())
+                .isEqualTo(host);
     }
 }

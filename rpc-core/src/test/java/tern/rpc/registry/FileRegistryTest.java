@@ -261,6 +261,7 @@ class FileRegistryTest {
 
             for (Map.Entry<String, String> bad : List.of(
                     Map.entry("", "it is empty"),
+                    Map.entry(" \n", "it is empty"),
                     Map.entry("{\"services\":[]}", "the value of \"services\" is a list; expected an object"),
                     Map.entry("{\"service\":{}}", "it has no member \"services\", but [\"service\"]"))) {
                 write(bad.getKey());
@@ -276,7 +277,7 @@ class FileRegistryTest {
             Files.move(utf16, file, java.nio.file.StandardCopyOption.ATOMIC_MOVE);
             assertThat(next().why()).contains("it is written in UTF-16; expected UTF-8");
 
-            assertThat(log.warnings()).hasSize(4).allMatch(line -> line.contains("cannot be used: "));
+            assertThat(log.warnings()).hasSize(5).allMatch(line -> line.contains("cannot be used: "));
         }
     }
 
@@ -397,5 +398,44 @@ class FileRegistryTest {
             assertThatThrownBy(() -> properties.publish(registration(1)))
                     .hasMessageContaining("providers register in a file of JSON");
         }
+    }
+
+    @Test
+    void providerThatCouldNotBeRemovedIsRemovedLater() throws Exception {
+        Publication publication = registry.publish(registration(1));
+        publication.seen().get(60, TimeUnit.SECONDS);
+        String list = Files.readString(file);
+        look();
+        assertThat(next().state()).isEqualTo(State.FRESH);
+
+        write("{");
+        assertThat(next().state()).isEqualTo(State.STALE);
+        assertThatThrownBy(() -> publication.withdraw().get(60, TimeUnit.SECONDS))
+                .hasMessageContaining("is not changed");
+        write(list);
+
+        EndpointSnapshot last = next();
+        assertThat((last.state() == State.FRESH ? next() : last).state()).isEqualTo(State.EMPTY);
+    }
+
+    @Test
+    void addressThatIsListedTwiceCountsOnce() throws Exception {
+        write("{\"services\":{\"com.acme.Orders\":[\"10.0.0.1:1\",\"10.0.0.1:1\","
+                + "{\"address\":\"10.0.0.1:1\",\"protocol\":\"dubbo\"}]}}");
+        look();
+
+        assertThat(next().instances()).extracting(String::valueOf).containsExactly("10.0.0.1:1");
+    }
+
+    @Test
+    void symbolicLinkStaysALink() throws Exception {
+        Path real = Files.createDirectory(directory.resolve("real")).resolve("list.json");
+        Files.writeString(real, "{}");
+        Files.createSymbolicLink(file, real);
+
+        registry.publish(registration(1)).seen().get(60, TimeUnit.SECONDS);
+
+        assertThat(file).isSymbolicLink();
+        assertThat(Files.readString(real)).contains("10.0.0.7:1");
     }
 }

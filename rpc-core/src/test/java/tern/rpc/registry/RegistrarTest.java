@@ -35,6 +35,7 @@ class RegistrarTest {
         final CompletableFuture<Void> seen = new CompletableFuture<>();
         final CompletableFuture<Void> gone = new CompletableFuture<>();
         private final String name;
+        Registration published;
         CompletableFuture<Repair> verified = CompletableFuture.completedFuture(Repair.NONE);
 
         FakeRegistry(String name) {
@@ -47,13 +48,14 @@ class RegistrarTest {
         }
 
         @Override
-        public InetSocketAddress remoteAddress() {
-            return new InetSocketAddress(1);
+        public List<InetSocketAddress> remoteAddresses() {
+            return List.of(new InetSocketAddress(1));
         }
 
         @Override
         public Publication publish(Registration registration) {
             log.add("publish");
+            published = registration;
             return this;
         }
 
@@ -93,10 +95,17 @@ class RegistrarTest {
     /** A timer that runs its scheduled task when the test requests it. */
     private static final class FakeTimer extends ScheduledThreadPoolExecutor {
         Runnable task = () -> {};
+        Runnable delayed = () -> {};
         long everyMillis;
 
         FakeTimer() {
             super(0);
+        }
+
+        @Override
+        public ScheduledFuture<?> schedule(Runnable command, long delay, TimeUnit unit) {
+            delayed = command;
+            return super.schedule(() -> {}, 1, TimeUnit.HOURS);
         }
 
         @Override
@@ -267,5 +276,64 @@ class RegistrarTest {
         registrar.register(REGISTRATION);
 
         assertThat(one.log).containsExactly("publish", "withdraw", "publish");
+    }
+
+    private static Registration at(String host) {
+        return new Registration("shop", host, 20880, List.of("dubbo"), REGISTRATION.services(), Map.of(), 0, 0);
+    }
+
+    @Test
+    void eachRegistryGetsItsOwnAddress() {
+        registrar(Duration.ZERO).register(registry -> at(registry == one ? "127.0.0.1" : "10.0.0.7"));
+
+        assertThat(one.published).isEqualTo(at("127.0.0.1"));
+        assertThat(two.published).isEqualTo(at("10.0.0.7"));
+    }
+
+    @Test
+    void providerIsRegisteredAsSoonAsItsAddressIsKnown() {
+        AtomicLong looks = new AtomicLong();
+        Registrar registrar = registrar(Duration.ZERO);
+        try (RegistryLog log = new RegistryLog()) {
+            CompletableFuture<Void> seen = registrar.register(registry -> {
+                if (registry == two && looks.getAndIncrement() < 3) {
+                    throw new NoRouteException("there is no route", null);
+                }
+                return REGISTRATION;
+            });
+            assertThat(one.log).containsExactly("publish");
+            assertThat(registrar.problems()).containsEntry("fake://…@two", "there is no route");
+
+            timer.delayed.run();
+            timer.delayed.run();
+            assertThat(two.log).isEmpty();
+            assertThat(log.warnings())
+                    .containsExactly("This provider is not registered at fake://…@two yet: there is no route. It is"
+                            + " tried again");
+
+            timer.delayed.run();
+            assertThat(two.log).containsExactly("publish");
+            one.seen.complete(null);
+            two.seen.complete(null);
+            assertThat(seen).isDone();
+            assertThat(registrar.problems()).containsEntry("fake://…@two", "");
+        }
+    }
+
+    @Test
+    void withdrawnProviderIsNotRegisteredWhenItsAddressIsKnown() {
+        AtomicLong looks = new AtomicLong();
+        Registrar registrar = registrar(Duration.ZERO);
+        registrar.register(registry -> {
+            if (registry == two && looks.getAndIncrement() == 0) {
+                throw new NoRouteException("there is no route", null);
+            }
+            return REGISTRATION;
+        });
+
+        registrar.withdraw();
+        timer.delayed.run();
+
+        assertThat(two.log).isEmpty();
     }
 }

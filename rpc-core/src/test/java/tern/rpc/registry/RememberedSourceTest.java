@@ -149,4 +149,43 @@ class RememberedSourceTest {
 
         assertThat(last().state()).isEqualTo(State.UNKNOWN);
     }
+
+    private RememberedSource again() {
+        RememberedSource again = RememberedSource.of(source, URL, ORDERS, directory.resolve("cache"), Runnable::run);
+        again.start(told::add);
+        return again;
+    }
+
+    @Test
+    void storedListIsUsedIfTheRegistryDoesNotAnswerInTime() {
+        start();
+        hear(ONE);
+        told.clear();
+        RememberedSource again = again();
+        source.listener.accept(EndpointSnapshot.unknown(Instant.EPOCH, ""));
+        assertThat(told).extracting(EndpointSnapshot::state).containsExactly(State.UNKNOWN);
+
+        again.refresh();
+        again.refresh();
+        assertThat(told).hasSize(2);
+        assertThat(last().state()).isEqualTo(State.STALE);
+        assertThat(last().instances()).containsExactly(ONE);
+        assertThat(last().why()).contains("has not answered yet; the list is the one of ");
+
+        hear();
+        again.refresh();
+        assertThat(last().state()).isEqualTo(State.EMPTY);
+    }
+
+    @Test
+    void storedListIsNotUsedAfterTheRegistryHasAnswered() {
+        start();
+        hear(ONE);
+        RememberedSource again = again();
+        hear();
+
+        again.refresh();
+
+        assertThat(last().state()).isEqualTo(State.EMPTY);
+    }
 }

@@ -3,11 +3,14 @@ package tern.rpc.registry.zookeeper;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.ServiceKey;
 import tern.rpc.registry.dubbo.ApplicationMetadata;
 import tern.rpc.registry.dubbo.KnownProcesses;
 import tern.rpc.registry.dubbo.KnownProcesses.Known;
 import tern.rpc.registry.dubbo.ProcessMetadata;
+import tern.rpc.registry.dubbo.rules.Rule;
 
 /**
  * Watches the processes of one application, on behalf of all services that the application offers. Confined to the
@@ -15,8 +18,12 @@ import tern.rpc.registry.dubbo.ProcessMetadata;
  */
 final class ApplicationWatch {
 
+    /** No service, for rules that are never applied. */
+    private static final ServiceKey NO_SERVICE = new ServiceKey("", "", "");
+
     private final Folder<Known> processes;
     private final MetadataCache metadata;
+    private final List<RuleWatch> unsupported; // each logs a warning if the application has such a rule
     private final List<Runnable> listeners = new ArrayList<>();
 
     ApplicationWatch(Session session, String application, ProcessMetadata processMetadata) {
@@ -28,10 +35,14 @@ final class ApplicationWatch {
                 data -> known.parse(new String(data, StandardCharsets.UTF_8)),
                 this::changed);
         this.metadata = new MetadataCache(session, processMetadata, this::tell);
+        this.unsupported = Stream.of(Rule.Kind.SCRIPTS, Rule.Kind.MESH)
+                .map(kind -> new RuleWatch(session, kind, application, NO_SERVICE, () -> {}))
+                .toList();
     }
 
     void start() {
         processes.start();
+        unsupported.forEach(RuleWatch::start);
     }
 
     /** Reads changes early instead of at the end of the current interval. */
@@ -78,5 +89,6 @@ final class ApplicationWatch {
 
     void close() {
         processes.close();
+        unsupported.forEach(RuleWatch::close);
     }
 }

@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.security.NoSuchAlgorithmException;
+import java.util.List;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLHandshakeException;
@@ -19,33 +20,47 @@ import org.apache.zookeeper.common.ZKConfig;
  * Finds out why a ZooKeeper server cannot be reached, by opening a separate connection. The check is needed because the
  * ZooKeeper client reports only a lost connection, even if TLS is the cause.
  *
+ * @param servers the servers of the registry, not resolved; not empty
  * @param isTls whether the client uses TLS
  * @param config the configuration of the client, with its TLS settings
  */
-record ConnectionCheck(InetSocketAddress server, boolean isTls, ZKConfig config, int timeoutMillis) {
+record ConnectionCheck(List<InetSocketAddress> servers, boolean isTls, ZKConfig config, int timeoutMillis) {
 
     /** How long to wait for the server to reject the client's certificate after the handshake. */
     private static final int REFUSAL_MILLIS = 500;
 
     /**
-     * Returns why no connection can be opened, as text that can follow a colon. Returns an empty string if a connection
-     * can be opened now. Blocks for at most about three times the timeout.
+     * Returns why no connection can be opened to the first server, as text that can follow a colon. Returns an empty
+     * string if a connection to any server can be opened now. Blocks for at most about three times the timeout for each
+     * server.
      */
     String cause() {
+        String first = "";
+        for (InetSocketAddress server : servers) {
+            String cause = cause(server);
+            if (cause.isEmpty()) {
+                return "";
+            }
+            first = first.isEmpty() ? cause : first;
+        }
+        return first;
+    }
+
+    private String cause(InetSocketAddress server) {
         String name = server.getHostString() + ":" + server.getPort();
         try (Socket socket = new Socket()) {
             InetSocketAddress address = new InetSocketAddress(server.getHostString(), server.getPort());
             socket.connect(address, timeoutMillis);
             socket.setSoTimeout(timeoutMillis);
-            return isTls ? causeWithTls(name, socket) : causeWithoutTls(name, socket);
+            return isTls ? causeWithTls(name, server, socket) : causeWithoutTls(name, server, socket);
         } catch (IOException e) {
             return name + " cannot be connected to: " + e.getMessage();
         }
     }
 
-    private String causeWithTls(String name, Socket socket) {
+    private String causeWithTls(String name, InetSocketAddress server, Socket socket) {
         try {
-            SSLSocket secure = handshake(context(), socket, isNameChecked());
+            SSLSocket secure = handshake(context(), server, socket, isNameChecked());
             return isRefused(secure) ? name + " refuses the certificate of this client, or requires one" : "";
         } catch (X509Exception e) {
             return "the TLS settings cannot be used: " + innermost(e);
@@ -78,9 +93,9 @@ record ConnectionCheck(InetSocketAddress server, boolean isTls, ZKConfig config,
     }
 
     /** Tries TLS. A server that answers with TLS does not accept plain text on this port. */
-    private String causeWithoutTls(String name, Socket socket) {
+    private String causeWithoutTls(String name, InetSocketAddress server, Socket socket) {
         try {
-            handshake(SSLContext.getDefault(), socket, false);
+            handshake(SSLContext.getDefault(), server, socket, false);
         } catch (NoSuchAlgorithmException e) {
             return "";
         } catch (IOException e) {
@@ -97,7 +112,8 @@ record ConnectionCheck(InetSocketAddress server, boolean isTls, ZKConfig config,
         }
     }
 
-    private SSLSocket handshake(SSLContext context, Socket socket, boolean nameChecked) throws IOException {
+    private SSLSocket handshake(SSLContext context, InetSocketAddress server, Socket socket, boolean nameChecked)
+            throws IOException {
         SSLSocket secure = (SSLSocket)
                 context.getSocketFactory().createSocket(socket, server.getHostString(), server.getPort(), true);
         if (nameChecked) {

@@ -8,6 +8,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.Mapping;
 
@@ -37,6 +38,34 @@ final class NodeWriter {
             return CompletableFuture.completedFuture(sum);
         }
         return action.apply(elements.get(from)).thenCompose(added -> each(elements, from + 1, sum + added, action));
+    }
+
+    /**
+     * Runs an action for each element like {@link #each}. A failure at one element does not prevent the action for the
+     * others, unless the connection was lost. The result then fails with the first failure.
+     */
+    <T> CompletableFuture<Integer> all(List<T> elements, Function<T, CompletableFuture<Integer>> action) {
+        return all(elements, 0, 0, null, action);
+    }
+
+    private <T> CompletableFuture<Integer> all(
+            List<T> elements,
+            int from,
+            int sum,
+            @Nullable Throwable failed,
+            Function<T, CompletableFuture<Integer>> action) {
+        if (from == elements.size()) {
+            return failed == null ? CompletableFuture.completedFuture(sum) : CompletableFuture.failedFuture(failed);
+        }
+        return action.apply(elements.get(from))
+                .handle((added, failure) -> {
+                    if (failure != null && Session.isConnectionLost(failure)) {
+                        return CompletableFuture.<Integer>failedFuture(failure);
+                    }
+                    Throwable first = failed == null ? failure : failed;
+                    return all(elements, from + 1, failure == null ? sum + added : sum, first, action);
+                })
+                .thenCompose(Function.identity());
     }
 
     /** Creates a node if it does not exist. An existing node keeps its data. */

@@ -3,6 +3,7 @@ package tern.rpc.registry.zookeeper;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.apache.zookeeper.CreateMode;
 import tern.rpc.registry.Registration;
 import tern.rpc.registry.Subscription.Level;
@@ -13,16 +14,18 @@ import tern.rpc.registry.dubbo.ProviderUrl;
 /**
  * The nodes written by one registration.
  *
- * @param ephemeral the entries at both levels, which end with the session
+ * @param processes the application-level entry, which ends with the session; empty at the level of interfaces
+ * @param services the interface-level entries, which end with the session
  * @param metadata the nodes that contain the services; empty if there are only interface-level entries, or if consumers
  *     request the services from the process
  * @param mapped the interfaces whose mapping contains the application
  */
-record OwnNodes(List<Paths.Node> ephemeral, List<Paths.Node> metadata, List<String> mapped) {
+record OwnNodes(List<Paths.Node> processes, List<Paths.Node> services, List<Paths.Node> metadata, List<String> mapped) {
 
     static OwnNodes of(DubboEntries entries, Level level, Paths paths, long nowMillis) {
         Registration registration = entries.registration();
-        List<Paths.Node> ephemeral = new ArrayList<>();
+        List<Paths.Node> processes = new ArrayList<>();
+        List<Paths.Node> services = new ArrayList<>();
         List<Paths.Node> metadata = new ArrayList<>();
         List<String> mapped = new ArrayList<>();
         if (level.hasApplications()) {
@@ -37,7 +40,7 @@ record OwnNodes(List<Paths.Node> ephemeral, List<Paths.Node> metadata, List<Stri
                     .map(service -> service.key().interfaceName())
                     .distinct()
                     .forEach(mapped::add);
-            ephemeral.add(new Paths.Node(
+            processes.add(new Paths.Node(
                     paths.processes(registration.application()) + "/" + process.id(),
                     bytes(process.json(nowMillis)),
                     CreateMode.EPHEMERAL));
@@ -45,14 +48,19 @@ record OwnNodes(List<Paths.Node> ephemeral, List<Paths.Node> metadata, List<Stri
         if (level.hasInterfaces()) {
             for (Registration.Service service : registration.services()) {
                 for (ProviderUrl url : entries.urls(service)) {
-                    ephemeral.add(new Paths.Node(
+                    services.add(new Paths.Node(
                             paths.providers(service.key().interfaceName()) + "/" + url.node(),
                             bytes(registration.host()),
                             CreateMode.EPHEMERAL));
                 }
             }
         }
-        return new OwnNodes(List.copyOf(ephemeral), List.copyOf(metadata), List.copyOf(mapped));
+        return new OwnNodes(List.copyOf(processes), List.copyOf(services), List.copyOf(metadata), List.copyOf(mapped));
+    }
+
+    /** Returns the entries at both levels. */
+    List<Paths.Node> ephemeral() {
+        return Stream.concat(processes.stream(), services.stream()).toList();
     }
 
     private static byte[] bytes(String text) {

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.ServiceKey;
 import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.rules.Rule;
 
@@ -18,6 +19,7 @@ final class RuleWatch implements NodeData.Reader {
 
     private final Session session;
     private final Rule.Kind kind;
+    private final ServiceKey service;
     private final String key;
     private final String path;
     private final Runnable changed;
@@ -29,11 +31,13 @@ final class RuleWatch implements NodeData.Reader {
     /**
      * Creates a watch for one rule.
      *
-     * @param name the service or application to which the rule applies
+     * @param name the service or application in the rule's key
+     * @param service the service to which the rule will be applied
      */
-    RuleWatch(Session session, Rule.Kind kind, String name, Runnable changed) {
+    RuleWatch(Session session, Rule.Kind kind, String name, ServiceKey service, Runnable changed) {
         this.session = session;
         this.kind = kind;
+        this.service = service;
         this.key = kind.key(name);
         this.path = Paths.of(session.settings()).rule(key);
         this.changed = changed;
@@ -60,7 +64,7 @@ final class RuleWatch implements NodeData.Reader {
 
     private void take(String yaml) {
         try {
-            heard(kind.parse(yaml));
+            heard(kind.parse(yaml, service));
         } catch (IllegalArgumentException e) {
             unusable(String.valueOf(e.getMessage()));
         } catch (NoClassDefFoundError e) {
@@ -93,6 +97,10 @@ final class RuleWatch implements NodeData.Reader {
 
     boolean isHeard() {
         return heard;
+    }
+
+    Rule.Kind kind() {
+        return kind;
     }
 
     String key() {

@@ -1,12 +1,16 @@
 package tern.rpc.registry.zookeeper;
 
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Stream;
 import tern.rpc.ServiceKey;
+import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.Rules;
 import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.rules.DubboRules;
@@ -14,45 +18,59 @@ import tern.rpc.registry.dubbo.rules.Rule;
 import tern.rpc.registry.dubbo.rules.RuleConsumer;
 
 /**
- * Watches the rules for one service: the service's own rules, and the tag rules of the applications that offer it.
- * Confined to the session's thread.
+ * Watches the rules for one service: the service's own rules, the rules of the consumer's application, and the rules of
+ * the applications that offer the service. Confined to the session's thread.
  */
 final class RuleWatches {
 
+    private static final List<Rule.Kind> OF_PROVIDERS =
+            Stream.of(Rule.Kind.values()).filter(Rule.Kind::isOfProviders).toList();
+
     private final Session session;
+    private final ServiceKey service;
     private final RuleConsumer consumer;
     private final Runnable changed;
-    private final List<RuleWatch> ofService;
-    private final Map<String, RuleWatch> ofApplications = new HashMap<>();
+    private final List<RuleWatch> fixed = new ArrayList<>();
+    private final Map<String, List<RuleWatch>> ofApplications = new HashMap<>();
 
     RuleWatches(Session session, ServiceKey service, RuleConsumer consumer, Runnable changed) {
         this.session = session;
+        this.service = service;
         this.consumer = consumer;
         this.changed = changed;
         String name = service.interfaceName() + ":" + service.version() + ":" + service.group();
-        this.ofService = List.of(
-                new RuleWatch(session, Rule.Kind.CONFIGURATORS, name, changed),
-                new RuleWatch(session, Rule.Kind.CONDITIONS, name, changed));
+        fixed.add(watch(Rule.Kind.CONFIGURATORS, name));
+        fixed.add(watch(Rule.Kind.CONDITIONS, name));
+        if (isName(consumer.application())) {
+            fixed.add(watch(Rule.Kind.CALLER_CONFIGURATORS, consumer.application()));
+            fixed.add(watch(Rule.Kind.CONDITIONS, consumer.application()));
+        }
+    }
+
+    private RuleWatch watch(Rule.Kind kind, String name) {
+        return new RuleWatch(session, kind, name, service, changed);
     }
 
     void start() {
-        ofService.forEach(RuleWatch::start);
+        fixed.forEach(RuleWatch::start);
     }
 
-    /** Watches the tag rules of these applications. Ends the watches for the tag rules of all other applications. */
+    /** Watches the rules of these applications. Ends the watches for the rules of all other applications. */
     void watch(Collection<String> applications) {
         Set<String> gone = new HashSet<>(ofApplications.keySet());
         for (String application : applications) {
             if (!gone.remove(application) && isName(application) && ofApplications.size() < Limits.MAX_APPLICATIONS) {
-                RuleWatch made = new RuleWatch(session, Rule.Kind.TAGS, application, changed);
+                List<RuleWatch> made = OF_PROVIDERS.stream()
+                        .map(kind -> watch(kind, application))
+                        .toList();
                 ofApplications.put(application, made);
-                made.start();
+                made.forEach(RuleWatch::start);
             }
         }
         for (String application : gone) {
-            RuleWatch left = ofApplications.remove(application);
+            List<RuleWatch> left = ofApplications.remove(application);
             if (left != null) {
-                left.close();
+                left.forEach(RuleWatch::close);
             }
         }
     }
@@ -65,26 +83,35 @@ final class RuleWatches {
     }
 
     boolean isHeard() {
-        return ofService.stream().allMatch(RuleWatch::isHeard)
-                && ofApplications.values().stream().allMatch(RuleWatch::isHeard);
+        return Stream.concat(fixed.stream(), ofApplications.values().stream().flatMap(List::stream))
+                .allMatch(RuleWatch::isHeard);
     }
 
-    Rules rules() {
+    /** @param providers returns the addresses of an application that offer the service */
+    Rules rules(Function<String, Set<Endpoint>> providers) {
         Map<String, Rule> byKey = new HashMap<>();
-        ofService.forEach(watch -> add(watch, byKey));
-        ofApplications.values().forEach(watch -> add(watch, byKey));
+        ofApplications.forEach((application, watches) -> watches.forEach(watch -> {
+            Rule rule = watch.rule();
+            if (rule != null) {
+                byKey.put(key(watch), rule.within(() -> providers.apply(application)));
+            }
+        }));
+        fixed.forEach(watch -> {
+            Rule rule = watch.rule();
+            if (rule != null) {
+                byKey.put(key(watch), rule);
+            }
+        });
         return DubboRules.of(byKey, consumer);
     }
 
-    private static void add(RuleWatch watch, Map<String, Rule> byKey) {
-        Rule rule = watch.rule();
-        if (rule != null) {
-            byKey.put(watch.key(), rule);
-        }
+    /** Returns the key for messages. An application may call its own services, so that two rules have the same key. */
+    private static String key(RuleWatch watch) {
+        return watch.kind() == Rule.Kind.PROVIDER_CONFIGURATORS ? watch.key() + " (providers)" : watch.key();
     }
 
     void close() {
-        ofService.forEach(RuleWatch::close);
+        fixed.forEach(RuleWatch::close);
         watch(List.of());
     }
 }

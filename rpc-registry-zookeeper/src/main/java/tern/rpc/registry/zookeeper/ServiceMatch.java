@@ -3,11 +3,13 @@ package tern.rpc.registry.zookeeper;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.ServiceKey;
@@ -195,15 +197,46 @@ final class ServiceMatch {
         return result;
     }
 
-    private List<Instance> merged() {
-        List<Instance> all = new ArrayList<>();
-        for (Matched<?> part : before.values()) {
-            for (Instance instance : part.instances) {
-                if (instance != null) {
-                    all.add(instance);
+    /** Returns the addresses at which an application offers the service, according to the last list. */
+    Set<Endpoint> addressesOf(String application) {
+        Set<Endpoint> addresses = new HashSet<>();
+        before.forEach((key, part) -> {
+            for (int i = 0; i < part.instances.length; i++) {
+                Instance instance = part.instances[i];
+                boolean isOf = part.entries.get(i) instanceof Provider provider
+                        ? provider.parameter(ProviderUrl.APPLICATION).equals(application)
+                        : key.equals(application);
+                if (instance != null && isOf) {
+                    addresses.add(instance.endpoint());
                 }
             }
+        });
+        return addresses;
+    }
+
+    /**
+     * Adds the instances of a list. If the list contains an address twice, adds the process that started last. The other
+     * entry belongs to a process that has ended, and whose session has not expired yet.
+     */
+    private static void addDistinct(Matched<?> part, List<Instance> all) {
+        int first = all.size();
+        for (Instance instance : part.instances) {
+            int last = all.size() - 1;
+            if (instance == null) {
+                continue;
+            }
+            if (last < first || compare(all.get(last), instance) != 0) {
+                all.add(instance);
+            } else if (instance.attributes().startedAtMillis()
+                    > all.get(last).attributes().startedAtMillis()) {
+                all.set(last, instance);
+            }
         }
+    }
+
+    private List<Instance> merged() {
+        List<Instance> all = new ArrayList<>();
+        before.values().forEach(part -> addDistinct(part, all));
         all.sort(ServiceMatch::compare); // Sorting is fast because each list is already in order.
         List<Instance> distinct = new ArrayList<>(all.size());
         Instance last = null;

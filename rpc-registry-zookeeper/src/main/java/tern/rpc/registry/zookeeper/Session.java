@@ -41,6 +41,9 @@ final class Session implements AutoCloseable {
     /** The time without a connection after which provider lists become stale. */
     static final Duration STALE_AFTER = Duration.ofSeconds(10);
 
+    /** The time after the start at which the session finds out why it is not connected yet. */
+    private static final Duration FIRST_CHECK_AFTER = Duration.ofSeconds(1);
+
     /** The interval between two checks during an outage. A check also reads changed keys and trusted certificates. */
     private static final Duration CHECK_AGAIN_AFTER = Duration.ofSeconds(30);
 
@@ -52,7 +55,10 @@ final class Session implements AutoCloseable {
     /** The number of attempts to create a node while another client keeps deleting its parents. */
     private static final int MAX_CREATIONS = 3;
 
-    /** Listens to changes of the connection's state. All methods are called on the session's thread. */
+    /**
+     * Listens to changes of the connection's state. No method is called until the first attempt to connect has ended.
+     * All methods are called on the session's thread.
+     */
     interface Listener {
 
         /**
@@ -82,11 +88,13 @@ final class Session implements AutoCloseable {
     // The ids of the sessions of this process. Confined to the session's thread.
     private final Set<Long> sessions = new HashSet<>();
     private boolean started; // guarded by this
+    private volatile long startedNanos;
     private boolean connected; // confined to the session's thread
     private long lastSession; // confined to the session's thread
     private long losses; // confined to the session's thread
     private String lastCause = ""; // why there is no connection; confined to the session's thread
     private String lastStale = ""; // the last message logged during an outage; confined to the session's thread
+    private String outage = ""; // what the listeners were last told about the outage; confined to the session's thread
     private final SeldomWarning outages;
     private volatile String lastTlsFailure = "";
     private volatile boolean closed;
@@ -128,8 +136,11 @@ final class Session implements AutoCloseable {
     synchronized void start() {
         if (!started && !closed) {
             started = true;
+            startedNanos = clock.nanoTime();
             curator.start();
-            schedule(() -> check(0), Duration.ofMillis(settings.connectMillis()));
+            schedule(
+                    () -> check(0),
+                    Duration.ofMillis(Math.min(FIRST_CHECK_AFTER.toMillis(), settings.connectMillis())));
             schedule(
                     () -> {
                         if (lastSession == 0) {
@@ -166,11 +177,16 @@ final class Session implements AutoCloseable {
         }
     }
 
-    /** Adds a listener, which is notified immediately if the session is connected. Must run on the session's thread. */
+    /**
+     * Adds a listener, which is notified immediately if the session is connected, or if there is an outage. Must run on
+     * the session's thread.
+     */
     void add(Listener listener) {
         listeners.add(listener);
         if (connected) {
             listener.connected(true);
+        } else if (!outage.isEmpty()) {
+            listener.stale(outage);
         }
     }
 
@@ -191,6 +207,7 @@ final class Session implements AutoCloseable {
             connected = true;
             lastCause = "";
             lastStale = "";
+            outage = "";
             losses++;
             if (isNew) {
                 parents.clear();
@@ -246,7 +263,8 @@ final class Session implements AutoCloseable {
         if (!connected && losses == loss) {
             lastCause = cause;
             schedule(() -> check(loss), CHECK_AGAIN_AFTER);
-            if (lastSession == 0 && !cause.isEmpty()) {
+            boolean isLate = clock.nanoTime() - startedNanos >= TimeUnit.MILLISECONDS.toNanos(settings.connectMillis());
+            if (lastSession == 0 && (isLate || !cause.isEmpty())) {
                 tellStale(); // Waiting would not help if the address or the TLS settings are wrong.
             }
         }
@@ -259,7 +277,8 @@ final class Session implements AutoCloseable {
                 && outages.warn(() -> why + "; the lists of providers stay as they are, and it is tried again", null)) {
             lastStale = why;
         }
-        String told = lastStale.isEmpty() ? why : lastStale;
+        outage = lastStale.isEmpty() ? why : lastStale;
+        String told = outage;
         List.copyOf(listeners).forEach(listener -> listener.stale(told));
     }
 

@@ -1,16 +1,20 @@
 package tern.rpc.registry.zookeeper;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.registry.Publication;
 import tern.rpc.registry.dubbo.DubboEntries;
 
 /**
- * Writes the nodes for one process in this order: metadata, mapping, entries. Rewrites them in each new session. Fields
- * without a comment are confined to the session's thread.
+ * Writes the nodes for one process in this order: metadata, mapping, entries. Rewrites them in each new session. If the
+ * metadata or the mapping cannot be written, writes the entries that do not depend on them. Fields without a comment are
+ * confined to the session's thread.
  */
 final class ZooKeeperPublication implements Publication, Session.Listener {
 
@@ -23,6 +27,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     private final NodeWriter writer;
     private final DubboEntries entries;
     private final OwnNodes nodes;
+    private final OwnedPaths owned;
     private final InterfaceOnly interfaceOnly;
     private final CompletableFuture<Void> seen = new CompletableFuture<>();
     private volatile String problem;
@@ -31,24 +36,46 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     private boolean writing;
     private boolean withdrawn;
 
-    ZooKeeperPublication(Session session, DubboEntries entries, OwnNodes nodes, InterfaceOnly interfaceOnly) {
+    ZooKeeperPublication(
+            Session session, DubboEntries entries, OwnNodes nodes, OwnedPaths owned, InterfaceOnly interfaceOnly) {
         this.session = session;
         this.writer = new NodeWriter(session);
         this.entries = entries;
         this.nodes = nodes;
+        this.owned = owned;
         this.interfaceOnly = interfaceOnly;
         this.problem = session.settings().url() + " was not reached yet";
     }
 
     void start() {
         session.start();
-        session.execute(() -> session.add(this));
+        session.execute(() -> {
+            owned.claim(nodes.ephemeral(), this);
+            session.add(this);
+        });
     }
 
     @Override
     public void connected(boolean isNew) {
         writing = false; // The write operations in progress failed when the connection was lost.
-        write();
+        if (withdrawn) {
+            removeLate(isNew);
+        } else {
+            write();
+        }
+    }
+
+    /**
+     * Removes the entries that could not be removed while the registry was unreachable.
+     *
+     * @param isNew whether the session is new. The entries of the previous session then no longer exist
+     */
+    private void removeLate(boolean isNew) {
+        if (isNew) {
+            session.remove(this);
+        } else {
+            remove();
+        }
     }
 
     @Override
@@ -65,7 +92,9 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
         CompletableFuture<Void> looked = first ? interfaceOnly.warn(entries) : CompletableFuture.completedFuture(null);
         looked.thenCompose(ignored -> writeAll()).whenComplete((written, failure) -> {
             writing = false;
-            if (failure == null) {
+            if (withdrawn) {
+                removeAll(); // The withdrawal may have run before the last entries were written.
+            } else if (failure == null) {
                 written(first);
             } else {
                 failed(failure);
@@ -77,29 +106,37 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     private CompletableFuture<Integer> writeAll() {
         Paths paths = Paths.of(session.settings());
         String application = entries.registration().application();
-        return writer.each(nodes.metadata(), writer::createOnce)
-                .thenCompose(made -> writer.each(nodes.mapped(), name -> writer.map(paths.mapping(name), application))
-                        .thenApply(mapped -> made + mapped))
-                .thenCompose(shared -> own().thenApply(written -> shared + written));
+        CompletableFuture<Integer> metadata = writer.all(nodes.metadata(), writer::createOnce);
+        CompletableFuture<Integer> mapping =
+                after(metadata, () -> writer.all(nodes.mapped(), name -> writer.map(paths.mapping(name), application)));
+        // Without the metadata, consumers could not use the application-level entry.
+        CompletableFuture<Integer> own =
+                after(mapping, () -> own(metadata.isCompletedExceptionally() ? nodes.services() : nodes.ephemeral()));
+        return own.thenCombine(mapping, Integer::sum).thenCombine(metadata, Integer::sum);
     }
 
-    /** Writes the entries, then reads them back. */
-    private CompletableFuture<Integer> own() {
+    /** Runs a step after an earlier one has ended, also if the earlier one failed while the connection stood. */
+    private static CompletableFuture<Integer> after(
+            CompletableFuture<Integer> earlier, Supplier<CompletableFuture<Integer>> step) {
+        return earlier.handle((result, failure) -> failure != null && Session.isConnectionLost(failure)
+                        ? CompletableFuture.<Integer>failedFuture(failure)
+                        : step.get())
+                .thenCompose(Function.identity());
+    }
+
+    /** Writes entries, then reads them back. */
+    private CompletableFuture<Integer> own(List<Paths.Node> entered) {
         if (withdrawn) {
             return CompletableFuture.completedFuture(0);
         }
-        return writer.each(nodes.ephemeral(), node -> writer.own(node, () -> conflicts++))
+        return writer.all(entered, node -> writer.own(node, () -> conflicts++))
                 .thenCompose(written -> writer.each(
-                                nodes.ephemeral(),
+                                entered,
                                 node -> session.exists(node.path(), null).thenApply(stat -> 1))
                         .thenApply(all -> written));
     }
 
     private void written(boolean first) {
-        if (withdrawn) {
-            removeAll();
-            return;
-        }
         failures = 0;
         problem = "";
         if (first) {
@@ -186,8 +223,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
         CompletableFuture<Void> gone = new CompletableFuture<>();
         session.execute(() -> {
             withdrawn = true;
-            session.remove(this);
-            removeAll().whenComplete((removed, failure) -> {
+            remove().whenComplete((removed, failure) -> {
                 if (failure == null) {
                     gone.complete(null);
                 } else {
@@ -198,8 +234,22 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
         return gone;
     }
 
+    /** Removes the entries. If the registry is unreachable, they are removed when it returns. */
+    private CompletableFuture<Integer> remove() {
+        return removeAll().whenComplete((removed, failure) -> {
+            if (failure == null || !Session.isConnectionLost(failure)) {
+                session.remove(this);
+            }
+        });
+    }
+
     private CompletableFuture<Integer> removeAll() {
-        return writer.each(
-                nodes.ephemeral(), node -> session.delete(node.path()).thenApply(removed -> 1));
+        return writer.all(
+                nodes.ephemeral().stream()
+                        .filter(node -> owned.isOwnedBy(node, this))
+                        .toList(),
+                node -> owned.isOwnedBy(node, this)
+                        ? session.delete(node.path()).thenApply(removed -> 1)
+                        : CompletableFuture.completedFuture(0));
     }
 }

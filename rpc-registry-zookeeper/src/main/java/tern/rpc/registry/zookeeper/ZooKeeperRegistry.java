@@ -3,11 +3,11 @@ package tern.rpc.registry.zookeeper;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Clock;
+import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.endpoint.EndpointSource;
@@ -90,6 +90,7 @@ public final class ZooKeeperRegistry implements Registry {
     private final Clock clock;
     private final Session session;
     private final Applications applications;
+    private final OwnedPaths owned = new OwnedPaths();
 
     private ZooKeeperRegistry(RegistryUrl url, Factory factory, Clock clock) {
         this(url, factory, clock, new Session(ZooKeeperSettings.of(url, factory.bundles())));
@@ -110,8 +111,8 @@ public final class ZooKeeperRegistry implements Registry {
     }
 
     @Override
-    public @Nullable InetSocketAddress remoteAddress() {
-        return ZooKeeperSettings.firstServer(url);
+    public List<InetSocketAddress> remoteAddresses() {
+        return ZooKeeperSettings.servers(url);
     }
 
     @Override
@@ -121,6 +122,7 @@ public final class ZooKeeperRegistry implements Registry {
                 session,
                 entries,
                 OwnNodes.of(entries, form.level(), Paths.of(session.settings()), clock.millis()),
+                owned,
                 new InterfaceOnly(session, form.level()));
         publication.start();
         return publication;

@@ -202,17 +202,22 @@ record ZooKeeperSettings(
         }
     }
 
-    /** Returns a check of the connection to the first server. */
+    /** Returns a check of the connection to the servers. */
     ConnectionCheck connectionCheck() {
-        return new ConnectionCheck(firstServer(url), isTls(), clientConfig(), connectMillis);
+        return new ConnectionCheck(servers(url), isTls(), clientConfig(), connectMillis);
     }
 
-    static InetSocketAddress firstServer(RegistryUrl url) {
-        String first = url.hosts().get(0);
-        int colon = first.lastIndexOf(':');
-        return colon < 0 || first.endsWith("]")
-                ? new InetSocketAddress(first, DEFAULT_PORT)
-                : new InetSocketAddress(first.substring(0, colon), Integer.parseInt(first.substring(colon + 1)));
+    /** Returns the addresses of the servers. Names are not looked up. */
+    static List<InetSocketAddress> servers(RegistryUrl url) {
+        return url.hosts().stream().map(ZooKeeperSettings::server).toList();
+    }
+
+    private static InetSocketAddress server(String host) {
+        int colon = host.lastIndexOf(':');
+        return colon < 0 || host.endsWith("]")
+                ? InetSocketAddress.createUnresolved(host, DEFAULT_PORT)
+                : InetSocketAddress.createUnresolved(
+                        host.substring(0, colon), Integer.parseInt(host.substring(colon + 1)));
     }
 
     private static String root(String name) {

@@ -74,10 +74,6 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
                 }
             }
             session.add(this);
-            if (!session.isConnected()) {
-                tell(EndpointSnapshot.unknown(
-                        clock.instant(), session.settings().url() + " was not heard yet"));
-            }
         });
     }
 
@@ -128,7 +124,7 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
                 (name, application) -> match.addProcesses(name, application.processes(), application::metadata));
         match.addProviders(providers.providers());
         List<Instance> instances = match.take();
-        tell(EndpointSnapshot.heard(instances, clock.instant()).withRules(rules.rules()));
+        tell(EndpointSnapshot.heard(instances, clock.instant()).withRules(rules.rules(match::addressesOf)));
     }
 
     /** Returns the names of the applications that offer the service, as found in the entries. */

@@ -180,4 +180,20 @@ class OutageLinesTest {
         assertThat(lines).isNotEmpty().hasSizeLessThanOrEqualTo(minutes + 1);
         assertThat(snapshots.count()).isLessThanOrEqualTo(minutes + 2);
     }
+
+    @Test
+    void sourceThatStartsDuringAnOutageIsToldWhy() throws Exception {
+        open(RegistryUrl.parse("zookeeper://127.0.0.1:1"));
+        Snapshots first = new Snapshots();
+        registry.source(new Subscription(GREETING, "dubbo")).start(first);
+        Await.until("the first check is scheduled", thread::hasDelayed);
+        thread.advance(Duration.ofSeconds(10));
+        first.awaitState(State.UNKNOWN);
+
+        Snapshots later = new Snapshots();
+        registry.source(new Subscription(GREETING, "tri")).start(later);
+
+        later.awaitState(State.UNKNOWN);
+        assertThat(later.last().why()).contains("127.0.0.1:1 does not answer");
+    }
 }

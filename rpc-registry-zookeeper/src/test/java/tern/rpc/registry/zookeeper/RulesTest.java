@@ -223,4 +223,54 @@ class RulesTest {
                 "the same one answers Tern",
                 () -> DubboProcess.names(byTern, 20).equals(DubboProcess.names(byDubbo, 20)));
     }
+
+    @Test
+    void rulesOfTheCallersApplicationAreFollowed() throws Exception {
+        tern("one").provide("", "", 100);
+        rule("/dubbo/config/dubbo/web.configurators", "configs: [{side: consumer, parameters: {timeout: 500}}]");
+        rule("/dubbo/config/dubbo/web.condition-router", "force: true\nconditions: ['method=greet =>']");
+
+        Snapshots snapshots = look();
+
+        Await.until("the list is known", () -> !snapshots.addresses().isEmpty());
+        assertThat(rules(snapshots).timeout("greet")).isEqualTo(Duration.ofMillis(500));
+        assertThat(rules(snapshots).route("greet", snapshots.last().instances()))
+                .isEmpty();
+        assertThat(warnings()).isEmpty();
+    }
+
+    @Test
+    void ruleOfAProvidersApplicationAppliesToNoOtherApplication() throws Exception {
+        tern("one").provide("", "", 100);
+        tern("two").provide("", "", 100);
+        rule(
+                "/dubbo/config/dubbo/one.configurators",
+                "configs: [{side: provider, addresses: ['0.0.0.0'], parameters: {disabled: true}}]");
+
+        Snapshots snapshots = look();
+
+        Await.until("both are known", () -> snapshots.addresses().size() == 2);
+        Await.until(
+                "one of them is disabled",
+                () -> snapshots.last().instances().stream()
+                                .filter(provider -> rules(snapshots).attributes(provider) == null)
+                                .count()
+                        == 1);
+        assertThat(warnings()).isEmpty();
+    }
+
+    @Test
+    void ruleOfAKindThatIsNotSupportedIsNamedOnce() throws Exception {
+        tern("one").provide("", "", 100);
+        rule("/dubbo/config/dubbo/one.script-router", "enabled: true\nscript: 'function route() {}'");
+
+        Snapshots snapshots = look();
+
+        Await.until("the list is known", () -> !snapshots.addresses().isEmpty());
+        Await.until("the rule is named", () -> !warnings().isEmpty());
+        assertThat(warnings())
+                .singleElement()
+                .asString()
+                .contains("/dubbo/config/dubbo/one.script-router", "Tern does not apply rules of this kind");
+    }
 }

@@ -21,6 +21,7 @@ import tern.rpc.registry.dubbo.KnownProcesses.Known;
 import tern.rpc.registry.dubbo.KnownProviders;
 import tern.rpc.registry.dubbo.ProcessEntry;
 import tern.rpc.registry.dubbo.ProviderNames;
+import tern.rpc.registry.dubbo.ProviderUrl;
 import tern.rpc.registry.dubbo.UsedHeap;
 
 class ServiceMatchTest {
@@ -150,5 +151,32 @@ class ServiceMatchTest {
         assertThat(both).extracting(each -> each.attributes().revision()).containsExactly("", "r1");
         assertThat(alone).extracting(Instance::toString).containsExactly("10.0.0.0:20880", "10.0.0.1:20880");
         assertThat(alone).extracting(each -> each.attributes().revision()).containsExactly("", "");
+    }
+
+    private static String node(String application, String parameters) {
+        return ProviderUrl.parse("dubbo://10.0.0.1:20880/cap.Greeting?application=" + application
+                        + "&interface=cap.Greeting&" + parameters)
+                .node();
+    }
+
+    @Test
+    void entryOfTheProcessThatStartedLastCounts() {
+        List<Instance> found = instancesOf(List.of(
+                node("shop", "weight=1&timestamp=5"),
+                node("shop", "weight=2&timestamp=7"),
+                node("shop", "weight=3&timestamp=6")));
+
+        assertThat(found)
+                .singleElement()
+                .extracting(instance -> instance.attributes().weight())
+                .isEqualTo(2);
+    }
+
+    @Test
+    void addressesOfAnApplicationAreKnown() {
+        List<Instance> found = instancesOf(List.of(node("shop", "weight=1")));
+
+        assertThat(match.addressesOf("shop")).containsExactly(found.get(0).endpoint());
+        assertThat(match.addressesOf("other")).isEmpty();
     }
 }

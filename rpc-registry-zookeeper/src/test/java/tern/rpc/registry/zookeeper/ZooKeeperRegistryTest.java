@@ -420,4 +420,71 @@ class ZooKeeperRegistryTest {
                 .isInstanceOf(org.apache.zookeeper.KeeperException.NoAuthException.class);
         assertThat(registry.url().toString()).doesNotContain("secret").doesNotContain("me:");
     }
+
+    @Test
+    void sourceReportsNothingBeforeItsFirstList() throws Exception {
+        Snapshots snapshots = look(registry(), new Subscription(GREETING, "dubbo"));
+
+        snapshots.awaitState(State.EMPTY);
+
+        assertThat(snapshots.count()).isEqualTo(1);
+    }
+
+    @Test
+    void providerWithdrawnDuringAnOutageIsRemovedAfterwards() throws Exception {
+        Publication publication = publish(registry(), 20880);
+
+        zooKeeper.stop();
+        assertThatThrownBy(() -> publication.withdraw().get(60, TimeUnit.SECONDS))
+                .hasMessageContaining("ConnectionLoss");
+        zooKeeper.restart();
+
+        Await.until(
+                "no entry is left",
+                () -> zooKeeper.children(PROVIDERS).isEmpty()
+                        && zooKeeper.children(PROCESSES).isEmpty());
+    }
+
+    @Test
+    void laterPublicationKeepsTheEntriesThatAnEarlierOneCouldNotRemove() throws Exception {
+        Registry registry = registry();
+        Publication first = publish(registry, 20880);
+        zooKeeper.stop();
+        assertThatThrownBy(() -> first.withdraw().get(60, TimeUnit.SECONDS)).hasMessageContaining("ConnectionLoss");
+        Publication second = registry.publish(registration(20880));
+        zooKeeper.restart();
+
+        second.seen().get(60, TimeUnit.SECONDS);
+
+        assertThat(second.verify().get(60, TimeUnit.SECONDS)).isEqualTo(Repair.NONE);
+        assertThat(zooKeeper.children(PROVIDERS)).hasSize(1);
+        assertThat(zooKeeper.children(PROCESSES)).hasSize(1);
+    }
+
+    @Test
+    void entriesAreWrittenAlsoIfTheMappingCannotBe() throws Exception {
+        zooKeeper.create("/dubbo/mapping/cap.Greeting", "other,".repeat(20_000), CreateMode.PERSISTENT);
+
+        Publication publication = registry().publish(registration(20880));
+
+        Await.until(
+                "both levels are there",
+                () -> zooKeeper.children(PROVIDERS).size() == 1
+                        && zooKeeper.children(PROCESSES).size() == 1);
+        Await.until("the reason is named", () -> publication.problem().contains("bytes, more than"));
+        assertThat(publication.seen()).isNotDone();
+    }
+
+    @Test
+    void entriesOfInterfacesAreWrittenAlsoIfTheMetadataCannotBe() throws Exception {
+        zooKeeper.create("/dubbo/metadata/shop", "", CreateMode.PERSISTENT);
+        zooKeeper.protect("/dubbo/metadata/shop");
+
+        Publication publication = registry().publish(registration(20880));
+
+        Await.until(
+                "the interface is there", () -> zooKeeper.children(PROVIDERS).size() == 1);
+        Await.until("the reason is named", () -> publication.problem().contains("NoAuth"));
+        assertThat(zooKeeper.children(PROCESSES)).isEmpty();
+    }
 }

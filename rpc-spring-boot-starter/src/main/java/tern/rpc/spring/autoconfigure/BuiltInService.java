@@ -1,11 +1,20 @@
 package tern.rpc.spring.autoconfigure;
 
 import java.util.List;
+import java.util.Set;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /** A service that the server exports in addition to the application's services. */
 interface BuiltInService {
+
+    /** The names of all built-in services. An application's own service may be in one of their packages. */
+    Set<String> NAMES = Set.of(
+            "grpc.health.v1.Health",
+            "grpc.reflection.v1.ServerReflection",
+            "grpc.reflection.v1alpha.ServerReflection",
+            "org.apache.dubbo.metadata.MetadataService",
+            "org.apache.dubbo.metadata.MetadataServiceV2");
 
     /** Exports the built-in service, unless the application exports a service with the same name. */
     void addTo(RpcServer.Builder server);
@@ -13,14 +22,17 @@ interface BuiltInService {
     /** Notifies the built-in service that shutdown has begun, before the server drains. */
     default void shutDown() {}
 
+    /** Returns the application's services, without the built-in services. */
+    static List<ServiceExport> ofApplication(List<ServiceExport> exports) {
+        return exports.stream()
+                .filter(export -> !NAMES.contains(export.key().interfaceName()))
+                .toList();
+    }
+
     /** Returns the keys of the application's services, without the built-in services. */
     static List<String> others(List<ServiceExport> exports) {
-        return exports.stream()
-                .map(ServiceExport::key)
-                .filter(key -> !key.interfaceName().startsWith("grpc.health.")
-                        && !key.interfaceName().startsWith("grpc.reflection.")
-                        && !key.interfaceName().startsWith("org.apache.dubbo.metadata."))
-                .map(String::valueOf)
+        return ofApplication(exports).stream()
+                .map(export -> String.valueOf(export.key()))
                 .toList();
     }
 }

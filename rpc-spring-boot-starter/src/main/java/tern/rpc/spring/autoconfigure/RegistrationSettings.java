@@ -59,11 +59,12 @@ record RegistrationSettings(
     private static void checkName(String application) {
         boolean isPath = application.contains("/") || application.contains("\\") || application.contains("..");
         boolean isControl = application.chars().anyMatch(Character::isISOControl);
-        if (isPath || isControl || application.contains(",") || application.equals(".")) {
+        boolean isList = application.contains(",") || application.contains("&");
+        if (isPath || isControl || isList || application.equals(".")) {
             throw new InvalidPropertyException(
                     "spring.application.name",
                     "'" + application + "'",
-                    "a name without '/', '\\', ',' and '..', because rpc.server.registry is set");
+                    "a name without '/', '\\', ',', '&' and '..', because rpc.server.registry is set");
         }
     }
 

@@ -1,14 +1,9 @@
 package tern.rpc.spring.autoconfigure;
 
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -23,14 +18,10 @@ import org.springframework.boot.availability.ReadinessState;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
 import org.springframework.core.Ordered;
-import tern.rpc.MethodDescriptor;
-import tern.rpc.registry.AdvertisedAddress;
 import tern.rpc.registry.Registrar;
 import tern.rpc.registry.Registration;
-import tern.rpc.registry.SystemMachine;
+import tern.rpc.registry.Registry;
 import tern.rpc.server.RpcServer;
-import tern.rpc.server.ServiceExport;
-import tern.rpc.settings.RpcStartException;
 
 /**
  * Registers the server while Spring reports that the application accepts traffic. The application is reported as
@@ -48,14 +39,11 @@ public final class ServerRegistration
     /** The maximum time for which an unreachable registry delays the application's readiness. */
     static final Duration LONGEST_WAIT = Duration.ofSeconds(30);
 
-    private static final List<String> NOT_PUBLISHED = List.of("grpc.", "org.apache.dubbo.");
-
     private final RegistrationSettings settings;
     private final Registries registries;
     private final ObjectProvider<RpcServer> server;
-    private final Supplier<List<String>> protocols;
+    private final OwnRegistration own;
     private final ApplicationContext context;
-    private final long startedAt = System.currentTimeMillis();
     private @Nullable ScheduledThreadPoolExecutor timer; // guarded by this
     private @Nullable Registrar registrar; // guarded by this
     private boolean accepting; // guarded by this
@@ -70,7 +58,7 @@ public final class ServerRegistration
         this.settings = settings;
         this.registries = registries;
         this.server = server;
-        this.protocols = protocols;
+        this.own = new OwnRegistration(settings, registries, server, protocols);
         this.context = context;
     }
 
@@ -104,15 +92,14 @@ public final class ServerRegistration
         CompletableFuture<Void> seen;
         synchronized (this) {
             accepting = true;
-            Registration current = registration();
-            registration = current;
-            seen = registrar().register(current);
+            seen = registrar().register(this::registration);
         }
         if (seen.isDone()) {
             return;
         }
         publish(ReadinessState.REFUSING_TRAFFIC);
-        seen.thenRun(() -> ready(true));
+        // The listeners of the readiness belong to the application. They must not block the threads of the registries.
+        seen.thenRunAsync(() -> ready(true), timer());
         timer().schedule(() -> ready(false), LONGEST_WAIT.toMillis(), TimeUnit.MILLISECONDS);
     }
 
@@ -137,7 +124,14 @@ public final class ServerRegistration
                 }
             }
         }
-        publish(ReadinessState.ACCEPTING_TRAFFIC);
+        try {
+            publish(ReadinessState.ACCEPTING_TRAFFIC);
+        } catch (RuntimeException e) {
+            LOG.error(
+                    "The provider is registered, but a listener of the application's readiness failed. The listeners"
+                            + " after it, and probes, may still regard the application as not ready",
+                    e);
+        }
     }
 
     private void publish(ReadinessState state) {
@@ -168,59 +162,10 @@ public final class ServerRegistration
         return current;
     }
 
-    private Registration registration() {
-        AdvertisedAddress address = address();
-        LOG.info("Publishing {}:{}, from {}", address.host(), address.port(), address.reason());
-        String warning = address.check(new SystemMachine());
-        if (!warning.isEmpty()) {
-            LOG.warn(warning);
-        }
-        List<Registration.Service> services = new ArrayList<>();
-        for (ServiceExport export : server.getObject().exports()) {
-            String name = export.key().interfaceName();
-            if (NOT_PUBLISHED.stream().noneMatch(name::startsWith)) {
-                services.add(new Registration.Service(
-                        export.key(),
-                        export.service().methods().stream()
-                                .map(MethodDescriptor::name)
-                                .toList(),
-                        export.weight()));
-            }
-        }
-        return new Registration(
-                settings.application(),
-                address.host(),
-                address.port(),
-                published(protocols.get()),
-                services,
-                settings.attributes(),
-                settings.warmup().toMillis(),
-                startedAt);
-    }
-
-    /** Returns the protocols that are published in registries: all except JSON over HTTP/1.1. */
-    private static List<String> published(List<String> names) {
-        return List.of("dubbo", "tri").stream()
-                .filter(name -> names.stream().anyMatch(known -> known.equalsIgnoreCase(name)))
-                .toList();
-    }
-
-    private AdvertisedAddress address() {
-        try {
-            InetSocketAddress remote = settings.registries().stream()
-                    .map(url -> registries.at(url).remoteAddress())
-                    .filter(Objects::nonNull)
-                    .findFirst()
-                    .orElse(null);
-            InetAddress bound = settings.address() == null ? null : InetAddress.getByName(settings.address());
-            return AdvertisedAddress.choose(
-                    settings.wish(), bound, server.getObject().port(), remote, new SystemMachine());
-        } catch (IllegalArgumentException | UnknownHostException e) {
-            throw new RpcStartException(
-                    "The server cannot be registered: " + e.getMessage(),
-                    "Set rpc.server.advertise.host to an address that consumers can reach.",
-                    e);
-        }
+    private Registration registration(Registry registry) {
+        Registration made = own.at(registry);
+        registration = made;
+        return made;
     }
 
     /** Returns whether the server is registered in a registry with the given URL scheme. */

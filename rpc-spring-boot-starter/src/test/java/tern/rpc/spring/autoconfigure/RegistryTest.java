@@ -8,6 +8,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -26,7 +28,10 @@ import org.springframework.boot.availability.ApplicationAvailability;
 import org.springframework.boot.availability.AvailabilityChangeEvent;
 import org.springframework.boot.availability.ReadinessState;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Import;
+import tern.rpc.WireName;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
@@ -59,6 +64,56 @@ class RegistryTest {
         @RpcReference
         Orders orders;
     }
+
+    @WireName("org.apache.dubbo.samples.Demo")
+    interface Demo {
+        String demo();
+    }
+
+    @WireName("grpc.examples.Echo")
+    interface Echo {
+        String echo();
+    }
+
+    @SpringBootConfiguration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Samples {
+
+        @RpcService
+        static class DemoService implements Demo {
+            @Override
+            public String demo() {
+                return "demo";
+            }
+        }
+
+        @RpcService
+        static class EchoService implements Echo {
+            @Override
+            public String echo() {
+                return "echo";
+            }
+        }
+    }
+
+    /** Records the threads on which the application becomes ready. */
+    static final class ReadyThreads implements ApplicationListener<AvailabilityChangeEvent<ReadinessState>> {
+
+        private final Queue<String> names = new ConcurrentLinkedQueue<>();
+
+        @Override
+        public void onApplicationEvent(AvailabilityChangeEvent<ReadinessState> event) {
+            if (event.getSource() instanceof ServerRegistration
+                    && event.getState() == ReadinessState.ACCEPTING_TRAFFIC) {
+                names.add(Thread.currentThread().getName());
+            }
+        }
+    }
+
+    @SpringBootConfiguration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    @Import({Provider.OrderService.class, ReadyThreads.class})
+    static class Watched {}
 
     private final List<ConfigurableApplicationContext> running = new ArrayList<>();
 
@@ -218,7 +273,7 @@ class RegistryTest {
 
     @Test
     void nameThatIsAPathOrAListStopsTheStartOfAProviderWithARegistry() {
-        for (String name : List.of("a/b", "a,b", "..")) {
+        for (String name : List.of("a/b", "a,b", "a&b", "..")) {
             assertThatThrownBy(() -> run(Provider.class, name, "rpc.server.registry=file:///providers.json"))
                     .rootCause()
                     .hasMessageContaining("spring.application.name is '" + name + "'; expected a name without '/'");
@@ -249,5 +304,59 @@ class RegistryTest {
         assertThatThrownBy(() -> run(Provider.class, "", "rpc.server.registry=file:///providers.json"))
                 .rootCause()
                 .hasMessageContaining("the application has no name to register under");
+    }
+
+    @Test
+    void servicesInThePackagesOfDubboAndGrpcAreRegistered(@TempDir Path directory) throws Exception {
+        Path file = directory.resolve("providers.json");
+
+        awaitReady(run(Samples.class, "shop", "rpc.server.registry=file://" + file));
+
+        assertThat(Files.readString(file))
+                .contains("\"org.apache.dubbo.samples.Demo\"", "\"grpc.examples.Echo\"")
+                .doesNotContain("grpc.health");
+    }
+
+    @Test
+    void providerStartsWhileTheNameOfItsRegistryIsUnknown() {
+        ConfigurableApplicationContext provider =
+                run(Provider.class, "shop", "rpc.server.registry=zookeeper://registry.invalid:2181");
+
+        assertThat(readiness(provider)).isEqualTo(ReadinessState.REFUSING_TRAFFIC);
+        assertThat(provider.getBean(ServerRegistration.class).problems().values())
+                .singleElement()
+                .asString()
+                .contains("no route to the registry at registry.invalid", "its name cannot be resolved");
+    }
+
+    @Test
+    void eachRegistryGetsAnAddressThatItsConsumersCanReach() {
+        assertThatThrownBy(() -> run(
+                        Provider.class,
+                        "shop",
+                        "rpc.server.registry=zookeeper://127.0.0.1:1,zookeeper://192.0.2.1:2181",
+                        "rpc.server.address=127.0.0.1"))
+                .rootCause()
+                .hasMessageContaining("a loopback address that consumers of the registry at 192.0.2.1 cannot reach");
+    }
+
+    @Test
+    void listenersOfTheReadinessDoNotRunOnTheThreadOfTheRegistry(@TempDir Path directory) {
+        ConfigurableApplicationContext provider =
+                run(Watched.class, "shop", "rpc.server.registry=file://" + directory.resolve("providers.json"));
+
+        awaitReady(provider);
+
+        assertThat(provider.getBean(ReadyThreads.class).names).allMatch("rpc-registration"::equals);
+    }
+
+    @Test
+    void referenceToSeveralGroupsStopsTheStart() {
+        assertThatThrownBy(() -> run(
+                        Consumer.class,
+                        "web",
+                        "rpc.client.registry=file:///providers.json",
+                        "rpc.client.services.orders.group=*"))
+                .hasStackTraceContaining("the group '*' of the reference to " + Orders.class.getName());
     }
 }

@@ -65,7 +65,7 @@ record Condition(List<Term> calls, List<Term> providers) {
                     .splitAsStream(term.group(3))
                     .map(String::trim)
                     .toList();
-            if (patterns.stream().anyMatch(pattern -> pattern.startsWith("$"))) {
+            if (patterns.stream().anyMatch(pattern -> pattern.startsWith("$") || !Fields.isPattern(pattern))) {
                 throw new IllegalArgumentException("'" + Limits.shown(part.trim()) + "' is not understood");
             }
             terms.add(new Term(term.group(1), term.group(2).equals("="), patterns));

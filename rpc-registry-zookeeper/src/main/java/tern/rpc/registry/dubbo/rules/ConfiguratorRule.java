@@ -5,15 +5,34 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.ServiceKey;
+import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.Instance;
 import tern.rpc.registry.dubbo.Limits;
 
 /**
  * A rule that changes parameters of calls and providers. If several changes set the same parameter, the last one takes
  * precedence.
+ *
+ * @param among the providers to which the rule applies, or null for all
  */
-record ConfiguratorRule(List<Change> changes) implements Rule {
+record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) implements Rule {
+
+    /** To whom a rule applies, as its key says. */
+    enum Scope {
+        /** One service. */
+        SERVICE,
+        /** The services that an application calls. Changes of {@code side: provider} are left out. */
+        CALLER,
+        /** The providers of an application. Changes of {@code side: consumer} are left out. */
+        PROVIDER
+    }
+
+    private static final String PROVIDER_SIDE = "provider";
+    private static final String CONSUMER_SIDE = "consumer";
 
     private static final String TIMEOUT = "timeout";
     private static final String ANY_METHOD = "";
@@ -33,7 +52,7 @@ record ConfiguratorRule(List<Change> changes) implements Rule {
     /**
      * One change of parameters, with its scope.
      *
-     * @param consumers the hosts of the consumers that apply the change; empty for all
+     * @param consumers the hosts of the consumers that apply the change, whose ports do not count; empty for all
      * @param applications the names of the applications that apply the change; empty for all
      * @param providers the addresses of the providers to which the change applies; empty for all
      * @param timeouts the timeouts by method name; the empty name applies to all methods
@@ -42,37 +61,63 @@ record ConfiguratorRule(List<Change> changes) implements Rule {
      * @param loadBalancing the new load balancing policy; empty to leave it unchanged
      */
     record Change(
-            List<String> consumers,
+            List<AddressPattern> consumers,
             List<String> applications,
-            List<String> providers,
+            List<AddressPattern> providers,
             Map<String, Duration> timeouts,
             @Nullable Integer weight,
             @Nullable Boolean disabled,
             String loadBalancing) {
 
         boolean isFor(RuleConsumer consumer) {
-            return (consumers.isEmpty() || consumers.stream().anyMatch(consumer.hosts()::contains))
+            return (consumers.isEmpty() || consumers.stream().anyMatch(pattern -> pattern.isOneOf(consumer.hosts())))
                     && (applications.isEmpty() || applications.contains(consumer.application()));
         }
 
         boolean isFor(Instance provider) {
-            return providers.isEmpty() || providers.stream().anyMatch(address -> Fields.isAddress(address, provider));
+            return providers.isEmpty() || providers.stream().anyMatch(pattern -> pattern.matches(provider.endpoint()));
         }
     }
 
-    static ConfiguratorRule of(RuleText text) {
+    /** @param service the service to which the rule will be applied */
+    static ConfiguratorRule of(RuleText text, Scope scope, ServiceKey service) {
         text.allowHead("configs");
         List<Change> changes = new ArrayList<>();
         for (RuleText config : Rule.bounded(text.objects("configs"))) {
-            Change change = change(config, text.text("key", ""));
-            if (config.flag("enabled", true)) {
-                changes.add(change);
+            if (isWithin(config, scope, text.text("key", ""), service)) {
+                Change change = change(config, scope);
+                if (config.flag("enabled", true)) {
+                    changes.add(change);
+                }
             }
         }
-        return new ConfiguratorRule(List.copyOf(changes));
+        return new ConfiguratorRule(List.copyOf(changes), null);
     }
 
-    private static Change change(RuleText config, String key) {
+    @Override
+    public ConfiguratorRule within(Supplier<Set<Endpoint>> providers) {
+        return new ConfiguratorRule(changes, Set.copyOf(providers.get()));
+    }
+
+    /** Returns whether a change in a rule concerns the scope and the service. */
+    private static boolean isWithin(RuleText config, Scope scope, String key, ServiceKey service) {
+        String side = config.text("side", CONSUMER_SIDE);
+        if (!side.equals(PROVIDER_SIDE) && !side.equals(CONSUMER_SIDE)) {
+            throw new IllegalArgumentException("the side '" + Limits.shown(side) + "' is not understood");
+        }
+        List<String> services = config.texts("services");
+        boolean isForAll = services.isEmpty() || services.contains("*");
+        if (scope == Scope.SERVICE) {
+            if (!isForAll && !services.contains(key)) {
+                throw new IllegalArgumentException("'services' is not understood in the rule of one service");
+            }
+            return true;
+        }
+        return side.equals(scope == Scope.CALLER ? CONSUMER_SIDE : PROVIDER_SIDE)
+                && (isForAll || services.contains(service.interfaceName()) || services.contains(service.toString()));
+    }
+
+    private static Change change(RuleText config, Scope scope) {
         config.allow(
                 "side",
                 "addresses",
@@ -83,36 +128,35 @@ record ConfiguratorRule(List<Change> changes) implements Rule {
                 "parameters",
                 "enabled",
                 "type");
-        String side = config.text("side", "consumer");
-        boolean isOfProvider = side.equals("provider");
-        if (!isOfProvider && !side.equals("consumer")) {
-            throw new IllegalArgumentException("the side '" + Limits.shown(side) + "' is not understood");
-        }
-        List<String> services = config.texts("services");
-        if (!services.isEmpty() && !services.contains("*") && !services.contains(key)) {
-            throw new IllegalArgumentException("'services' is not understood in the rule of one service");
-        }
-        List<String> addresses = all(config.texts("addresses"));
-        List<String> providers = all(config.texts("providerAddresses"));
+        boolean isOfProvider = config.text("side", CONSUMER_SIDE).equals(PROVIDER_SIDE);
+        List<AddressPattern> addresses = addresses(config, "addresses");
+        List<AddressPattern> consumers = isOfProvider || isEveryHost(addresses) ? List.of() : addresses;
+        List<AddressPattern> providers = isOfProvider ? addresses : addresses(config, "providerAddresses");
         List<String> applications = new ArrayList<>(all(config.texts("applications")));
         if (config.has("match")) {
             applications.addAll(applications(config.object("match")));
         }
         return checked(
-                new Change(
-                        isOfProvider ? List.of() : addresses,
-                        List.copyOf(applications),
-                        isOfProvider ? addresses : providers,
-                        Map.of(),
-                        null,
-                        null,
-                        ""),
-                config.object("parameters"));
+                new Change(consumers, List.copyOf(applications), providers, Map.of(), null, null, ""),
+                config.object("parameters"),
+                scope);
+    }
+
+    /** Returns the addresses under a key; an empty list if one of them stands for all addresses. */
+    private static List<AddressPattern> addresses(RuleText config, String key) {
+        List<AddressPattern> patterns = Rule.bounded(config.texts(key)).stream()
+                .map(AddressPattern::parse)
+                .toList();
+        return patterns.stream().anyMatch(AddressPattern::isForAll) ? List.of() : patterns;
+    }
+
+    private static boolean isEveryHost(List<AddressPattern> patterns) {
+        return patterns.stream().anyMatch(pattern -> pattern.form() == AddressPattern.Form.EVERY_HOST);
     }
 
     /** Returns the elements of a list; an empty list if one element is the wildcard for all values. */
     private static List<String> all(List<String> written) {
-        return written.stream().anyMatch(Fields::isAny) ? List.of() : Rule.bounded(written);
+        return written.contains("*") || written.contains("0.0.0.0") ? List.of() : Rule.bounded(written);
     }
 
     private static List<String> applications(RuleText match) {
@@ -124,7 +168,7 @@ record ConfiguratorRule(List<Change> changes) implements Rule {
         return Rule.bounded(names);
     }
 
-    private static Change checked(Change scope, RuleText parameters) {
+    private static Change checked(Change base, RuleText parameters, Scope scope) {
         Map<String, Duration> timeouts = new LinkedHashMap<>();
         Integer weight = null;
         Boolean disabled = null;
@@ -151,13 +195,14 @@ record ConfiguratorRule(List<Change> changes) implements Rule {
                         + "' is not understood; known are timeout, weight, disabled and loadbalance");
             }
         }
-        if (!scope.providers().isEmpty() && (!timeouts.isEmpty() || !balancing.isEmpty())) {
+        boolean isForSome = scope == Scope.PROVIDER || !base.providers().isEmpty();
+        if (isForSome && (!timeouts.isEmpty() || !balancing.isEmpty())) {
             throw new IllegalArgumentException("timeout and loadbalance are not understood for some providers alone");
         }
         return new Change(
-                scope.consumers(),
-                scope.applications(),
-                scope.providers(),
+                base.consumers(),
+                base.applications(),
+                base.providers(),
                 Map.copyOf(timeouts),
                 weight,
                 disabled,
@@ -191,20 +236,26 @@ record ConfiguratorRule(List<Change> changes) implements Rule {
     Integer weight(Instance provider, RuleConsumer consumer) {
         Integer weight = null;
         for (Change change : changes) {
-            if (change.weight() != null && change.isFor(consumer) && change.isFor(provider)) {
+            if (change.weight() != null && change.isFor(consumer) && isFor(change, provider)) {
                 weight = change.weight();
             }
         }
         return weight;
     }
 
-    boolean isDisabled(Instance provider, RuleConsumer consumer) {
-        boolean disabled = false;
+    /** Returns whether the rule disables the provider, or null if the rule does not say so. */
+    @Nullable
+    Boolean disabled(Instance provider, RuleConsumer consumer) {
+        Boolean disabled = null;
         for (Change change : changes) {
-            if (change.disabled() != null && change.isFor(consumer) && change.isFor(provider)) {
+            if (change.disabled() != null && change.isFor(consumer) && isFor(change, provider)) {
                 disabled = change.disabled();
             }
         }
         return disabled;
+    }
+
+    private boolean isFor(Change change, Instance provider) {
+        return (among == null || among.contains(provider.endpoint())) && change.isFor(provider);
     }
 }

@@ -2,6 +2,7 @@ package tern.rpc.registry.dubbo.rules;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -14,12 +15,19 @@ import tern.rpc.endpoint.Rules;
 /**
  * All rules that apply to one service.
  *
- * @param byKey the rules, sorted by their keys
+ * @param byKey the rules by their keys: first the rules of applications, then those of the service, which take
+ *     precedence
  */
 public record DubboRules(Map<String, Rule> byKey, RuleConsumer consumer) implements Rules {
 
+    /** The keys of services contain colons: {@code interface:version:group}. */
+    private static final Comparator<String> APPLICATIONS_FIRST =
+            Comparator.comparing((String key) -> key.indexOf(':') >= 0).thenComparing(Comparator.naturalOrder());
+
     public DubboRules {
-        byKey = new TreeMap<>(byKey);
+        Map<String, Rule> sorted = new TreeMap<>(APPLICATIONS_FIRST);
+        sorted.putAll(byKey);
+        byKey = sorted;
     }
 
     /** Returns the rules for the given consumer; {@link Rules#NONE} if there are no rules. */
@@ -34,16 +42,16 @@ public record DubboRules(Map<String, Rule> byKey, RuleConsumer consumer) impleme
     @Override
     public @Nullable Attributes attributes(Instance provider) {
         Attributes attributes = provider.attributes();
+        boolean isDisabled = false;
         for (ConfiguratorRule rule : rules(ConfiguratorRule.class).toList()) {
-            if (rule.isDisabled(provider, consumer)) {
-                return null;
-            }
+            Boolean disabled = rule.disabled(provider, consumer);
+            isDisabled = disabled == null ? isDisabled : disabled;
             Integer weight = rule.weight(provider, consumer);
             if (weight != null && weight != attributes.weight()) {
                 attributes = attributes.withWeight(weight);
             }
         }
-        return attributes;
+        return isDisabled ? null : attributes;
     }
 
     @Override
@@ -51,10 +59,20 @@ public record DubboRules(Map<String, Rule> byKey, RuleConsumer consumer) impleme
         List<String> tags = new ArrayList<>();
         rules(TagRule.class).forEach(rule -> tags.addAll(rule.of(provider)));
         String own = provider.attributes().tag();
-        if (tags.isEmpty() || !(own.isEmpty() || tags.contains(own))) {
+        boolean isUntagged = own.isEmpty() && tags.isEmpty();
+        boolean isStatic = !own.isEmpty() && rules(TagRule.class).noneMatch(rule -> rule.decides(own));
+        if (isUntagged || (isStatic && !tags.contains(own))) {
             tags.add(own);
         }
         return tags;
+    }
+
+    @Override
+    public boolean takesCallsWithoutTag(Instance provider) {
+        List<TagRule> tagRules = rules(TagRule.class).toList();
+        String own = provider.attributes().tag();
+        return tagRules.stream().allMatch(rule -> rule.of(provider).isEmpty())
+                && (own.isEmpty() || (!tagRules.isEmpty() && tagRules.stream().noneMatch(rule -> rule.names(own))));
     }
 
     @Override
@@ -78,13 +96,12 @@ public record DubboRules(Map<String, Rule> byKey, RuleConsumer consumer) impleme
 
     @Override
     public @Nullable Duration timeout(String method) {
+        Duration timeout = null;
         for (ConfiguratorRule rule : rules(ConfiguratorRule.class).toList()) {
-            Duration timeout = rule.timeout(method, consumer);
-            if (timeout != null) {
-                return timeout;
-            }
+            Duration changed = rule.timeout(method, consumer);
+            timeout = changed == null ? timeout : changed;
         }
-        return null;
+        return timeout;
     }
 
     @Override
@@ -92,8 +109,7 @@ public record DubboRules(Map<String, Rule> byKey, RuleConsumer consumer) impleme
         return rules(ConfiguratorRule.class)
                 .map(rule -> rule.loadBalancing(consumer))
                 .filter(name -> !name.isEmpty())
-                .findFirst()
-                .orElse("");
+                .reduce("", (earlier, later) -> later);
     }
 
     @Override

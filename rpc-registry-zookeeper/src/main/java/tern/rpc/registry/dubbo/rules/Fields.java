@@ -3,12 +3,10 @@ package tern.rpc.registry.dubbo.rules;
 import java.util.Set;
 import tern.rpc.endpoint.Instance;
 
-/** The attributes of a provider that rules may refer to. */
+/** The attributes of a provider that conditions may refer to. */
 final class Fields {
 
     static final Set<String> NAMES = Set.of("host", "port", "address", "zone", "dubbo.tag", "tag");
-
-    private static final String ANY = "0.0.0.0";
 
     private Fields() {}
 
@@ -22,21 +20,9 @@ final class Fields {
         };
     }
 
-    /**
-     * Returns whether an address in a rule matches the provider. The address has the form {@code host}, {@code
-     * host:port} or {@code host:*}.
-     */
-    static boolean isAddress(String written, Instance provider) {
-        String host = provider.endpoint().host();
-        return written.equals(ANY)
-                || written.startsWith(ANY + ":")
-                || written.equals(host)
-                || written.equals(host + ":*")
-                || written.equals(provider.endpoint().toString());
-    }
-
-    static boolean isAny(String written) {
-        return written.equals(ANY) || written.equals("*");
+    /** Returns whether {@link #matches} understands the pattern. As in Dubbo, a pattern has at most one {@code *}. */
+    static boolean isPattern(String text) {
+        return text.indexOf('*') == text.lastIndexOf('*');
     }
 
     /**

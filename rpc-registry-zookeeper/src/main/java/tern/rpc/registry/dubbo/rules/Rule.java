@@ -1,7 +1,11 @@
 package tern.rpc.registry.dubbo.rules;
 
 import java.util.List;
+import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.ServiceKey;
+import tern.rpc.endpoint.Endpoint;
 
 /** A rule read from a registry. */
 public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
@@ -9,11 +13,20 @@ public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
     /** The maximum number of parts in one rule. Parts are conditions, tagged addresses, or configurations. */
     int MAX_PARTS = 1_000;
 
-    /** The kinds of rules. Each kind has its own key suffix. */
+    /** The kinds of rules. Rules of a service and of an application may have the same key suffix. */
     enum Kind {
+        /** Changed parameters for one service. */
         CONFIGURATORS(".configurators"),
+        /** Changed parameters for the services that an application calls. */
+        CALLER_CONFIGURATORS(".configurators"),
+        /** Changed parameters of the providers of an application. */
+        PROVIDER_CONFIGURATORS(".configurators"),
         CONDITIONS(".condition-router"),
-        TAGS(".tag-router");
+        TAGS(".tag-router"),
+        /** Rules that Tern does not support. */
+        SCRIPTS(".script-router"),
+        /** Rules that Tern does not support. */
+        MESH(".MESHAPPRULE");
 
         private final String end;
 
@@ -26,24 +39,48 @@ public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
             return name + end;
         }
 
+        /** Returns whether the rule belongs to an application that offers services. */
+        public boolean isOfProviders() {
+            return this == PROVIDER_CONFIGURATORS || this == TAGS;
+        }
+
         /**
          * Parses a rule.
          *
+         * @param service the service to which the rule will be applied
          * @return the rule; null if the rule is disabled or empty
          * @throws IllegalArgumentException if the rule is too long, or if a part of it is not supported
          */
-        public @Nullable Rule parse(String yaml) {
+        public @Nullable Rule parse(String yaml, ServiceKey service) {
             if (yaml.isBlank()) {
                 return null;
             }
+            if (this == SCRIPTS && !RuleText.parse(yaml).flag("enabled", true)) {
+                return null;
+            }
+            if (this == SCRIPTS || this == MESH) {
+                throw new IllegalArgumentException(
+                        "Tern does not apply rules of this kind, and ignores the whole rule");
+            }
             RuleText text = RuleText.parse(yaml);
             Rule rule = switch (this) {
-                case CONFIGURATORS -> ConfiguratorRule.of(text);
+                case CONFIGURATORS -> ConfiguratorRule.of(text, ConfiguratorRule.Scope.SERVICE, service);
+                case CALLER_CONFIGURATORS -> ConfiguratorRule.of(text, ConfiguratorRule.Scope.CALLER, service);
+                case PROVIDER_CONFIGURATORS -> ConfiguratorRule.of(text, ConfiguratorRule.Scope.PROVIDER, service);
                 case CONDITIONS -> ConditionRule.of(text);
-                case TAGS -> TagRule.of(text);
+                default -> TagRule.of(text);
             };
             return text.flag("enabled", true) ? rule : null;
         }
+    }
+
+    /**
+     * Returns this rule for the providers of one application.
+     *
+     * @param providers supplies the addresses of the application; called only if the rule needs them
+     */
+    default Rule within(Supplier<Set<Endpoint>> providers) {
+        return this;
     }
 
     /**

@@ -5,14 +5,15 @@ import java.util.List;
 import tern.rpc.endpoint.Instance;
 
 /**
- * A rule that assigns tags to providers.
+ * A rule that assigns tags to providers. As in Dubbo 3.3, the rule takes precedence over the tags that providers
+ * publish: a tag for which the rule lists addresses belongs to these addresses only.
  *
  * @param force whether calls with one of these tags must not go to providers without a tag
  */
 record TagRule(boolean force, List<Tag> tags) implements Rule {
 
     /** A tag, and the addresses of the providers to which it is assigned. */
-    record Tag(String name, List<String> addresses) {}
+    record Tag(String name, List<AddressPattern> addresses) {}
 
     static TagRule of(RuleText text) {
         text.allowHead("tags");
@@ -26,7 +27,7 @@ record TagRule(boolean force, List<Tag> tags) implements Rule {
             }
             List<String> listed = Rule.bounded(tag.texts("addresses"));
             addresses += listed.size();
-            tags.add(new Tag(name, listed));
+            tags.add(new Tag(name, listed.stream().map(AddressPattern::parse).toList()));
         }
         if (addresses > MAX_PARTS) {
             throw new IllegalArgumentException("it has " + addresses + " addresses, more than " + MAX_PARTS);
@@ -34,17 +35,26 @@ record TagRule(boolean force, List<Tag> tags) implements Rule {
         return new TagRule(text.flag("force", false), Rule.bounded(tags));
     }
 
+    /** Returns the tags that this rule assigns to the provider. */
     List<String> of(Instance provider) {
         return tags.stream()
-                .filter(tag -> tag.addresses().stream().anyMatch(address -> Fields.isAddress(address, provider)))
+                .filter(tag -> tag.addresses().stream().anyMatch(address -> address.matches(provider.endpoint())))
                 .map(Tag::name)
                 .toList();
     }
 
+    /** Returns whether this rule contains the tag, with or without addresses. */
+    boolean names(String tag) {
+        return tags.stream().anyMatch(each -> each.name().equals(tag));
+    }
+
+    /** Returns whether this rule lists the addresses that have the tag. */
+    boolean decides(String tag) {
+        return tags.stream()
+                .anyMatch(each -> each.name().equals(tag) && !each.addresses().isEmpty());
+    }
+
     boolean isForced(String tag) {
-        return force
-                && tags.stream()
-                        .anyMatch(each ->
-                                each.name().equals(tag) && !each.addresses().isEmpty());
+        return force && decides(tag);
     }
 }

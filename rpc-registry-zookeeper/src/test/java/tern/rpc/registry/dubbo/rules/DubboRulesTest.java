@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import tern.rpc.ServiceKey;
 import tern.rpc.endpoint.Attributes;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.Instance;
@@ -21,6 +22,8 @@ import tern.rpc.endpoint.Rules;
 class DubboRulesTest {
 
     private static final RuleConsumer CONSUMER = new RuleConsumer("web", Set.of("10.9.0.1", "127.0.0.1"));
+
+    private static final ServiceKey ORDERS = new ServiceKey("cap.Orders", "", "");
 
     private static final Instance ONE = provider("10.0.0.1", 20880, "a", "");
     private static final Instance TWO = provider("10.0.0.2", 20881, "b", "");
@@ -35,7 +38,7 @@ class DubboRulesTest {
     }
 
     private static Rules rules(Rule.Kind kind, String yaml) {
-        Rule rule = kind.parse(yaml);
+        Rule rule = kind.parse(yaml, ORDERS);
         return DubboRules.of(rule == null ? Map.of() : Map.of(kind.key("cap.Orders::"), rule), CONSUMER);
     }
 
@@ -232,6 +235,10 @@ class DubboRulesTest {
             CONDITIONS    | conditions: ['=> region=$region']                             | region=$region' is not understood
             CONDITIONS    | conditions: ['=> host=$host']                                 | host=$host' is not understood
             CONDITIONS    | conditions: ['host = a']                                      | has no '=>'
+            CONDITIONS    | conditions: ['=> host = 10.*.3.*']                            | host = 10.*.3.*' is not understood
+            CONFIGURATORS | configs: [{addresses: ['10.0.0.0/33'], parameters: {}}]       | the address '10.0.0.0/33' is not understood
+            SCRIPTS       | script: 'function route() {}'                                 | Tern does not apply rules of this kind
+            MESH          | 'apiVersion: service.dubbo.apache.org/v1alpha1'               | Tern does not apply rules of this kind
             CONDITIONS    | conditions: [{from: {match: ''}, to: [{match: a}, {match: b}]}] | 2 destinations
             TAGS          | tags: [{name: gray, match: [{key: env}]}]                     | match' is not understood
             TAGS          | tags: [{addresses: [a]}]                                      | a tag has no name
@@ -240,7 +247,7 @@ class DubboRulesTest {
             TAGS          | '{tags: ['                                                      | it is no YAML
             """)
     void whatIsNotUnderstoodIsNamed(Rule.Kind kind, String yaml, String reason) {
-        assertThatThrownBy(() -> kind.parse(yaml))
+        assertThatThrownBy(() -> kind.parse(yaml, ORDERS))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining(reason);
     }
@@ -255,19 +262,19 @@ class DubboRulesTest {
                 "[[[[[[[[[[[[[[[[[[[[[[[[a]]]]]]]]]]]]]]]]]]]]]]]]"
             })
     void hostileYamlIsRefusedWithoutLoadingAClass(String yaml) {
-        assertThatThrownBy(() -> Rule.Kind.TAGS.parse(yaml)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> Rule.Kind.TAGS.parse(yaml, ORDERS)).isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test
     void longRulesAreRefused() {
         String addresses = String.join(
                 ",", IntStream.range(0, 1_001).mapToObj(i -> "a" + i).toList());
-        assertThatThrownBy(() -> Rule.Kind.TAGS.parse("tags: [{name: t, addresses: [" + addresses + "]}]"))
+        assertThatThrownBy(() -> Rule.Kind.TAGS.parse("tags: [{name: t, addresses: [" + addresses + "]}]", ORDERS))
                 .hasMessage("it has 1001 parts, more than 1000");
         String tags = "{name: t, addresses: [" + "a,".repeat(500) + "b]},".repeat(1);
-        assertThatThrownBy(() -> Rule.Kind.TAGS.parse("tags: [" + tags + tags + "]"))
+        assertThatThrownBy(() -> Rule.Kind.TAGS.parse("tags: [" + tags + tags + "]", ORDERS))
                 .hasMessage("it has 1002 addresses, more than 1000");
-        assertThatThrownBy(() -> Rule.Kind.TAGS.parse("# " + "x".repeat(70_000) + "\ntags: []"))
+        assertThatThrownBy(() -> Rule.Kind.TAGS.parse("# " + "x".repeat(70_000) + "\ntags: []", ORDERS))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 
@@ -281,5 +288,183 @@ class DubboRulesTest {
     void equalTextsAreEqualRules() {
         assertThat(configs("timeout: 5")).isEqualTo(configs("timeout: 5")).isNotEqualTo(configs("timeout: 6"));
         assertThat(configs("timeout: 5")).hasToString("cap.Orders::.configurators");
+    }
+
+    // ---- addresses
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', nullValues = "none", textBlock = """
+            10.0.0.1                | 1
+            10.0.0.1:20880          | 1
+            10.0.0.1:20881          | none
+            10.0.0.2:*              | 2
+            0.0.0.0                 | 1 2 3
+            *                       | 1 2 3
+            0.0.0.0:*               | 1 2 3
+            0.0.0.0:20880           | 1 3
+            0.0.0.0:20881           | 2
+            10.0.0.*                | 1 2 3
+            10.0.*.2                | 2
+            10.0.0.*:20880          | 1 3
+            10.0.0.2-3              | 2 3
+            10.0.0.1-2:20881        | 2
+            10.0.0.0/30             | 1 2 3
+            10.0.0.2/31             | 2 3
+            11.0.0.0/8              | none
+            2001:db8::/32           | none
+            name.example            | none
+            """)
+    void addressOfARuleMeansWhatItMeansInDubbo(String address, String expected) {
+        AddressPattern pattern = AddressPattern.parse(address);
+
+        assertThat(ALL.stream().filter(provider -> pattern.matches(provider.endpoint())))
+                .extracting(provider -> String.valueOf(ALL.indexOf(provider) + 1))
+                .containsExactlyElementsOf(expected == null ? List.of() : List.of(expected.split(" ")));
+    }
+
+    @Test
+    void addressesOfVersion6AreMatchedToo() {
+        Endpoint endpoint = new Endpoint("2001:db8::1", 20880);
+
+        for (String address : List.of("2001:db8::1", "[2001:db8::1]:20880", "[2001:db8::1]:*", "2001:db8::/32")) {
+            assertThat(AddressPattern.parse(address).matches(endpoint))
+                    .as(address)
+                    .isTrue();
+        }
+        assertThat(AddressPattern.parse("[2001:db8::1]:1").matches(endpoint)).isFalse();
+        assertThat(AddressPattern.parse("2001:db9::/32").matches(endpoint)).isFalse();
+        assertThat(AddressPattern.parse("10.0.0.0/8").matches(endpoint)).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "", " ", ":20880", "10.0.0.1:", "10.0.0.1:0", "10.0.0.1:65536", "10.0.0.1:x", "10.0.0.0/33", "10.0.0/8",
+                "::/129", "web-*", "10.*", "10.0.0.5-1", "2001:db8::*", "[::1", "[::1]20880", "a b", "10.0.0.0/8:20880"
+            })
+    void addressOfAnotherFormIsNotUnderstood(String address) {
+        assertThatThrownBy(() -> AddressPattern.parse(address)).hasMessageContaining("is not understood");
+    }
+
+    @Test
+    void portsOfConsumersDoNotCount() {
+        for (String address : List.of("0.0.0.0:*", "0.0.0.0:20880", "10.9.0.1:20880", "10.9.0.*", "10.9.0.0/16")) {
+            Rules rules = rules(
+                    Rule.Kind.CONFIGURATORS,
+                    "configs: [{side: consumer, addresses: ['" + address + "'], parameters: {timeout: 5}}]");
+
+            assertThat(rules.timeout("get")).as(address).isEqualTo(Duration.ofMillis(5));
+        }
+    }
+
+    @Test
+    void onePortOfAllHostsIsNotAllProviders() {
+        Rules rules = rules(
+                Rule.Kind.CONFIGURATORS,
+                "configs: [{side: provider, addresses: ['0.0.0.0:20880'], parameters: {disabled: true}}]");
+
+        assertThat(ALL)
+                .filteredOn(provider -> rules.attributes(provider) == null)
+                .containsExactly(ONE, GRAY);
+    }
+
+    // ---- tags of rules and of providers
+
+    @Test
+    void tagWithAddressesBelongsToTheseAddressesOnly() {
+        Rules rules = rules(Rule.Kind.TAGS, "tags: [{name: gray, addresses: ['10.0.0.1']}]");
+
+        assertThat(rules.tags(ONE)).containsExactly("gray");
+        assertThat(rules.tags(GRAY)).isEmpty();
+        assertThat(ALL).filteredOn(rules::takesCallsWithoutTag).containsExactly(TWO);
+    }
+
+    @Test
+    void tagThatTheRuleDoesNotNameIsNoObstacleForCallsWithoutATag() {
+        Rules rules = rules(Rule.Kind.TAGS, "tags: [{name: blue, addresses: ['10.0.0.1']}]");
+
+        assertThat(rules.tags(GRAY)).containsExactly("gray");
+        assertThat(ALL).filteredOn(rules::takesCallsWithoutTag).containsExactly(TWO, GRAY);
+    }
+
+    @Test
+    void tagWithoutAddressesStaysWithTheProvidersThatPublishIt() {
+        Rules rules = rules(Rule.Kind.TAGS, "tags: [{name: gray}]");
+
+        assertThat(rules.tags(GRAY)).containsExactly("gray");
+        assertThat(ALL).filteredOn(rules::takesCallsWithoutTag).containsExactly(ONE, TWO);
+    }
+
+    @Test
+    void otherRulesLeaveTheTagsAlone() {
+        Rules rules = configs("timeout: 5");
+
+        assertThat(rules.tags(GRAY)).containsExactly("gray");
+        assertThat(ALL).filteredOn(rules::takesCallsWithoutTag).containsExactly(ONE, TWO);
+    }
+
+    // ---- rules of applications
+
+    private static Rules ofApplication(Rule.Kind kind, String configs) {
+        Rule rule = kind.parse("scope: application\nkey: shop\nconfigs: [" + configs + "]", ORDERS);
+        assertThat(rule).isNotNull();
+        return DubboRules.of(
+                Map.of(kind.key("shop"), rule.within(() -> Set.of(ONE.endpoint(), GRAY.endpoint()))), CONSUMER);
+    }
+
+    @Test
+    void ruleOfACallersApplicationAppliesToItsSide() {
+        Rules rules = ofApplication(
+                Rule.Kind.CALLER_CONFIGURATORS,
+                "{side: consumer, parameters: {timeout: 7}}, {side: provider, parameters: {accesslog: true}}");
+
+        assertThat(rules.timeout("get")).isEqualTo(Duration.ofMillis(7));
+    }
+
+    @Test
+    void ruleOfAProvidersApplicationAppliesToItsProviders() {
+        Rules rules = ofApplication(
+                Rule.Kind.PROVIDER_CONFIGURATORS,
+                "{side: provider, parameters: {weight: 7}}, {side: consumer, parameters: {retries: 3}}");
+
+        assertThat(ALL)
+                .extracting(provider -> rules.attributes(provider).weight())
+                .containsExactly(7, Attributes.DEFAULT_WEIGHT, 7);
+    }
+
+    @Test
+    void ruleOfAnApplicationMayBeForSomeServices() {
+        for (String services : List.of("['*']", "[cap.Orders]", "[cap.Other, cap.Orders]")) {
+            assertThat(ofApplication(
+                                    Rule.Kind.CALLER_CONFIGURATORS,
+                                    "{services: " + services + ", parameters: {timeout: 7}}")
+                            .timeout("get"))
+                    .isNotNull();
+        }
+        assertThat(ofApplication(Rule.Kind.CALLER_CONFIGURATORS, "{services: [cap.Other], parameters: {timeout: 7}}")
+                        .timeout("get"))
+                .isNull();
+    }
+
+    @Test
+    void timeoutForTheProvidersOfAnApplicationIsNotUnderstood() {
+        assertThatThrownBy(() -> Rule.Kind.PROVIDER_CONFIGURATORS.parse(
+                        "configs: [{side: provider, parameters: {timeout: 7}}]", ORDERS))
+                .hasMessageContaining("for some providers alone");
+    }
+
+    @Test
+    void ruleOfTheServiceTakesPrecedenceOverRulesOfApplications() {
+        Rule ofService = Rule.Kind.CONFIGURATORS.parse(
+                "configs: [{side: provider, parameters: {timeout: 5, disabled: false, weight: 1}}]", ORDERS);
+        Rule ofCaller = Rule.Kind.CALLER_CONFIGURATORS.parse(
+                "configs: [{parameters: {timeout: 6, disabled: true, weight: 2, loadbalance: roundrobin}}]", ORDERS);
+        Rules rules =
+                DubboRules.of(Map.of("zap.configurators", ofCaller, "cap.Orders::.configurators", ofService), CONSUMER);
+
+        assertThat(rules.timeout("get")).isEqualTo(Duration.ofMillis(5));
+        assertThat(rules.attributes(ONE).weight()).isEqualTo(1);
+        assertThat(rules.loadBalancing()).isEqualTo("round-robin");
+        assertThat(rules).hasToString("zap.configurators, cap.Orders::.configurators");
     }
 }

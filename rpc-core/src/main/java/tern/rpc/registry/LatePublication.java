@@ -1,0 +1,116 @@
+package tern.rpc.registry;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A publication that begins when the address to publish is known. This takes until the process has a route to the
+ * registry. Thread-safe.
+ */
+final class LatePublication implements Publication {
+
+    /** The interval at which the address is looked for. */
+    static final Duration TRY_EVERY = Duration.ofSeconds(5);
+
+    private static final Logger LOG = LoggerFactory.getLogger(LatePublication.class);
+
+    private final Registry registry;
+    private final Supplier<Registration> registration;
+    private final ScheduledExecutorService timer;
+    private final CompletableFuture<Void> seen = new CompletableFuture<>();
+    private volatile String problem = "";
+    private @Nullable Publication begun; // guarded by this
+    private boolean withdrawn; // guarded by this
+
+    private LatePublication(Registry registry, Supplier<Registration> registration, ScheduledExecutorService timer) {
+        this.registry = registry;
+        this.registration = registration;
+        this.timer = timer;
+    }
+
+    /**
+     * Publishes a registration now, or as soon as its address is known.
+     *
+     * @param registration supplies the registration; may throw {@link NoRouteException}
+     * @param timer looks for the address, which may block for some seconds
+     */
+    static Publication of(Registry registry, Supplier<Registration> registration, ScheduledExecutorService timer) {
+        try {
+            return registry.publish(registration.get());
+        } catch (NoRouteException e) {
+            LatePublication late = new LatePublication(registry, registration, timer);
+            late.failed(e);
+            return late;
+        }
+    }
+
+    private void look() {
+        try {
+            begin(registration.get());
+        } catch (RuntimeException e) { // The registry may also turn out to be one for which the address is useless.
+            failed(e);
+        }
+    }
+
+    private synchronized void begin(Registration found) {
+        if (!withdrawn) {
+            Publication publication = registry.publish(found);
+            begun = publication;
+            publication.seen().thenRun(() -> seen.complete(null));
+        }
+    }
+
+    private synchronized void failed(RuntimeException failure) {
+        String why = String.valueOf(failure.getMessage());
+        if (withdrawn) {
+            return;
+        }
+        if (!why.equals(problem)) {
+            problem = why;
+            LOG.warn("This provider is not registered at {} yet: {}. It is tried again", registry.url(), why);
+        }
+        try {
+            timer.schedule(this::look, TRY_EVERY.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException e) {
+            LOG.debug("{} is closed", registry.url(), e);
+        }
+    }
+
+    private synchronized @Nullable Publication begun() {
+        return begun;
+    }
+
+    @Override
+    public CompletableFuture<Void> seen() {
+        return seen;
+    }
+
+    @Override
+    public String problem() {
+        Publication publication = begun();
+        return publication == null ? problem : publication.problem();
+    }
+
+    @Override
+    public CompletableFuture<Repair> verify() {
+        Publication publication = begun();
+        return publication == null ? CompletableFuture.completedFuture(Repair.NONE) : publication.verify();
+    }
+
+    @Override
+    public CompletableFuture<Void> withdraw() {
+        Publication publication;
+        synchronized (this) {
+            withdrawn = true;
+            publication = begun;
+        }
+        return publication == null ? CompletableFuture.completedFuture(null) : publication.withdraw();
+    }
+}

@@ -1,0 +1,16 @@
+package tern.rpc.registry;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Thrown if this process has no route to a registry, for example because the name of the registry cannot be looked up.
+ * The route would give the address to publish. It may exist later.
+ */
+public final class NoRouteException extends IllegalArgumentException {
+
+    private static final long serialVersionUID = 1;
+
+    NoRouteException(String message, @Nullable Throwable cause) {
+        super(message, cause);
+    }
+}

@@ -1,0 +1,208 @@
+package tern.rpc.registry.dubbo.rules;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.registry.dubbo.Limits;
+
+/**
+ * The addresses that one text in a rule stands for, in the forms of Dubbo 3.3: {@code host}, {@code host:port}, {@code
+ * host:*}, {@code 0.0.0.0} for every host, an IPv4 address with {@code *} or a range such as {@code 1-20} in place of a
+ * number, and a network such as {@code 10.1.0.0/16}. Names are never looked up.
+ *
+ * @param form the form of the host
+ * @param host the host, the pattern, or the address of the network; an IPv6 address has no brackets
+ * @param prefixBits the length of a network's prefix; 0 for the other forms
+ * @param port the port, or {@value #ANY_PORT} for every port
+ */
+record AddressPattern(Form form, String host, int prefixBits, int port) {
+
+    static final int ANY_PORT = 0;
+
+    private static final String ANY_HOST = "0.0.0.0";
+    private static final String ANY = "*";
+    private static final int MAX_PORT = 65_535;
+    private static final int MAX_OCTET = 255;
+    private static final int OCTETS = 4;
+
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]+");
+    private static final Pattern IPV6 = Pattern.compile("[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*");
+    private static final Pattern OCTET = Pattern.compile("\\d{1,3}");
+    private static final Pattern RANGE = Pattern.compile("(\\d{1,3})-(\\d{1,3})");
+    private static final Pattern NETWORK = Pattern.compile("([0-9A-Fa-f.:]+)/(\\d{1,3})");
+
+    /** The form of a host in a rule. */
+    enum Form {
+        EVERY_HOST,
+        ONE_HOST,
+        /** An IPv4 address in which at least one number is replaced by {@code *} or a range. */
+        NUMBERS,
+        NETWORK
+    }
+
+    /**
+     * Parses the text of a rule.
+     *
+     * @throws IllegalArgumentException if the text has none of the known forms
+     */
+    static AddressPattern parse(String text) {
+        String written = text.trim();
+        Matcher network = NETWORK.matcher(written);
+        if (network.matches()) {
+            byte[] address = bytes(network.group(1));
+            int bits = Integer.parseInt(network.group(2));
+            if (address == null || bits > address.length * Byte.SIZE) {
+                throw unknown(text);
+            }
+            return new AddressPattern(Form.NETWORK, network.group(1), bits, ANY_PORT);
+        }
+        String host = written;
+        int port = ANY_PORT;
+        int colon = written.lastIndexOf(':');
+        if (written.startsWith("[")) {
+            int end = written.indexOf(']');
+            if (end < 0 || (end < written.length() - 1 && written.charAt(end + 1) != ':')) {
+                throw unknown(text);
+            }
+            host = written.substring(1, end);
+            port = end == written.length() - 1 ? ANY_PORT : port(written.substring(end + 2), text);
+        } else if (colon >= 0 && written.indexOf(':') == colon) {
+            host = written.substring(0, colon);
+            port = port(written.substring(colon + 1), text);
+        }
+        return new AddressPattern(form(host, text), host, 0, port);
+    }
+
+    private static int port(String port, String text) {
+        if (port.equals(ANY)) {
+            return ANY_PORT;
+        }
+        if (!port.matches("\\d{1,5}") || Integer.parseInt(port) == 0 || Integer.parseInt(port) > MAX_PORT) {
+            throw unknown(text);
+        }
+        return Integer.parseInt(port);
+    }
+
+    private static Form form(String host, String text) {
+        if (host.equals(ANY_HOST) || host.equals(ANY) || host.equals("*.*.*.*")) {
+            return Form.EVERY_HOST;
+        }
+        List<String> parts = List.of(host.split("\\.", -1));
+        boolean isNumeric = parts.size() == OCTETS && parts.stream().allMatch(AddressPattern::isOctetPattern);
+        if (isNumeric && !parts.stream().allMatch(part -> OCTET.matcher(part).matches())) {
+            return Form.NUMBERS;
+        }
+        boolean isName = NAME.matcher(host).matches() && host.chars().anyMatch(Character::isLetter);
+        if (isName || octets(host) != null || IPV6.matcher(host).matches()) {
+            return Form.ONE_HOST;
+        }
+        throw unknown(text);
+    }
+
+    private static boolean isOctetPattern(String part) {
+        Matcher range = RANGE.matcher(part);
+        return part.equals(ANY)
+                || OCTET.matcher(part).matches()
+                || (range.matches() && Integer.parseInt(range.group(1)) <= Integer.parseInt(range.group(2)));
+    }
+
+    private static IllegalArgumentException unknown(String text) {
+        return new IllegalArgumentException(
+                "the address '" + Limits.shown(text) + "' is not understood; known are host,"
+                        + " host:port, host:*, 0.0.0.0:port, numbers such as 10.1.*.1-20, and networks such as 10.1.0.0/16");
+    }
+
+    /** Returns whether every address of every host matches. */
+    boolean isForAll() {
+        return form == Form.EVERY_HOST && port == ANY_PORT;
+    }
+
+    boolean matches(Endpoint endpoint) {
+        return (port == ANY_PORT || port == endpoint.port()) && matchesHost(endpoint.host());
+    }
+
+    /** Returns whether the host matches. Ignores the port. */
+    boolean matchesHost(String candidate) {
+        return switch (form) {
+            case EVERY_HOST -> true;
+            case ONE_HOST -> host.equals(candidate);
+            case NUMBERS -> hasNumbers(candidate);
+            case NETWORK -> isInNetwork(candidate);
+        };
+    }
+
+    /** Returns whether one of the hosts matches. Ignores the port. */
+    boolean isOneOf(Set<String> hosts) {
+        return hosts.stream().anyMatch(this::matchesHost);
+    }
+
+    private boolean hasNumbers(String candidate) {
+        if (octets(candidate) == null) {
+            return false;
+        }
+        List<String> wanted = List.of(host.split("\\.", -1));
+        List<String> given = List.of(candidate.split("\\.", -1));
+        for (int i = 0; i < OCTETS; i++) {
+            if (!hasNumber(wanted.get(i), Integer.parseInt(given.get(i)))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean hasNumber(String wanted, int given) {
+        Matcher range = RANGE.matcher(wanted);
+        if (range.matches()) {
+            return given >= Integer.parseInt(range.group(1)) && given <= Integer.parseInt(range.group(2));
+        }
+        return wanted.equals(ANY) || Integer.parseInt(wanted) == given;
+    }
+
+    private boolean isInNetwork(String candidate) {
+        byte[] wanted = bytes(host);
+        byte[] given = bytes(candidate);
+        if (wanted == null || given == null || wanted.length != given.length) {
+            return false;
+        }
+        for (int bit = 0; bit < prefixBits; bit++) {
+            int mask = 0x80 >> bit % Byte.SIZE;
+            if ((wanted[bit / Byte.SIZE] & mask) != (given[bit / Byte.SIZE] & mask)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Returns the bytes of an IP address, or null if the text is a name. */
+    private static byte @Nullable [] bytes(String text) {
+        if (!IPV6.matcher(text).matches()) {
+            return octets(text);
+        }
+        try {
+            return InetAddress.getByName(text).getAddress(); // The text has a colon, so no name is looked up.
+        } catch (UnknownHostException e) {
+            return null;
+        }
+    }
+
+    /** Returns the bytes of an IPv4 address, or null if the text is not an IPv4 address. */
+    private static byte @Nullable [] octets(String text) {
+        String[] parts = text.split("\\.", -1);
+        if (parts.length != OCTETS) {
+            return null;
+        }
+        byte[] octets = new byte[OCTETS];
+        for (int i = 0; i < OCTETS; i++) {
+            if (!OCTET.matcher(parts[i]).matches() || Integer.parseInt(parts[i]) > MAX_OCTET) {
+                return null;
+            }
+            octets[i] = (byte) Integer.parseInt(parts[i]);
+        }
+        return octets;
+    }
+}
