@@ -2,7 +2,6 @@ package tern.rpc;
 
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -17,11 +16,7 @@ public final class SeldomWarning {
     public static final int CALLS_PER_SECOND = 20;
 
     private final Logger log;
-    private final NanoClock clock;
-    private final int lines;
-    private final long periodNanos;
-    private final AtomicLong began; // the time at which the current period began
-    private final AtomicInteger written; // lines of the current period
+    private final Pace pace;
     private final AtomicInteger heldBack = new AtomicInteger();
 
     /**
@@ -43,11 +38,7 @@ public final class SeldomWarning {
 
     private SeldomWarning(Logger log, NanoClock clock, int lines, Duration period) {
         this.log = log;
-        this.clock = clock;
-        this.lines = lines;
-        this.periodNanos = period.toNanos();
-        this.began = new AtomicLong(clock.nanoTime() - periodNanos); // the first warning begins a period
-        this.written = new AtomicInteger(lines);
+        this.pace = new Pace(lines, period, clock);
     }
 
     public boolean warn(String message) {
@@ -68,13 +59,7 @@ public final class SeldomWarning {
      * @return whether the line was written
      */
     public boolean warn(Supplier<String> message, @Nullable Throwable cause) {
-        long now = clock.nanoTime();
-        long period = began.get();
-        if (now - period >= periodNanos && began.compareAndSet(period, now)) {
-            written.set(0);
-        }
-        // the first comparison keeps the counter from overflowing
-        if (written.get() >= lines || written.incrementAndGet() > lines) {
+        if (!pace.take()) {
             heldBack.incrementAndGet();
             return false;
         }

@@ -27,6 +27,7 @@ public final class ServiceDescriptor {
     private final @Nullable Class<?> type;
     private final String name;
     private final List<MethodDescriptor> methods;
+    private final List<String> methodNames;
     private final Map<String, MethodDescriptor[]> byName = new HashMap<>();
     private final Map<Method, MethodDescriptor> byMethod = new HashMap<>();
     private final List<String> warnings = new ArrayList<>();
@@ -49,6 +50,7 @@ public final class ServiceDescriptor {
             throw new IllegalArgumentException(type.getName() + " has no methods that could be called");
         }
         this.methods = List.copyOf(found);
+        this.methodNames = namesOf(methods);
         index();
         for (Method method : type.getMethods()) {
             String descriptor = descriptorOf(method);
@@ -71,7 +73,12 @@ public final class ServiceDescriptor {
             found.add(new MethodDescriptor(this, found.size(), MethodSignature.of(operation), operation.effects()));
         }
         this.methods = List.copyOf(found);
+        this.methodNames = namesOf(methods);
         index();
+    }
+
+    private static List<String> namesOf(List<MethodDescriptor> methods) {
+        return methods.stream().map(MethodDescriptor::name).distinct().sorted().toList();
     }
 
     private void index() {
@@ -228,6 +235,11 @@ public final class ServiceDescriptor {
 
     public List<MethodDescriptor> methods() {
         return methods;
+    }
+
+    /** Returns the names of the methods in alphabetical order. The name of overloads occurs once. */
+    public List<String> methodNames() {
+        return methodNames;
     }
 
     /**

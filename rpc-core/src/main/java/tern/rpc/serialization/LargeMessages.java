@@ -1,43 +1,19 @@
 package tern.rpc.serialization;
 
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * Limits the threads that work on large messages at the same time. Two threads per processor may encode, and two may
- * decompress large messages. An encoded message exists in memory up to three times, so 200 workers with answers of
- * 8 MiB would need almost 5 GB and would be no faster than four workers. A request is decoded only when its objects fit into a
- * quarter of the heap together with the objects of the other requests that are being decoded or run. A call fails if
- * its thread waits for more than three seconds. Thread-safe.
+ * Limits the memory for the objects of large requests. A request is decoded only when its objects fit into a quarter of
+ * the heap together with the objects of the other requests that are being decoded or run. A call fails if its thread
+ * waits for more than three seconds. {@link LargeWork} limits the threads. Thread-safe.
  */
 public final class LargeMessages {
 
-    /** The maximum size of an array that needs no permit. A waiting thread already holds an array of this size. */
-    static final int LARGE_BYTES = 256 << 10;
-
-    private static final int THREADS_PER_PROCESSOR = 2;
     private static final long PATIENCE_MILLIS = 3_000;
-    private static final int PLACES =
-            THREADS_PER_PROCESSOR * Runtime.getRuntime().availableProcessors();
-
-    /**
-     * For every {@value} bytes of the heap, one thread may wait to write a message. A message has up to 8 MiB by
-     * default.
-     */
-    private static final long HEAP_OF_A_WRITER = 16 << 20;
-
-    private static final int MIN_WRITERS = 8;
-
-    /**
-     * The maximum number of threads that wait to write a message, and of those that wait to unpack one. Each writer
-     * holds the object that it writes, such as a result. Further calls fail immediately, so that their objects can be released.
-     */
-    private static final int MAX_WRITERS = maxWriters(Runtime.getRuntime().maxMemory());
 
     /**
      * The memory that is reserved for the objects of a request while it is decoded, as a multiple of the request's
@@ -70,80 +46,9 @@ public final class LargeMessages {
     private static final int OBJECT_KIB =
             (int) Math.max(1, Math.min(Integer.MAX_VALUE, (Runtime.getRuntime().maxMemory() >> 10) / HEAP_SHARE));
 
-    private static final ObjectMemory OBJECTS = new ObjectMemory(OBJECT_KIB, MAX_WAITING, NanoClock.SYSTEM);
+    private static final FairPermits OBJECTS = new FairPermits(OBJECT_KIB, MAX_WAITING, NanoClock.SYSTEM);
 
     private LargeMessages() {}
-
-    /** A kind of work that only a few threads may do at the same time. */
-    static final class Work {
-
-        static final Work WRITE = new Work("written", "write");
-        static final Work UNPACK = new Work("unpacked", "unpack");
-
-        private final Semaphore turns = new Semaphore(PLACES);
-        private final String done;
-        private final String verb;
-
-        private Work(String done, String verb) {
-            this.done = done;
-            this.verb = verb;
-        }
-
-        /**
-         * Takes a permit.
-         *
-         * @throws RpcException RESOURCE_EXHAUSTED if too many threads are waiting, or if no permit becomes available
-         *     within three seconds
-         */
-        void enter(@Nullable MessageKind kind) {
-            enter(kind, MAX_WRITERS);
-        }
-
-        void enter(@Nullable MessageKind kind, int maxWaiting) {
-            if (turns.availablePermits() == 0 && turns.getQueueLength() >= maxWaiting) {
-                throw refusal(
-                        kind,
-                        maxWaiting + " threads already wait to " + verb + " messages of that size (one for each "
-                                + (HEAP_OF_A_WRITER >> 20) + " MiB of the heap)");
-            }
-            if (!acquire()) {
-                throw refusal(
-                        kind,
-                        PLACES + " threads are busy with others of that size, and none was done within "
-                                + PATIENCE_MILLIS + " ms");
-            }
-        }
-
-        private boolean acquire() {
-            try {
-                return turns.tryAcquire(PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                return false;
-            }
-        }
-
-        private RpcException refusal(@Nullable MessageKind kind, String reason) {
-            return RpcException.refusal(
-                    StatusCode.RESOURCE_EXHAUSTED,
-                    "a message of more than " + LARGE_BYTES + " bytes was not " + done + ": " + reason,
-                    kind == MessageKind.RESPONSE ? Executed.YES : Executed.NO);
-        }
-
-        void leave() {
-            turns.release();
-        }
-
-        /** Returns the number of available permits, for tests. */
-        int free() {
-            return turns.availablePermits();
-        }
-
-        /** Returns the number of threads that wait for a permit, for tests. */
-        int waiting() {
-            return turns.getQueueLength();
-        }
-    }
 
     /**
      * Waits until the objects of a request fit into memory. Must not be called on an event loop.
@@ -168,13 +73,13 @@ public final class LargeMessages {
 
     private static int acquire(int bytes, long neededKib, Object tenant) {
         int kib = (int) Math.min(OBJECT_KIB, neededKib);
-        ObjectMemory.Result result = OBJECTS.acquire(tenant, kib, TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS));
-        if (result != ObjectMemory.Result.ACQUIRED) {
+        FairPermits.Result result = OBJECTS.acquire(tenant, kib, TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS));
+        if (result != FairPermits.Result.ACQUIRED) {
             throw RpcException.refusal(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "a request of " + bytes + " bytes was not decoded: the objects of all requests may take "
                             + (OBJECT_KIB >> 10) + " MiB (a quarter of the heap), "
-                            + (result == ObjectMemory.Result.CROWDED
+                            + (result == FairPermits.Result.CROWDED
                                     ? OBJECTS.waiting() + " other requests wait for this memory (at most " + MAX_WAITING
                                             + ", shared between callers)"
                                     : "and other requests did not end within " + PATIENCE_MILLIS + " ms"),
@@ -227,10 +132,5 @@ public final class LargeMessages {
                     + (OBJECT_KIB >> 10) + " MiB (a quarter of the heap); send fewer values at a time, or start the JVM"
                     + " with a larger heap");
         }
-    }
-
-    /** @param heap the maximum size of the heap */
-    static int maxWriters(long heap) {
-        return (int) Math.max(MIN_WRITERS, Math.min(Integer.MAX_VALUE, heap / HEAP_OF_A_WRITER));
     }
 }

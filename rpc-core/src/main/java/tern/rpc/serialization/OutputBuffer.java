@@ -3,7 +3,6 @@ package tern.rpc.serialization;
 import java.io.OutputStream;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
-import tern.rpc.serialization.LargeMessages.Work;
 
 /**
  * A growing byte array for writers. Its size is limited, because a message that is too large could not be sent. Not
@@ -18,8 +17,9 @@ public final class OutputBuffer {
     private int limit = Integer.MAX_VALUE;
     private int prefixBytes;
     private @Nullable MessageKind kind;
-    private @Nullable Work inTurns; // null if arrays of any size are created without a permit
-    private @Nullable Work turn; // the work for which the buffer has a permit
+    private @Nullable LargeWork inTurns; // null if arrays of any size are created without a permit
+    private Object tenant = LargeWork.OWN_CALLS; // gets the permit
+    private @Nullable LargeWork turn; // the work for which the buffer has a permit
 
     /**
      * The position up to which bytes can be claimed without a further check: the smaller of the array's length and the
@@ -53,20 +53,26 @@ public final class OutputBuffer {
      * threads that fill such arrays is limited. {@link #claim} may then block for up to 3 s, or throw an {@link
      * tern.rpc.RpcException} with RESOURCE_EXHAUSTED. This mode ends when the buffer is released or emptied. The
      * caller must call {@link #release} in a {@code finally} block.
+     *
+     * @param caller identifies the caller; callers get permits in turn. {@link LargeWork#OWN_CALLS} for a request of this
+     *     process
      */
-    public void takeTurns() {
-        inTurns = Work.WRITE;
+    public void takeTurns(Object caller) {
+        inTurns = LargeWork.WRITE;
+        tenant = caller;
     }
 
-    /** Like {@link #takeTurns}, for a message that is decompressed. Decompression has permits of its own. */
-    public void takeTurnsToUnpack() {
-        inTurns = Work.UNPACK;
+    /** Like {@link #takeTurns(Object)}, for a message that is decompressed. Decompression has permits of its own. */
+    public void takeTurnsToUnpack(Object caller) {
+        inTurns = LargeWork.UNPACK;
+        tenant = caller;
     }
 
     /** Returns the permit, and keeps the content. */
     public void endTurn() {
         inTurns = null;
-        Work held = turn;
+        tenant = LargeWork.OWN_CALLS; // the buffer is reused, and must not keep the caller
+        LargeWork held = turn;
         if (held != null) {
             turn = null;
             held.leave();
@@ -175,9 +181,9 @@ public final class OutputBuffer {
             throw new MessageTooLargeException(limit - prefixBytes, (needed & 0xFFFF_FFFFL) - prefixBytes, kind);
         }
         int larger = (int) Math.min(Math.max(needed, array.length * 2L), Integer.MAX_VALUE - 8);
-        Work work = inTurns;
-        if (larger > LargeMessages.LARGE_BYTES && work != null && turn == null) {
-            work.enter(kind);
+        LargeWork work = inTurns;
+        if (larger > LargeWork.LARGE_BYTES && work != null && turn == null) {
+            work.enter(kind, tenant);
             turn = work;
         }
         array = Arrays.copyOf(array, larger);

@@ -12,7 +12,6 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.Thrown;
-import tern.rpc.concurrent.WorkerPool;
 import tern.rpc.limit.Limiter;
 import tern.rpc.limit.Refusal;
 import tern.rpc.limit.Share;
@@ -37,7 +36,7 @@ final class Dispatcher implements CallHandler {
     private final CallGate gate;
     private final Limiter limiter;
     private final FairWorkers workers;
-    private final WorkerPool reserve;
+    private final ReservedWorkers reserve;
     private final StreamThreads streams;
     private final StreamWaits streamWaits;
     private final Duration maxQueueWait;
@@ -61,7 +60,7 @@ final class Dispatcher implements CallHandler {
             CallGate gate,
             Limiter limiter,
             FairWorkers workers,
-            WorkerPool reserve,
+            ReservedWorkers reserve,
             StreamThreads streams,
             StreamWaits streamWaits,
             Duration maxQueueWait,
@@ -103,7 +102,7 @@ final class Dispatcher implements CallHandler {
         try {
             served = new ServedCall(this, call, critical);
             call.watch(queuedUntil(call, received), served);
-            busy = critical ? (reserve.offer(served) ? null : Refusal.QUEUE) : workers.offer(served, share);
+            busy = critical ? reserve.offer(served, share) : workers.offer(served, share);
         } catch (Throwable e) { // errors, such as an OutOfMemoryError, are also caught, to release the permit
             if (served != null) {
                 served.withdraw();

@@ -22,7 +22,6 @@ import tern.rpc.ServerFilter;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
-import tern.rpc.limit.Limiter;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.transport.BuiltInMethods;
 import tern.rpc.transport.ServiceLookup;
@@ -180,7 +179,7 @@ final class HandlerRegistry implements ServiceLookup {
 
     /** Returns the limiter shared by all methods with this name, or null if they have no limit. */
     @Nullable
-    Limiter limiter(MethodDescriptor method) {
+    MethodLimiter limiter(MethodDescriptor method) {
         return limits.of(method);
     }
 

@@ -20,7 +20,6 @@ import tern.rpc.ServerFilter;
 import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
 import tern.rpc.Thrown;
-import tern.rpc.limit.Limiter;
 import tern.rpc.metrics.CallMeters;
 import tern.rpc.metrics.PhaseMeters;
 import tern.rpc.metrics.RpcMeters;
@@ -43,7 +42,7 @@ final class MethodHandler {
     private final List<ServerFilter> filters;
     private final @Nullable Invoker filtered;
     private final RpcMeters meters;
-    private final @Nullable Limiter limiter;
+    private final @Nullable MethodLimiter limiter;
     private final PhaseMeters phases;
     private final SeldomWarning unexpected;
     private final SeldomWarning refused;
@@ -57,7 +56,7 @@ final class MethodHandler {
             MethodInvoker last,
             List<ServerFilter> filters,
             RpcMeters meters,
-            @Nullable Limiter limiter,
+            @Nullable MethodLimiter limiter,
             boolean exceptionTexts,
             NanoClock clock) {
         this.service = service;
@@ -99,7 +98,7 @@ final class MethodHandler {
 
     /** Returns this method's limiter, or null if no limit is set for this method. */
     @Nullable
-    Limiter limiter() {
+    MethodLimiter limiter() {
         return limiter;
     }
 

@@ -24,25 +24,28 @@ final class MethodLimits {
      */
     record Key(String interfaceName, String method) {}
 
-    private final Map<Key, Limiter> limiters = new HashMap<>();
+    private final Map<Key, MethodLimiter> limiters = new HashMap<>();
 
     /** Returns the failure of a call that the limiter refused. */
-    static RpcException full(MethodDescriptor method, Limiter refusing) {
+    static RpcException full(MethodDescriptor method, MethodLimiter refusing) {
+        int running = refusing.inside();
         return RpcException.refusal(
                 StatusCode.RESOURCE_EXHAUSTED,
-                method + " refused the call: " + refusing.inside() + " of " + refusing.limit() + " are running ("
+                method + " refused the call: " + running + " of " + refusing.limit() + " are running ("
                         + refusing.describe() + ", set by rpc.server.services.<name>.methods." + method.name()
-                        + ".max-concurrency)",
+                        + ".max-concurrency)"
+                        + (running < refusing.limit() ? "; the rest is left to callers with fewer calls" : ""),
                 Executed.NO);
     }
 
     /** @param servedAtOnce the number of calls that the server can run concurrently, over all methods */
     MethodLimits(Map<Key, Supplier<Limit>> limits, int servedAtOnce, NanoClock clock) {
-        limits.forEach((key, limit) -> limiters.put(key, new Limiter(limit.get(), servedAtOnce, clock)));
+        limits.forEach(
+                (key, limit) -> limiters.put(key, new MethodLimiter(new Limiter(limit.get(), servedAtOnce, clock))));
     }
 
     @Nullable
-    Limiter of(MethodDescriptor method) {
+    MethodLimiter of(MethodDescriptor method) {
         if (limiters.isEmpty()) {
             return null;
         }

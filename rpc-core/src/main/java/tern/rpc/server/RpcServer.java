@@ -101,7 +101,7 @@ public final class RpcServer implements AutoCloseable {
                 gate,
                 limiter,
                 fairWorkers,
-                pools.reserve(),
+                new ReservedWorkers(pools.reserve()),
                 new StreamThreads(pools.callbacks(), pools.spareCallbacks()),
                 new StreamWaits(builder.maxStreamWait, pools.all()),
                 builder.maxQueueWait,

@@ -24,7 +24,6 @@ import tern.rpc.RunningCall;
 import tern.rpc.SeldomWarning;
 import tern.rpc.ServerContext;
 import tern.rpc.Thrown;
-import tern.rpc.limit.Limiter;
 import tern.rpc.limit.Refusal;
 import tern.rpc.metrics.CallMeters;
 import tern.rpc.serialization.LargeMessages;
@@ -203,15 +202,15 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
-    private void enter(MethodDescriptor method, @Nullable Limiter limiter, long now) {
+    private void enter(MethodDescriptor method, @Nullable MethodLimiter limiter, long now) {
         if (limiter == null || methodPlace != null) {
             return;
         }
-        if (limiter.enter(null, now) != null) {
+        methodPlace = limiter.enter(call.share(), now);
+        if (methodPlace == null) {
             dispatcher.refused(Refusal.METHOD);
             throw MethodLimits.full(method, limiter);
         }
-        methodPlace = new MethodPlace(limiter, now);
     }
 
     @Override

@@ -1,9 +1,11 @@
 package tern.rpc.transport;
 
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
-import tern.rpc.MethodDescriptor;
+import tern.rpc.NanoClock;
+import tern.rpc.Pace;
 import tern.rpc.PeerText;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
@@ -22,26 +24,38 @@ public final class MissingMethods {
     /** Names are compared only if a service has at most this number of methods, because that takes long. */
     private static final int MAX_RANKED = 30;
 
+    /**
+     * The maximum number of refusals per second for which names are compared. Requests with unknown names are refused
+     * on event loops, before any other limit, and a comparison of 30 names takes longer than a small call.
+     */
+    private static final int RANKED_PER_SECOND = 50;
+
+    private static final Pace RANKED = new Pace(RANKED_PER_SECOND, Duration.ofSeconds(1), NanoClock.SYSTEM);
+
     private record Near(String name, int errors) {}
 
     private MissingMethods() {}
 
-    /** Returns the exception for a missing method. It lists the names of the service's methods, the nearest first. */
+    /**
+     * Returns the exception for a missing method. It lists the names of the service's methods. The nearest come first,
+     * unless the service has many methods or there are many such refusals.
+     */
     public static RpcException refusal(ServiceDescriptor service, String name) {
+        return refusal(service, name, RANKED);
+    }
+
+    /** @param ranked limits the refusals for which names are compared */
+    static RpcException refusal(ServiceDescriptor service, String name, Pace ranked) {
         return RpcException.refusal(
                 StatusCode.UNIMPLEMENTED,
-                service.name() + " has no method " + PeerText.name(name) + "; it has " + names(service, name),
+                service.name() + " has no method " + PeerText.name(name) + "; it has " + names(service, name, ranked),
                 Executed.NO);
     }
 
-    private static String names(ServiceDescriptor service, String name) {
-        String written = compared(name);
-        List<String> all = service.methods().stream()
-                .map(MethodDescriptor::name)
-                .distinct()
-                .sorted()
-                .toList();
-        List<String> names = all.size() > MAX_RANKED ? all : nearestFirst(all, written);
+    private static String names(ServiceDescriptor service, String name, Pace ranked) {
+        List<String> all = service.methodNames();
+        boolean isRanked = all.size() > 1 && all.size() <= MAX_RANKED && ranked.take();
+        List<String> names = isRanked ? nearestFirst(all, compared(name)) : all;
         String shown = String.join(", ", names.subList(0, Math.min(names.size(), MAX_NAMES)));
         return names.size() > MAX_NAMES ? shown + " and " + (names.size() - MAX_NAMES) + " more" : shown;
     }

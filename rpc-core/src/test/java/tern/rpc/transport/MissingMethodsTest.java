@@ -2,9 +2,13 @@ package tern.rpc.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import tern.rpc.MethodType;
+import tern.rpc.Pace;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.ServiceDescriptor;
@@ -14,13 +18,16 @@ import tern.rpc.StatusCode;
 /** Tests what a caller of a missing method learns. */
 class MissingMethodsTest {
 
-    private static String described(String name, String... methods) {
-        ServiceDescriptor service = ServiceDescriptor.of(
+    private static ServiceDescriptor service(String... methods) {
+        return ServiceDescriptor.of(
                 "a.B",
                 List.of(methods).stream()
                         .map(method -> new Operation(method, MethodType.UNARY, String.class, String.class))
                         .toList());
-        RpcException refusal = MissingMethods.refusal(service, name);
+    }
+
+    private static String described(String name, String... methods) {
+        RpcException refusal = MissingMethods.refusal(service(methods), name);
         assertThat(refusal.code()).isEqualTo(StatusCode.UNIMPLEMENTED);
         assertThat(refusal.wasExecuted()).isEqualTo(Executed.NO);
         assertThat(RemoteFailures.isMissingMethod(refusal.status().description()))
@@ -32,6 +39,28 @@ class MissingMethodsTest {
     void namesOfTheServiceAreListedAndTheNearestComesFirst() {
         assertThat(described("great", "cancel", "greet", "find"))
                 .isEqualTo("a.B has no method great; it has greet, find, cancel");
+    }
+
+    @Test
+    void namesAreComparedForFewRefusalsPerSecond() {
+        AtomicLong now = new AtomicLong();
+        Pace two = new Pace(2, Duration.ofSeconds(1), now::get);
+        ServiceDescriptor service = service("cancel", "greet", "find");
+        List<String> told = new ArrayList<>();
+
+        for (int i = 0; i < 4; i++) {
+            told.add(MissingMethods.refusal(service, "great", two).status().description());
+        }
+        now.set(Duration.ofSeconds(1).toNanos());
+        told.add(MissingMethods.refusal(service, "great", two).status().description());
+
+        assertThat(told)
+                .containsExactly(
+                        "a.B has no method great; it has greet, find, cancel",
+                        "a.B has no method great; it has greet, find, cancel",
+                        "a.B has no method great; it has cancel, find, greet",
+                        "a.B has no method great; it has cancel, find, greet",
+                        "a.B has no method great; it has greet, find, cancel");
     }
 
     @Test

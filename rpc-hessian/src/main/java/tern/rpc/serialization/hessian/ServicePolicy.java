@@ -12,6 +12,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.NanoClock;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.serialization.SerializationException;
 
@@ -42,11 +43,8 @@ class ServicePolicy implements ReadableTypes {
     private final boolean audit;
     private final Shapes shapes;
 
-    /**
-     * The loaded classes, keyed by class names from messages. Only names that passed the name check are keys. The
-     * value is {@code void} if the class does not exist.
-     */
-    private final Map<String, Class<?>> loaded = new ConcurrentHashMap<>();
+    /** Is searched only for names that passed the name check. */
+    private final NamedClasses named;
 
     private final Set<String> audited = ConcurrentHashMap.newKeySet();
 
@@ -61,6 +59,9 @@ class ServicePolicy implements ReadableTypes {
         this.aliases = aliases;
         this.audit = audit;
         this.shapes = shapes;
+        Class<?> own = service.type();
+        this.named = new NamedClasses(
+                service.classLoader(), own == null ? ServiceDescriptor.class : own, NanoClock.SYSTEM);
         this.listed = AllowedClasses.of(service);
         listed.values().forEach(LostState::check);
         packages.addAll(configured.packages());
@@ -170,9 +171,7 @@ class ServicePolicy implements ReadableTypes {
         boolean isTrusted = isTrusted(name, slot);
         Class<?> type = isTrusted ? load(name) : null;
         if (isTrusted && type == null) {
-            throw new SerializationException("class " + Texts.shortened(name) + " at " + slot + " (" + service.name()
-                    + ") is not on the class path of this application; add the version of the interface's jar that the"
-                    + " sender has");
+            throw missing(name, slot);
         }
         if (type != null && isData(type) && (configured.matches(name) || slot.raw.isAssignableFrom(type))) {
             return type;
@@ -238,25 +237,20 @@ class ServicePolicy implements ReadableTypes {
     }
 
     private @Nullable Class<?> load(String name) {
-        Class<?> known = loaded.get(name);
-        if (known == null) {
-            known = loadFromService(name);
-            if (loaded.size() < MAX_CACHE) {
-                loaded.put(name, known);
-            }
-        }
-        return known == void.class ? null : known;
+        Class<?> type = named.find(name);
+        return type == null ? null : AllowedClasses.enumOf(type);
     }
 
-    private Class<?> loadFromService(String name) {
-        if (name.startsWith("[")) {
-            return void.class;
-        }
-        try {
-            return AllowedClasses.enumOf(Class.forName(name, false, service.classLoader()));
-        } catch (ClassNotFoundException | LinkageError unknown) {
-            return void.class;
-        }
+    private SerializationException missing(String name, Slot slot) {
+        String subject = "class " + Texts.shortened(name) + " at " + slot + " (" + service.name() + ") ";
+        return new SerializationException(
+                named.isFull()
+                        ? subject + "was not found; " + NamedClasses.MAX_UNKNOWN
+                                + " unknown class names were sent to this"
+                                + " service, so only a few further names are searched for each second; find the sender"
+                                + " of unknown classes"
+                        : subject + "is not on the class path of this application; add the version of the interface's"
+                                + " jar that the sender has");
     }
 
     private Class<?> audited(String name, Slot slot) {

@@ -288,6 +288,22 @@ class AllowedClassesTest {
     }
 
     @Test
+    void manyClassesThatDoNotExistAreReported() {
+        Coding coding = Coding.of(Bounded.class);
+        String gone = Bound.class.getPackageName() + ".Gone";
+
+        for (int i = 0; i < NamedClasses.MAX_UNKNOWN - 1; i++) {
+            byte[] unknown = Coding.bytes("43 \"" + gone + i + "\" 90 60");
+            assertThatThrownBy(() -> coding.read(unknown, Bound.class))
+                    .hasMessageContaining(" is not on the class path of this application");
+        }
+        assertThatThrownBy(() -> coding.read(Coding.bytes("43 \"" + gone + "\" 90 60"), Bound.class))
+                .isInstanceOf(SerializationException.class)
+                .hasMessageContaining("class " + gone + " at ")
+                .hasMessageContaining(" was not found; 1024 unknown class names were sent to this service");
+    }
+
+    @Test
     void aConfiguredPackageEndsAtItsDot() {
         String own = Configured.class.getPackageName();
 

@@ -99,15 +99,23 @@ class HessianWriterTest {
     void refusalBecauseOfManyLargeMessagesStaysARefusal() {
         Order order = new Order();
         order.customer = new byte[1 << 20];
+        List<OutputBuffer> others = new ArrayList<>();
+        for (int i = 0; i < 2 * Runtime.getRuntime().availableProcessors(); i++) {
+            OutputBuffer other = new OutputBuffer();
+            other.takeTurns("b");
+            other.claim(1 << 20);
+            others.add(other);
+        }
         begin(Integer.MAX_VALUE);
-        buffer.takeTurns();
-        Thread.currentThread().interrupt(); // so that this thread gets no permit to write a large message
+        buffer.takeTurns("a");
+        Thread.currentThread().interrupt(); // so that this thread does not wait to write a large message
 
         assertThatThrownBy(() -> writer.writeObject(order))
                 .isInstanceOfSatisfying(
                         RpcException.class,
                         refused -> assertThat(refused.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
         assertThat(Thread.interrupted()).isTrue();
+        others.forEach(OutputBuffer::release);
     }
 
     @Test

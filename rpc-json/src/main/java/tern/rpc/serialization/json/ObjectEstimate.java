@@ -12,6 +12,7 @@ final class ObjectEstimate {
     private static final int OBJECT_BYTES = 64; // an empty LinkedHashMap and its slot in a list
     private static final int ARRAY_BYTES = 40;
     private static final int VALUE_BYTES = 24; // a boxed number and its slot in a list
+    private static final int MEMBER_BYTES = 48; // an entry of a LinkedHashMap and its slot
 
     private ObjectEstimate() {}
 
@@ -34,6 +35,8 @@ final class ObjectEstimate {
                 i += next == '\\' ? 1 : 0;
             } else if (next == ',') {
                 bytes += VALUE_BYTES;
+            } else if (next == ':') {
+                bytes += MEMBER_BYTES;
             } else if (next == '{') {
                 bytes += OBJECT_BYTES;
             } else if (next == '[') {

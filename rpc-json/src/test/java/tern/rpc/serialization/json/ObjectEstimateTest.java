@@ -13,6 +13,11 @@ class ObjectEstimateTest {
     }
 
     @Test
+    void eachMemberIsAnEntryOfAMap() {
+        assertThat(bytes("{\"a\":1,\"b\":2}")).isEqualTo(13 + 64 + 2 * 48 + 24);
+    }
+
+    @Test
     void structureInsideTextsIsNotCounted() {
         String text = "\"{[,\\\"{\"";
 

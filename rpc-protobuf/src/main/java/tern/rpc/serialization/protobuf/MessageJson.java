@@ -16,9 +16,6 @@ import tern.rpc.serialization.SerializationException;
  */
 final class MessageJson {
 
-    /** The approximate memory of an empty object in the tree, and of the message that it becomes, in bytes. */
-    private static final long TREE_BYTES = 250;
-
     private final String name;
     private final Message like;
     private final JsonFormat.Parser parser;
@@ -46,8 +43,7 @@ final class MessageJson {
         // protobuf-java-util first parses the text into a tree, so the tree and the message are in memory at the same
         // time
         if (LargeMessages.isChecked(json.length())) {
-            long objects = json.chars().filter(next -> next == '{').count();
-            LargeMessages.checkObjects(json.length() + objects * TREE_BYTES, json.length());
+            LargeMessages.checkObjects(TreeEstimate.bytes(json), json.length());
         }
         Message.Builder builder = like.newBuilderForType();
         try {

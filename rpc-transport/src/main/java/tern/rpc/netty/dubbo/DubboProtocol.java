@@ -21,6 +21,7 @@ import tern.rpc.netty.ServerProtocol;
 import tern.rpc.netty.WriteCommand;
 import tern.rpc.serialization.Coder;
 import tern.rpc.serialization.CoderPool;
+import tern.rpc.serialization.LargeWork;
 import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.OutputBuffer;
@@ -111,7 +112,7 @@ public final class DubboProtocol implements ServerProtocol, ClientProtocol {
         Coder coder = coders.take();
         OutputBuffer out = coder.output();
         out.reset(connection.settings().maxRequestBytes(), DubboHeader.BYTES, MessageKind.REQUEST);
-        out.takeTurns();
+        out.takeTurns(LargeWork.OWN_CALLS);
         byte[] frame;
         try {
             ObjectWriter writer = coder.writer();

@@ -285,7 +285,7 @@ final class DubboServerCall extends NettyServerCall {
         Coder coder = protocol.coders().take();
         OutputBuffer out = coder.output();
         out.reset(connection().settings().maxResponseBytes(), DubboHeader.BYTES, MessageKind.RESPONSE);
-        out.takeTurns();
+        out.takeTurns(connection().network());
         DubboFrame frame;
         try {
             ObjectWriter writer = coder.writer();

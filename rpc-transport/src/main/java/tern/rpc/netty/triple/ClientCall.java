@@ -31,6 +31,7 @@ abstract class ClientCall implements MessageDeframer.Receiver {
     private @Nullable Http2Stream stream;
     private @Nullable Http2Headers head;
     private @Nullable MessageDeframer deframer;
+    private UnfinishedAnswers.@Nullable Account memory; // null until the answer is large
     private boolean mayBeCompressed;
     private boolean foreign;
     private boolean over;
@@ -82,6 +83,11 @@ abstract class ClientCall implements MessageDeframer.Receiver {
      */
     boolean isAnswered() {
         return false;
+    }
+
+    /** Returns the number of bytes of complete messages that wait for the end of the answer. */
+    int heldBytes() {
+        return 0;
     }
 
     /**
@@ -163,11 +169,28 @@ abstract class ClientCall implements MessageDeframer.Receiver {
                 return bytes;
             }
             credit = isOver() ? bytes : deframer.takeCredit();
+            count(deframer);
         }
         if (endOfStream && !isOver()) {
             ended(first, null);
         }
         return credit;
+    }
+
+    private void count(MessageDeframer messages) {
+        int held = messages.held() + heldBytes();
+        if (isOver() || (memory == null && held <= UnfinishedAnswers.FREE_BYTES)) {
+            return;
+        }
+        UnfinishedAnswers.Account account = memory;
+        if (account == null) {
+            account = new UnfinishedAnswers.Account(UnfinishedAnswers.OF_PROCESS, connection.endpoint());
+            memory = account;
+        }
+        String refusal = account.holds(held);
+        if (refusal != null) {
+            fail(StatusCode.RESOURCE_EXHAUSTED, "its answer is not read to its end: " + refusal, Executed.YES);
+        }
     }
 
     @Override
@@ -207,6 +230,7 @@ abstract class ClientCall implements MessageDeframer.Receiver {
             fail(e);
             return 0;
         }
+        count(deframer);
         return isOver() ? 0 : deframer.takeCredit();
     }
 
@@ -242,6 +266,9 @@ abstract class ClientCall implements MessageDeframer.Receiver {
     /** Ends the call and stops the delivery of messages. */
     void close() {
         over = true;
+        if (memory != null) {
+            memory.ended();
+        }
         if (deframer != null) {
             deframer.close();
         }

@@ -9,7 +9,6 @@ import tern.rpc.MethodDescriptor;
 import tern.rpc.RpcException;
 import tern.rpc.Status;
 import tern.rpc.netty.triple.BodyReader.Frame;
-import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.ServiceLookup;
 
 /**
@@ -48,11 +47,7 @@ record ConnectStreamEncoding(TripleCodecs codecs, boolean json) implements CallE
             @Nullable PayloadCodec codec,
             @Nullable Object value,
             boolean compressed) {
-        return codecs.frame(
-                exchange.maxResponseBytes(),
-                MessageKind.RESPONSE,
-                compressed,
-                out -> codecs.writeResponse(method, json, value, out));
+        return codecs.answerFrame(exchange, compressed, out -> codecs.writeResponse(method, json, value, out));
     }
 
     /** Returns the headers of an answer. */

@@ -7,7 +7,6 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.netty.triple.BodyReader.Frame;
-import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.ServiceLookup;
 
 /**
@@ -42,11 +41,7 @@ record ConnectUnaryEncoding(TripleCodecs codecs, boolean json) implements CallEn
             @Nullable PayloadCodec codec,
             @Nullable Object value,
             boolean compressed) {
-        return codecs.bare(
-                exchange.maxResponseBytes(),
-                MessageKind.RESPONSE,
-                compressed,
-                out -> codecs.writeResponse(method, json, value, out));
+        return codecs.bareAnswer(exchange, compressed, out -> codecs.writeResponse(method, json, value, out));
     }
 
     @Override

@@ -12,7 +12,6 @@ import tern.rpc.Payload;
 import tern.rpc.RpcException;
 import tern.rpc.Thrown;
 import tern.rpc.netty.triple.BodyReader.Frame;
-import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.ServiceLookup;
 
 /** The messages and answers of gRPC calls, including Triple. Stateless. */
@@ -91,7 +90,7 @@ final class GrpcEncoding implements CallEncoding {
             @Nullable PayloadCodec codec,
             @Nullable Object value,
             boolean compressed) {
-        return codecs.frame(exchange.maxResponseBytes(), MessageKind.RESPONSE, compressed, out -> {
+        return codecs.answerFrame(exchange, compressed, out -> {
             if (codec != null) {
                 codec.writeResponse(value, out);
             } else {
@@ -155,11 +154,8 @@ final class GrpcEncoding implements CallEncoding {
             return null;
         }
         try {
-            byte[] message = codecs.frame(
-                    exchange.maxResponseBytes(),
-                    MessageKind.RESPONSE,
-                    false,
-                    out -> wrapper.writeException(failure, codecs.exceptionFrames(), out));
+            byte[] message = codecs.answerFrame(
+                    exchange, false, out -> wrapper.writeException(failure, codecs.exceptionFrames(), out));
             Http2Headers head = head(false).set(GrpcHeaders.EXCEPTION, GrpcHeaders.BUSINESS);
             return new HttpWrite(exchange, head, message, GrpcHeaders.trailers(null, metadata), true);
         } catch (Throwable e) {

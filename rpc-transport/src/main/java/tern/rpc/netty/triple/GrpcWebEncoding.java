@@ -9,7 +9,6 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.netty.triple.BodyReader.Frame;
-import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.ServiceLookup;
 
 /** The messages and answers of gRPC-Web calls. Stateless. */
@@ -66,11 +65,8 @@ final class GrpcWebEncoding implements CallEncoding {
             @Nullable PayloadCodec codec,
             @Nullable Object value,
             boolean compressed) {
-        return travelling(codecs.frame(
-                exchange.maxResponseBytes(),
-                MessageKind.RESPONSE,
-                compressed,
-                out -> codecs.writeResponse(method, isJson(), value, out)));
+        return travelling(
+                codecs.answerFrame(exchange, compressed, out -> codecs.writeResponse(method, isJson(), value, out)));
     }
 
     /**

@@ -34,7 +34,7 @@ final class Gzip {
     private static final int FLAG_COMMENT = 0x10;
     private static final int RESERVED_FLAGS = 0xE0;
 
-    /** The compression ratio is not limited until the decompressed size exceeds this number of bytes. */
+    /** The compression ratio of an answer is not limited until its decompressed size exceeds this number of bytes. */
     private static final int FREE_BYTES = 1 << 20;
 
     private final int mostRatio;
@@ -47,8 +47,8 @@ final class Gzip {
     }
 
     /**
-     * @param mostRatio the maximum ratio of decompressed to compressed bytes; applies to messages whose decompressed
-     *     size exceeds 1 MiB
+     * @param mostRatio the maximum ratio of decompressed to compressed bytes; applies to requests whose decompressed
+     *     size exceeds 64 KiB, and to answers whose decompressed size exceeds 1 MiB
      */
     Gzip(int mostRatio) {
         this.mostRatio = mostRatio;
@@ -74,19 +74,20 @@ final class Gzip {
      * Decompresses the bytes and appends the result to the buffer.
      *
      * @param out the buffer, whose limit is the maximum size of the message
-     * @throws RpcException RESOURCE_EXHAUSTED if the limit of the buffer is exceeded, or if the decompressed size
-     *     exceeds 1 MiB and the ratio exceeds its maximum
+     * @throws RpcException RESOURCE_EXHAUSTED if the limit of the buffer is exceeded, or if the decompressed size and
+     *     the ratio exceed their maximum
      * @throws SerializationException if the bytes are not valid gzip
      */
     void decompress(byte[] bytes, int offset, int length, OutputBuffer out) {
         decompress(bytes, offset, length, out, null);
     }
 
-    /** @param unpacked counts each piece before it is decompressed; null if the pieces are not counted */
+    /** @param unpacked counts each piece of a request before it is decompressed; null for an answer */
     void decompress(byte[] bytes, int offset, int length, OutputBuffer out, @Nullable UnpackedRequest unpacked) {
         int end = offset + length;
         int position = offset;
         int before = out.position();
+        int free = unpacked == null ? FREE_BYTES : UnpackedRequest.FREE_BYTES;
         // the compressed size without gzip headers and trailers, because a sender may fill these with any bytes
         int deflated = length;
         Inflating inflating = inflaters.take();
@@ -95,7 +96,7 @@ final class Gzip {
                 int first = out.position();
                 int start = headerEnd(bytes, position, end);
                 deflated -= start - position + TRAILER_BYTES;
-                long most = before + Math.max(FREE_BYTES, (long) mostRatio * deflated);
+                long most = before + Math.max(free, (long) mostRatio * deflated);
                 position = end - inflating.decompress(bytes, start, end - start, out, most, unpacked);
                 checkTrailer(bytes, position, end, out, first);
                 position += TRAILER_BYTES;
@@ -106,7 +107,8 @@ final class Gzip {
             throw RpcException.refusal(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "a compressed message of " + length + " bytes becomes more than " + mostRatio
-                            + " times as large, and more than 1 MiB (set by rpc.limits.max-unpacked-ratio; at most "
+                            + " times as large, and more than " + (free >> 10)
+                            + " KiB (set by rpc.limits.max-unpacked-ratio; at most "
                             + out.limit()
                             + " bytes are read" + out.setBy() + ")",
                     Executed.MAYBE);

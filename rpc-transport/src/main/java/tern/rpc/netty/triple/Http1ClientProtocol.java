@@ -6,7 +6,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.Invocation;
@@ -15,7 +14,6 @@ import tern.rpc.MethodType;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.ServiceDescriptor;
-import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.netty.AnswerReader;
@@ -27,7 +25,6 @@ import tern.rpc.netty.ServerProtocol.Match;
 import tern.rpc.netty.Strangers;
 import tern.rpc.netty.WriteBatch;
 import tern.rpc.netty.WriteCommand;
-import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
 
@@ -50,9 +47,7 @@ public final class Http1ClientProtocol implements ClientProtocol {
     private static final Set<String> TOLD = ConcurrentHashMap.newKeySet();
 
     private final TripleCodecs codecs;
-    private final ConcurrentMap<HeadKey, JsonRequestHead> heads = new ConcurrentHashMap<>();
-
-    private record HeadKey(ServiceKey service, MethodDescriptor method, String application, Endpoint endpoint) {}
+    private final JsonRequestHeads heads = new JsonRequestHeads();
 
     /** @param codecs the message codecs; if they do not support JSON, this protocol cannot prepare any reference */
     public Http1ClientProtocol(TripleCodecs codecs) {
@@ -148,32 +143,17 @@ public final class Http1ClientProtocol implements ClientProtocol {
      * into two.
      */
     private byte[][] encode(Invocation call, Endpoint endpoint, ClientTransportSettings settings) {
-        byte[] body = codecs.bare(
+        byte[] body = codecs.bareRequest(
                 settings.maxRequestBytes(),
-                MessageKind.REQUEST,
                 call.isCompressed(),
                 out -> codecs.json(call.method()).writeArguments(call.arguments(), out));
-        JsonRequestHead head = head(call, endpoint, settings);
+        JsonRequestHead head = heads.of(call.service(), call.method(), settings.application(), endpoint);
         if (body.length > JOINED_BYTES) {
             return new byte[][] {head.bytes(call, body.length, System.nanoTime(), 0), body};
         }
         byte[] joined = head.bytes(call, body.length, System.nanoTime(), body.length);
         System.arraycopy(body, 0, joined, joined.length - body.length, body.length);
         return new byte[][] {joined};
-    }
-
-    private JsonRequestHead head(Invocation call, Endpoint endpoint, ClientTransportSettings settings) {
-        HeadKey key = new HeadKey(call.service(), call.method(), settings.application(), endpoint);
-        JsonRequestHead known = heads.get(key);
-        return known != null
-                ? known
-                : heads.computeIfAbsent(
-                        key,
-                        added -> new JsonRequestHead(
-                                added.service(),
-                                added.method(),
-                                added.application(),
-                                added.endpoint().toString()));
     }
 
     @Override

@@ -20,7 +20,6 @@ import tern.rpc.StatusCode;
 import tern.rpc.Thrown;
 import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.serialization.JsonMethod;
-import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.RemoteFailures;
 import tern.rpc.transport.ServiceLookup;
@@ -149,7 +148,7 @@ final class JsonEncoding implements CallEncoding {
             @Nullable PayloadCodec codec,
             @Nullable Object value,
             boolean compressed) {
-        return codecs.bare(exchange.maxResponseBytes(), MessageKind.RESPONSE, compressed, out -> {
+        return codecs.bareAnswer(exchange, compressed, out -> {
             if (isStream()) {
                 ServerSentEvent.begin(out);
                 json.writeResult(value, out);

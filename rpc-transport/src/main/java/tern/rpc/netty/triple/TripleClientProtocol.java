@@ -18,7 +18,6 @@ import tern.rpc.netty.Connection;
 import tern.rpc.netty.ServerProtocol.Match;
 import tern.rpc.netty.WriteBatch;
 import tern.rpc.netty.WriteCommand;
-import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
 
@@ -94,8 +93,7 @@ public final class TripleClientProtocol implements ClientProtocol {
 
     private byte[] message(Invocation call, PayloadCodec payload, Connection connection) {
         int limit = connection.settings().maxRequestBytes();
-        return codecs.frame(
-                limit, MessageKind.REQUEST, call.isCompressed(), out -> payload.writeRequest(call.arguments(), out));
+        return codecs.requestFrame(limit, call.isCompressed(), out -> payload.writeRequest(call.arguments(), out));
     }
 
     private OpenCall open(ClientCall made, byte @Nullable [] message) {

@@ -9,7 +9,6 @@ import tern.rpc.netty.Connection;
 import tern.rpc.netty.WriteBatch;
 import tern.rpc.netty.WriteCommand;
 import tern.rpc.netty.triple.StreamCall.SendMessage;
-import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.MessageTooLargeException;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.ClientStream;
@@ -87,8 +86,7 @@ final class TripleClientStream implements ClientStream {
         int limit = connection().settings().maxRequestBytes();
         boolean compressed = call.pending().call().isCompressed() && !plain;
         try {
-            return codecs.frame(
-                    limit, MessageKind.REQUEST, compressed, out -> payload.writeRequest(arguments(value), out));
+            return codecs.requestFrame(limit, compressed, out -> payload.writeRequest(arguments(value), out));
         } catch (SerializationException e) {
             throw new RpcException(
                     e instanceof MessageTooLargeException ? StatusCode.RESOURCE_EXHAUSTED : StatusCode.INTERNAL,

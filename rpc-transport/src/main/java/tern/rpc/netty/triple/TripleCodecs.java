@@ -23,6 +23,7 @@ import tern.rpc.serialization.JsonError;
 import tern.rpc.serialization.JsonFormat;
 import tern.rpc.serialization.JsonMethod;
 import tern.rpc.serialization.LargeMessages;
+import tern.rpc.serialization.LargeWork;
 import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
@@ -70,7 +71,8 @@ public final class TripleCodecs {
      * @param serializer the serializer for the values in Triple's wrapper messages
      * @param json the JSON format; null to refuse JSON
      * @param exceptionFrames the number of stack frames to send with an exception
-     * @param unpackedRatio the maximum ratio of decompressed to compressed bytes of a message above 1 MiB
+     * @param unpackedRatio the maximum ratio of decompressed to compressed bytes of a request above 64
+     *     KiB or an answer above 1 MiB
      */
     public TripleCodecs(Serializer serializer, @Nullable JsonFormat json, int exceptionFrames, int unpackedRatio) {
         this.gzip = new Gzip(unpackedRatio);
@@ -171,7 +173,8 @@ public final class TripleCodecs {
 
     /**
      * Decodes a request on a server and counts its decompressed bytes. Only a few threads at a time may decompress more
-     * than 256 KiB, so this method may block for up to 3 s. Must not run on an event loop.
+     * than 256 KiB, or decode more than 64 KiB that were compressed, so this method may block for several seconds. Must
+     * not run on an event loop.
      */
     <T> T readRequest(Frame frame, int limit, ServerConnection connection, Reading<T> reading) {
         UnpackedRequest unpacked = frame.isCompressed() ? new UnpackedRequest(connection) : null;
@@ -246,6 +249,7 @@ public final class TripleCodecs {
         Coder coder = coders.take();
         boolean reuse = false;
         int permits = 0;
+        LargeWork decoding = null;
         try {
             int length = payload.readableBytes();
             byte[] bytes;
@@ -258,8 +262,8 @@ public final class TripleCodecs {
             if (compressed) {
                 OutputBuffer inflated = coder.output();
                 inflated.reset(limit, 0, kind);
-                if (unpacked != null) {
-                    inflated.takeTurnsToUnpack();
+                if (connection != null) {
+                    inflated.takeTurnsToUnpack(connection.network());
                 }
                 gzip.decompress(bytes, 0, length, inflated, unpacked);
                 inflated.endTurn(); // a thread that waits for memory must not keep others from unpacking
@@ -268,11 +272,15 @@ public final class TripleCodecs {
             }
             if (connection != null) {
                 permits = LargeMessages.startReading(length, connection.network());
+                if (compressed) {
+                    decoding = LargeWork.startDecodingUnpacked(length, connection.network());
+                }
             }
             T read = reading.read(bytes, length);
             reuse = true;
             return read;
         } finally {
+            LargeWork.end(decoding);
             LargeMessages.release(permits);
             payload.release();
             if (reuse) {
@@ -284,31 +292,49 @@ public final class TripleCodecs {
     }
 
     /**
-     * Encodes a message with its prefix.
+     * Encodes a request with its prefix.
      *
      * @throws SerializationException if the message cannot be encoded or exceeds the limit
      */
-    byte[] frame(int limit, MessageKind kind, boolean compressed, Consumer<OutputBuffer> content) {
-        byte[] message = write(PREFIX_BYTES, limit, kind, compressed, content);
+    byte[] requestFrame(int limit, boolean compressed, Consumer<OutputBuffer> content) {
+        return framed(limit, MessageKind.REQUEST, LargeWork.OWN_CALLS, compressed, content);
+    }
+
+    /** Encodes a request without a prefix. Has the same errors as {@link #requestFrame}. */
+    byte[] bareRequest(int limit, boolean compressed, Consumer<OutputBuffer> content) {
+        return write(0, limit, MessageKind.REQUEST, LargeWork.OWN_CALLS, compressed, content);
+    }
+
+    /** Encodes an answer with its prefix. Has the same errors as {@link #requestFrame}. */
+    byte[] answerFrame(HttpExchange exchange, boolean compressed, Consumer<OutputBuffer> content) {
+        Object caller = exchange.connection().network();
+        return framed(exchange.maxResponseBytes(), MessageKind.RESPONSE, caller, compressed, content);
+    }
+
+    /** Encodes an answer without a prefix. Has the same errors as {@link #requestFrame}. */
+    byte[] bareAnswer(HttpExchange exchange, boolean compressed, Consumer<OutputBuffer> content) {
+        Object caller = exchange.connection().network();
+        return write(0, exchange.maxResponseBytes(), MessageKind.RESPONSE, caller, compressed, content);
+    }
+
+    private byte[] framed(
+            int limit, MessageKind kind, Object caller, boolean compressed, Consumer<OutputBuffer> content) {
+        byte[] message = write(PREFIX_BYTES, limit, kind, caller, compressed, content);
         writePrefix(message, compressed ? COMPRESSED : 0);
         return message;
     }
 
-    /**
-     * Encodes a message without a prefix.
-     *
-     * @throws SerializationException if the message cannot be encoded or exceeds the limit
-     */
-    byte[] bare(int limit, MessageKind kind, boolean compressed, Consumer<OutputBuffer> content) {
-        return write(0, limit, kind, compressed, content);
-    }
-
     private byte[] write(
-            int prefixBytes, int limit, MessageKind kind, boolean compressed, Consumer<OutputBuffer> content) {
+            int prefixBytes,
+            int limit,
+            MessageKind kind,
+            Object caller,
+            boolean compressed,
+            Consumer<OutputBuffer> content) {
         Coder coder = coders.take();
         OutputBuffer out = coder.output();
         out.reset(limit, prefixBytes, kind);
-        out.takeTurns();
+        out.takeTurns(caller);
         byte[] message;
         try {
             content.accept(out);

@@ -44,6 +44,12 @@ final class UnaryCall extends ClientCall {
     }
 
     @Override
+    int heldBytes() {
+        Frame whole = message;
+        return whole == null ? 0 : whole.payload().readableBytes();
+    }
+
+    @Override
     void end(GrpcAnswer answer) {
         if (isForeign() && answer.isOk()) {
             fail(

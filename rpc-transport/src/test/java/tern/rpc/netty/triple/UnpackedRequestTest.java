@@ -10,6 +10,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -22,10 +23,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import tern.rpc.WireName;
 import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.serialization.LargeWork;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Tests that the server counts decompressed bytes towards the memory for requests before it produces them. */
+/**
+ * Tests that the server counts decompressed bytes towards the memory for requests before it produces them, and limits
+ * the work that few compressed bytes can cause.
+ */
 @Timeout(120)
 class UnpackedRequestTest {
 
@@ -78,6 +83,10 @@ class UnpackedRequestTest {
         return Gzipped.of(("{\"text\":\"" + digits(digits) + "\"}").getBytes(UTF_8));
     }
 
+    private static byte[] zeros(int count) {
+        return Gzipped.of(("{\"text\":\"" + "0".repeat(count) + "\"}").getBytes(UTF_8));
+    }
+
     private HttpRequest request(byte[] body) {
         return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + "/test.Texts/length"))
                 .header("content-type", "application/json")
@@ -110,6 +119,43 @@ class UnpackedRequestTest {
                 .contains("this connection has 2097152 of 2097152 bytes unpacked")
                 .contains("rpc.limits.max-inbound-bytes");
         assertThat(served).hasValue(0);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void requestThatBecomesAHundredTimesAsLargeIsRefusedAbove64Kib(HttpClient.Version version) throws Exception {
+        HttpResponse<String> small = send(version, zeros(60_000));
+        HttpResponse<String> large = send(version, zeros(200_000));
+
+        assertThat(small.body()).isEqualTo("60000");
+        assertThat(large.statusCode()).as(large.body()).isEqualTo(429);
+        assertThat(large.body())
+                .contains("becomes more than 100 times as large, and more than 64 KiB")
+                .contains("rpc.limits.max-unpacked-ratio");
+        assertThat(served).hasValue(1);
+    }
+
+    @Test
+    void fewThreadsDecodeLargeRequestsThatWereCompressed() throws Exception {
+        List<LargeWork> held = new ArrayList<>();
+        for (int i = 0; i < Math.max(1, Runtime.getRuntime().availableProcessors() - 1); i++) {
+            held.add(LargeWork.startDecodingUnpacked(1 << 20, "another caller"));
+        }
+        CompletableFuture<HttpResponse<String>> answer =
+                HttpClient.newHttpClient().sendAsync(request(json(100_000)), BodyHandlers.ofString());
+        while (!isAThreadWaiting() && !answer.isDone()) {
+            Thread.onSpinWait();
+        }
+
+        assertThat(served).hasValue(0);
+        held.forEach(LargeWork::end);
+        assertThat(answer.get().body()).isEqualTo("100000");
+    }
+
+    private static boolean isAThreadWaiting() {
+        return Thread.getAllStackTraces().values().stream()
+                .anyMatch(stack -> Arrays.stream(stack)
+                        .anyMatch(frame -> frame.getClassName().equals(LargeWork.class.getName())));
     }
 
     @Test

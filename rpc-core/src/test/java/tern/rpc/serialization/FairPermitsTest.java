@@ -12,15 +12,15 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import tern.rpc.serialization.ObjectMemory.Result;
+import tern.rpc.serialization.FairPermits.Result;
 
 @Timeout(60)
-class ObjectMemoryTest {
+class FairPermitsTest {
 
     private static final long FOREVER = TimeUnit.HOURS.toNanos(1);
 
     private final AtomicLong now = new AtomicLong();
-    private final ObjectMemory memory = new ObjectMemory(100, 4, now::get);
+    private final FairPermits memory = new FairPermits(100, 4, now::get);
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final List<String> served = new ArrayList<>();
 

@@ -10,12 +10,12 @@ import java.util.concurrent.locks.ReentrantLock;
 import tern.rpc.NanoClock;
 
 /**
- * Memory that tenants share. A request takes permits, one per KiB, and waits if too few are available. Tenants get
- * permits in turn. A request that does not fit lets later requests pass for one second, because a caller could
- * otherwise stop all others with requests that need all permits. Afterwards it is served next, when it is the turn of
- * its tenant. Thread-safe.
+ * Permits that tenants share, such as one for each KiB of memory or one for each busy thread. A request waits if too
+ * few permits are available. Tenants get permits in turn. A request that does not fit lets later requests pass for one
+ * second, because a caller could otherwise stop all others with requests that need all permits. Afterwards it is served
+ * next, when it is the turn of its tenant. Thread-safe.
  */
-final class ObjectMemory {
+final class FairPermits {
 
     /** The time during which later requests may pass a waiting request. */
     private static final long PATIENT_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -31,12 +31,12 @@ final class ObjectMemory {
     private int waiting;
 
     /**
-     * @param kib the number of permits
+     * @param permits the number of permits
      * @param maxWaiting the maximum number of waiting requests. A tenant may have at most as many waiting requests as
      *     there are unused places
      */
-    ObjectMemory(int kib, int maxWaiting, NanoClock clock) {
-        this.available = kib;
+    FairPermits(int permits, int maxWaiting, NanoClock clock) {
+        this.available = permits;
         this.maxWaiting = maxWaiting;
         this.clock = clock;
     }
@@ -52,13 +52,13 @@ final class ObjectMemory {
 
     private static final class Waiting {
 
-        final int kib;
+        final int permits;
         final Condition changed;
         final long sinceNanos;
         boolean granted;
 
-        Waiting(int kib, Condition changed, long sinceNanos) {
-            this.kib = kib;
+        Waiting(int permits, Condition changed, long sinceNanos) {
+            this.permits = permits;
             this.changed = changed;
             this.sinceNanos = sinceNanos;
         }
@@ -69,11 +69,11 @@ final class ObjectMemory {
      *
      * @param tenant identifies the caller
      */
-    Result acquire(Object tenant, int kib, long timeoutNanos) {
+    Result acquire(Object tenant, int permits, long timeoutNanos) {
         lock.lock();
         try {
-            if (kib <= available && !isNextOverdue()) {
-                available -= kib;
+            if (permits <= available && !isNextOverdue()) {
+                available -= permits;
                 return Result.ACQUIRED;
             }
             Deque<Waiting> own = queues.get(tenant);
@@ -81,7 +81,7 @@ final class ObjectMemory {
             if (waitingOfTenant >= maxWaiting - waiting) {
                 return Result.CROWDED;
             }
-            Waiting request = new Waiting(kib, lock.newCondition(), clock.nanoTime());
+            Waiting request = new Waiting(permits, lock.newCondition(), clock.nanoTime());
             queues.computeIfAbsent(tenant, added -> new ArrayDeque<>()).add(request);
             waiting++;
             return await(tenant, request, timeoutNanos) ? Result.ACQUIRED : Result.TIMED_OUT;
@@ -111,22 +111,22 @@ final class ObjectMemory {
     }
 
     /** Takes permits without waiting. The number of available permits may become negative. */
-    void take(int kib) {
+    void take(int permits) {
         lock.lock();
         try {
-            available -= kib;
+            available -= permits;
         } finally {
             lock.unlock();
         }
     }
 
-    void release(int kib) {
-        if (kib == 0) {
+    void release(int permits) {
+        if (permits == 0) {
             return;
         }
         lock.lock();
         try {
-            available += kib;
+            available += permits;
             grant();
         } finally {
             lock.unlock();
@@ -156,7 +156,7 @@ final class ObjectMemory {
             Map.Entry<Object, Deque<Waiting>> next =
                     queues.entrySet().iterator().next();
             Waiting overdue = next.getValue().element();
-            if (overdue.kib > available) {
+            if (overdue.permits > available) {
                 return false;
             }
             grant(next.getKey(), next.getValue(), overdue);
@@ -164,7 +164,7 @@ final class ObjectMemory {
         }
         for (Map.Entry<Object, Deque<Waiting>> tenant : queues.entrySet()) {
             for (Waiting request : tenant.getValue()) {
-                if (request.kib <= available) {
+                if (request.permits <= available) {
                     grant(tenant.getKey(), tenant.getValue(), request);
                     return true;
                 }
@@ -174,7 +174,7 @@ final class ObjectMemory {
     }
 
     private void grant(Object tenant, Deque<Waiting> own, Waiting request) {
-        available -= request.kib;
+        available -= request.permits;
         waiting--;
         request.granted = true;
         request.changed.signal();

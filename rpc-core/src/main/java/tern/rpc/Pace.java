@@ -1,0 +1,38 @@
+package tern.rpc;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Allows an action a limited number of times in a period. A refused action costs at most two atomic operations.
+ * Thread-safe.
+ */
+public final class Pace {
+
+    private final int most;
+    private final long periodNanos;
+    private final NanoClock clock;
+    private final AtomicLong began; // the time at which the current period began
+    private final AtomicInteger taken; // the number of actions in the current period
+
+    /** @param most the maximum number of actions in a period */
+    public Pace(int most, Duration period, NanoClock clock) {
+        this.most = most;
+        this.periodNanos = period.toNanos();
+        this.clock = clock;
+        this.began = new AtomicLong(clock.nanoTime() - periodNanos); // the first action begins a period
+        this.taken = new AtomicInteger(most);
+    }
+
+    /** Returns whether the action is allowed now, and counts it. */
+    public boolean take() {
+        long now = clock.nanoTime();
+        long period = began.get();
+        if (now - period >= periodNanos && began.compareAndSet(period, now)) {
+            taken.set(0);
+        }
+        // the first comparison keeps the counter from overflowing
+        return taken.get() < most && taken.incrementAndGet() <= most;
+    }
+}

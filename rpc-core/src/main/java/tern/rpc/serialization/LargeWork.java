@@ -1,0 +1,145 @@
+package tern.rpc.serialization;
+
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.NanoClock;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+
+/**
+ * A kind of work on large messages that only a few threads may do at the same time. An encoded message exists in memory
+ * up to three times, so 200 workers with answers of 8 MiB would need almost 5 GB and would be no faster than four
+ * workers. Tenants get the threads in turn, and one tenant has at most half of the places to wait. A call fails if its
+ * thread waits for more than three seconds. Thread-safe.
+ */
+public final class LargeWork {
+
+    /** The maximum size of an array that needs no permit. A waiting thread already holds an array of this size. */
+    static final int LARGE_BYTES = 256 << 10;
+
+    /** The tenant of the calls that this process makes. */
+    public static final Object OWN_CALLS = new Object();
+
+    private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
+    private static final int THREADS_PER_PROCESSOR = 2;
+    private static final long PATIENCE_MILLIS = 3_000;
+
+    /**
+     * For every {@value} bytes of the heap, one thread may wait to write a message. A message has up to 8 MiB by
+     * default.
+     */
+    private static final long HEAP_OF_A_WAITING_THREAD = 16 << 20;
+
+    private static final int MIN_WAITING = 16;
+
+    /**
+     * The maximum number of threads that wait for each kind of work. Each waiting writer holds the object that it
+     * writes, such as a result. Further calls fail immediately, so that their objects can be released.
+     */
+    private static final int MAX_WAITING = maxWaiting(Runtime.getRuntime().maxMemory());
+
+    static final LargeWork WRITE = new LargeWork("written", "write", THREADS_PER_PROCESSOR * PROCESSORS, MAX_WAITING);
+    static final LargeWork UNPACK =
+            new LargeWork("unpacked", "unpack", THREADS_PER_PROCESSOR * PROCESSORS, MAX_WAITING);
+
+    /**
+     * Decodes requests that were compressed. A sender needs few bytes for much work, so these requests leave one
+     * processor to others.
+     */
+    private static final LargeWork DECODE_UNPACKED =
+            new LargeWork("decoded", "decode", Math.max(1, PROCESSORS - 1), MAX_WAITING);
+
+    /** The maximum size of a decompressed request that is decoded without a permit. */
+    private static final int UNCHECKED_BYTES = 64 << 10;
+
+    private final int threads;
+    private final int maxWaiting;
+    private final FairPermits permits;
+    private final String done;
+    private final String verb;
+
+    /**
+     * @param done the past participle of the verb, for messages
+     * @param threads the number of threads that may work at the same time
+     * @param maxWaiting the maximum number of threads that wait
+     */
+    LargeWork(String done, String verb, int threads, int maxWaiting) {
+        this.done = done;
+        this.verb = verb;
+        this.threads = threads;
+        this.maxWaiting = maxWaiting;
+        this.permits = new FairPermits(threads, maxWaiting, NanoClock.SYSTEM);
+    }
+
+    /**
+     * Waits until a request that was compressed may be decoded. Must not be called on an event loop.
+     *
+     * @param bytes the size of the decompressed request
+     * @param tenant identifies the caller
+     * @return the work whose permit the caller must pass to {@link #end} when the request has been decoded; null if the
+     *     request is so small that it needs no permit
+     * @throws RpcException RESOURCE_EXHAUSTED if no permit becomes available within three seconds, or if too many other
+     *     threads wait
+     */
+    public static @Nullable LargeWork startDecodingUnpacked(int bytes, Object tenant) {
+        if (bytes <= UNCHECKED_BYTES) {
+            return null;
+        }
+        DECODE_UNPACKED.enter(MessageKind.REQUEST, UNCHECKED_BYTES, tenant);
+        return DECODE_UNPACKED;
+    }
+
+    /** @param work the result of {@link #startDecodingUnpacked} */
+    public static void end(@Nullable LargeWork work) {
+        if (work != null) {
+            work.leave();
+        }
+    }
+
+    /**
+     * Takes a permit to work on a message of more than {@value #LARGE_BYTES} bytes.
+     *
+     * @param tenant identifies the caller
+     * @throws RpcException RESOURCE_EXHAUSTED if too many threads are waiting, or if no permit becomes available within
+     *     three seconds
+     */
+    void enter(@Nullable MessageKind kind, Object tenant) {
+        enter(kind, LARGE_BYTES, tenant);
+    }
+
+    private void enter(@Nullable MessageKind kind, int bytes, Object tenant) {
+        FairPermits.Result result = permits.acquire(tenant, 1, TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS));
+        if (result == FairPermits.Result.ACQUIRED) {
+            return;
+        }
+        String reason = result == FairPermits.Result.CROWDED
+                ? permits.waiting() + " threads already wait to " + verb + " messages of that size (at most "
+                        + maxWaiting + ", shared between callers)"
+                : threads + " threads are busy with others of that size, and none was done within " + PATIENCE_MILLIS
+                        + " ms";
+        throw RpcException.refusal(
+                StatusCode.RESOURCE_EXHAUSTED,
+                "a message of more than " + bytes + " bytes was not " + done + ": " + reason,
+                kind == MessageKind.RESPONSE ? Executed.YES : Executed.NO);
+    }
+
+    void leave() {
+        permits.release(1);
+    }
+
+    /** Returns the number of available permits, for tests. */
+    int free() {
+        return permits.available();
+    }
+
+    /** Returns the number of threads that wait for a permit, for tests. */
+    int waiting() {
+        return permits.waiting();
+    }
+
+    /** @param heap the maximum size of the heap */
+    static int maxWaiting(long heap) {
+        return (int) Math.max(MIN_WAITING, Math.min(Integer.MAX_VALUE, heap / HEAP_OF_A_WAITING_THREAD));
+    }
+}

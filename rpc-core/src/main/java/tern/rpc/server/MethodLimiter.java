@@ -1,0 +1,105 @@
+package tern.rpc.server;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.limit.Limiter;
+import tern.rpc.limit.Share;
+
+/**
+ * Limits the running calls to one method, and divides the places among tenants. While only one tenant calls the method,
+ * it may use all places. When a call from a tenant with less than an equal share is refused, tenants with an equal share
+ * or more get no further places for one second. The places that they return are then left to the other tenant.
+ * Thread-safe. A race may cause a single call to be wrongly accepted or refused.
+ */
+final class MethodLimiter {
+
+    private static final long YIELD_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final Limiter limiter;
+
+    /** The number of places that each tenant holds. Tenants without places have no entry. */
+    private final Map<Share, Integer> held = new ConcurrentHashMap<>();
+
+    // the last tenant that was refused while it held less than an equal share
+    private volatile @Nullable Need need;
+
+    private record Need(Share tenant, long untilNanos) {}
+
+    MethodLimiter(Limiter limiter) {
+        this.limiter = limiter;
+    }
+
+    /**
+     * Takes a place for a call.
+     *
+     * @param tenant the share of the call's tenant in the server's limiter, or null if tenants do not matter
+     * @return the place, or null if the call is refused
+     */
+    @Nullable
+    MethodPlace enter(@Nullable Share tenant, long now) {
+        if (tenant != null && yields(tenant, now)) {
+            return null;
+        }
+        if (limiter.enter(null, now) != null) {
+            if (tenant != null && !hasEqualShare(tenant, null)) {
+                need = new Need(tenant, now + YIELD_NANOS);
+            }
+            return null;
+        }
+        if (tenant != null) {
+            held.merge(tenant, 1, Integer::sum);
+        }
+        return new MethodPlace(this, tenant, now);
+    }
+
+    private boolean yields(Share tenant, long now) {
+        Need other = need;
+        return other != null
+                && other.tenant != tenant
+                && now - other.untilNanos < 0
+                && hasEqualShare(tenant, other.tenant);
+    }
+
+    /** @param other another tenant to count, even if it holds no place; may be null */
+    private boolean hasEqualShare(Share tenant, @Nullable Share other) {
+        int tenants = held.size();
+        if (!held.containsKey(tenant)) {
+            tenants++;
+        }
+        if (other != null && !held.containsKey(other)) {
+            tenants++;
+        }
+        return (long) held.getOrDefault(tenant, 0) * tenants >= limiter.limit();
+    }
+
+    void leave(@Nullable Share tenant, long entered, long now) {
+        free(tenant);
+        limiter.leave(null, entered, now);
+    }
+
+    void leaveUnserved(@Nullable Share tenant, long entered) {
+        free(tenant);
+        limiter.leaveUnserved(null, entered);
+    }
+
+    private void free(@Nullable Share tenant) {
+        if (tenant != null) {
+            held.computeIfPresent(tenant, (share, places) -> places == 1 ? null : places - 1);
+        }
+    }
+
+    int inside() {
+        return limiter.inside();
+    }
+
+    int limit() {
+        return limiter.limit();
+    }
+
+    /** Returns a description of the limit for error messages. */
+    String describe() {
+        return limiter.describe();
+    }
+}

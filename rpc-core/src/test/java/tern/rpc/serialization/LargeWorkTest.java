@@ -1,0 +1,111 @@
+package tern.rpc.serialization;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+
+@Timeout(60)
+class LargeWorkTest {
+
+    private static final int MAX_WAITING = 4;
+
+    private final LargeWork work = new LargeWork("written", "write", 1, MAX_WAITING);
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private final List<String> served = new ArrayList<>();
+
+    @AfterEach
+    void stop() {
+        threads.shutdownNow();
+    }
+
+    @Test
+    void threadBeyondTheShareOfItsCallerFailsAtOnce() {
+        work.enter(MessageKind.RESPONSE, "a");
+        CompletableFuture<Void> first = write("a", "a1");
+        CompletableFuture<Void> second = write("a", "a2");
+
+        assertThatThrownBy(() -> work.enter(MessageKind.RESPONSE, "a"))
+                .isInstanceOfSatisfying(RpcException.class, refusal -> {
+                    assertThat(refusal.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+                    assertThat(refusal.wasExecuted()).isEqualTo(Executed.YES);
+                })
+                .hasMessageContaining("2 threads already wait to write messages of that size (at most 4, shared");
+
+        work.leave();
+        CompletableFuture.allOf(first, second).join();
+        assertThat(work.waiting()).isZero();
+        assertThat(work.free()).isEqualTo(1);
+    }
+
+    @Test
+    void callerWithFewLargeAnswersIsServedBeforeTheRestOfAnother() {
+        work.enter(MessageKind.RESPONSE, "a");
+        CompletableFuture<Void> first = write("a", "a1");
+        CompletableFuture<Void> second = write("a", "a2");
+        CompletableFuture<Void> other = write("b", "b1");
+
+        work.leave();
+
+        CompletableFuture.allOf(first, second, other).join();
+        assertThat(served).containsExactly("a1", "b1", "a2");
+    }
+
+    @Test
+    void smallUnpackedRequestNeedsNoPermit() {
+        assertThat(LargeWork.startDecodingUnpacked(64 << 10, "a")).isNull();
+    }
+
+    @Test
+    void largeUnpackedRequestsAreDecodedByFewThreads() {
+        List<LargeWork> held = new ArrayList<>();
+        int free = Math.max(1, Runtime.getRuntime().availableProcessors() - 1);
+        for (int i = 0; i < free; i++) {
+            held.add(LargeWork.startDecodingUnpacked((64 << 10) + 1, "a"));
+        }
+
+        Thread.currentThread().interrupt(); // an interrupted thread does not wait
+        assertThatThrownBy(() -> LargeWork.startDecodingUnpacked((64 << 10) + 1, "a"))
+                .isInstanceOfSatisfying(
+                        RpcException.class,
+                        refusal -> assertThat(refusal.wasExecuted()).isEqualTo(Executed.NO))
+                .hasMessageContaining(
+                        "a message of more than 65536 bytes was not decoded: " + free + " threads are busy");
+        assertThat(Thread.interrupted()).isTrue();
+        held.forEach(LargeWork::end);
+        LargeWork.end(LargeWork.startDecodingUnpacked((64 << 10) + 1, "a"));
+    }
+
+    @Test
+    void numberOfWaitingThreadsGrowsWithTheHeap() {
+        assertThat(LargeWork.maxWaiting(64 << 20)).isEqualTo(16);
+        assertThat(LargeWork.maxWaiting(256 << 20)).isEqualTo(16);
+        assertThat(LargeWork.maxWaiting(4L << 30)).isEqualTo(256);
+    }
+
+    /** Starts a thread that waits for a permit, and returns the permit at once. */
+    private CompletableFuture<Void> write(String tenant, String name) {
+        int before = work.waiting();
+        CompletableFuture<Void> done = CompletableFuture.runAsync(
+                () -> {
+                    work.enter(MessageKind.RESPONSE, tenant);
+                    served.add(name); // only the thread with the permit is here
+                    work.leave();
+                },
+                threads);
+        while (work.waiting() == before) {
+            Thread.onSpinWait();
+        }
+        return done;
+    }
+}

@@ -1,0 +1,81 @@
+package tern.rpc.serialization.hessian;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.NanoClock;
+import tern.rpc.Pace;
+
+/**
+ * Finds the classes that messages name. A class loader keeps each name that it was asked to load for ever, even if the
+ * class does not exist, and searches the whole class path for it. A peer could fill the memory with invented names.
+ * Therefore a class is loaded only if its file exists, and the number of searches is limited. Thread-safe.
+ */
+final class NamedClasses {
+
+    /** The maximum number of remembered names without a class. Only these may be searched for at any rate. */
+    static final int MAX_UNKNOWN = 1024;
+
+    /** The maximum number of searches for further names per second. */
+    static final int SEARCHES_PER_SECOND = 16;
+
+    private final @Nullable ClassLoader loader;
+
+    /** False if the class loader has no files of its classes, such as in a native image. */
+    private final boolean hasFiles;
+
+    /** The loaded classes, keyed by class names from messages. The class path limits their number. */
+    private final Map<String, Class<?>> found = new ConcurrentHashMap<>();
+
+    private final Set<String> unknown = ConcurrentHashMap.newKeySet();
+    private final Pace searches;
+
+    /**
+     * @param loader the class loader to search; null for the boot class loader
+     * @param known a class that the class loader has
+     */
+    NamedClasses(@Nullable ClassLoader loader, Class<?> known, NanoClock clock) {
+        this.loader = loader;
+        this.hasFiles = loader != null && hasFile(loader, known.getName());
+        this.searches = new Pace(SEARCHES_PER_SECOND, Duration.ofSeconds(1), clock);
+    }
+
+    /** Returns the class without initializing it; null if it does not exist or if too many unknown names were sent. */
+    @Nullable
+    Class<?> find(String name) {
+        Class<?> known = found.get(name);
+        if (known != null || name.startsWith("[") || unknown.contains(name) || (isFull() && !searches.take())) {
+            return known;
+        }
+        Class<?> loaded = load(name);
+        if (loaded != null) {
+            found.put(name, loaded);
+        } else if (!isFull()) {
+            unknown.add(name);
+        }
+        return loaded;
+    }
+
+    /** Returns whether so many unknown names were sent that an existing class may not be searched for at once. */
+    boolean isFull() {
+        return unknown.size() >= MAX_UNKNOWN;
+    }
+
+    private @Nullable Class<?> load(String name) {
+        try {
+            if (hasFiles && loader != null && !hasFile(loader, name)) {
+                return null;
+            }
+            return Class.forName(name, false, loader);
+        } catch (ClassNotFoundException | LinkageError | IllegalArgumentException unknownName) {
+            return null; // A class path with jars reports a name that is no valid text as an illegal argument.
+        }
+    }
+
+    /** Searches without {@link ClassLoader#loadClass}, which would keep the name. */
+    private static boolean hasFile(ClassLoader loader, String name) {
+        return loader.getResource(name.replace('.', '/') + ".class") != null;
+    }
+}

@@ -1,0 +1,43 @@
+package tern.rpc.serialization.protobuf;
+
+/**
+ * Estimates the memory of the tree into which protobuf-java-util parses a JSON text, before the tree exists. The tree
+ * also contains the members that the message does not have. Two bytes of text can become a node of 86 bytes, so a text
+ * of a few megabytes could otherwise fill a small heap.
+ */
+final class TreeEstimate {
+
+    private static final int OBJECT_BYTES = 250; // an empty object of the tree, and the message that it becomes
+    private static final int ARRAY_BYTES = 100; // an empty array with a table of ten slots
+    private static final int VALUE_BYTES = 100; // a number, which the tree keeps as text, and its slot
+    private static final int MEMBER_BYTES = 100; // a name, and the entry that has it
+
+    private TreeEstimate() {}
+
+    /** Returns the approximate memory of the tree and its text in bytes. */
+    static long bytes(String json) {
+        long bytes = json.length();
+        boolean isText = false;
+        for (int i = 0; i < json.length(); i++) {
+            char next = json.charAt(i);
+            if (next == '"') {
+                isText = !isText;
+            } else if (isText) {
+                i += next == '\\' ? 1 : 0;
+            } else {
+                bytes += bytesAfter(next);
+            }
+        }
+        return bytes;
+    }
+
+    private static int bytesAfter(char next) {
+        return switch (next) {
+            case '{' -> OBJECT_BYTES;
+            case '[' -> ARRAY_BYTES;
+            case ',' -> VALUE_BYTES;
+            case ':' -> MEMBER_BYTES;
+            default -> 0;
+        };
+    }
+}

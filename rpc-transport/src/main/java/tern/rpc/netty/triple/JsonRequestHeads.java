@@ -1,0 +1,40 @@
+package tern.rpc.netty.triple;
+
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.ServiceKey;
+import tern.rpc.endpoint.Endpoint;
+
+/**
+ * A cache of request heads by method and endpoint. Endpoints come and go for as long as the client runs, so the cache is
+ * emptied when it is full. Thread-safe.
+ */
+final class JsonRequestHeads {
+
+    /** The maximum number of cached heads. Concurrent callers may exceed it by one each. */
+    static final int MAX_HEADS = 4_096;
+
+    private final ConcurrentMap<Key, JsonRequestHead> heads = new ConcurrentHashMap<>();
+
+    private record Key(ServiceKey service, MethodDescriptor method, String application, Endpoint endpoint) {}
+
+    JsonRequestHead of(ServiceKey service, MethodDescriptor method, String application, Endpoint endpoint) {
+        Key key = new Key(service, method, application, endpoint);
+        JsonRequestHead known = heads.get(key);
+        if (known != null) {
+            return known;
+        }
+        if (heads.size() >= MAX_HEADS) {
+            heads.clear();
+        }
+        JsonRequestHead added = new JsonRequestHead(service, method, application, endpoint.toString());
+        heads.put(key, added);
+        return added;
+    }
+
+    /** Returns the number of cached heads, for tests. */
+    int size() {
+        return heads.size();
+    }
+}
