@@ -1,11 +1,6 @@
 package tern.rpc.spring.autoconfigure;
 
-import java.lang.reflect.AnnotatedElement;
-import java.lang.reflect.Executable;
-import java.lang.reflect.Method;
-import java.lang.reflect.Parameter;
-import java.util.Arrays;
-import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -15,12 +10,9 @@ import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.beans.factory.aot.BeanRegistrationAotContribution;
 import org.springframework.beans.factory.aot.BeanRegistrationAotProcessor;
 import org.springframework.beans.factory.support.RegisteredBean;
-import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.util.ReflectionUtils;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ValueType;
-import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
 /**
@@ -31,7 +23,8 @@ final class RpcAotProcessor implements BeanRegistrationAotProcessor {
     @Override
     public @Nullable BeanRegistrationAotContribution processAheadOfTime(RegisteredBean bean) {
         Set<Class<?>> exported = exported(bean);
-        Set<Class<?>> referred = referred(bean);
+        Set<Class<?>> referred = ReferencedServices.of(
+                bean.getBeanClass(), bean.getMergedBeanDefinition().getResolvedFactoryMethod());
         if (exported.isEmpty() && referred.isEmpty()) {
             return null;
         }
@@ -49,39 +42,22 @@ final class RpcAotProcessor implements BeanRegistrationAotProcessor {
                 : ExportedBeans.interfaces(bean.getBeanFactory(), bean.getBeanName(), annotation);
     }
 
-    private static Set<Class<?>> referred(RegisteredBean bean) {
-        Set<Class<?>> types = new LinkedHashSet<>();
-        Class<?> own = bean.getBeanClass();
-        ReflectionUtils.doWithFields(own, field -> types.add(field.getType()), RpcAotProcessor::isReference);
-        ReflectionUtils.doWithMethods(own, method -> addParameters(method, types));
-        Arrays.stream(own.getDeclaredConstructors()).forEach(constructor -> addParameters(constructor, types));
-        Method factory = bean.getMergedBeanDefinition().getResolvedFactoryMethod();
-        if (factory != null) {
-            addParameters(factory, types);
-        }
-        types.removeIf(type -> !type.isInterface());
-        return types;
-    }
-
-    private static void addParameters(Executable called, Set<Class<?>> types) {
-        boolean all = called instanceof Method method && method.getReturnType() == void.class && isReference(method);
-        Arrays.stream(called.getParameters())
-                .filter(parameter -> all || isReference(parameter))
-                .map(Parameter::getType)
-                .forEach(types::add);
-    }
-
-    private static boolean isReference(AnnotatedElement element) {
-        return AnnotatedElementUtils.hasAnnotation(element, RpcReference.class);
-    }
-
     private static void registerTypes(RuntimeHints hints, Class<?> service) {
         hints.reflection().registerType(service, MemberCategory.INVOKE_PUBLIC_METHODS);
-        for (MethodDescriptor method : ServiceDescriptor.of(service).methods()) {
+        for (MethodDescriptor method : methods(service)) {
             Stream.concat(method.parameters().stream(), Stream.of(method.result()))
                     .map(ValueType::generic)
                     .forEach(type ->
                             new BindingReflectionHintsRegistrar().registerReflectionHints(hints.reflection(), type));
+        }
+    }
+
+    /** Returns no methods for an interface that cannot be a service. The start of the application explains why. */
+    private static List<MethodDescriptor> methods(Class<?> service) {
+        try {
+            return ServiceDescriptor.of(service).methods();
+        } catch (IllegalArgumentException refused) {
+            return List.of();
         }
     }
 }

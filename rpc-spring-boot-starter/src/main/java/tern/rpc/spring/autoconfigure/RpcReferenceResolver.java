@@ -107,8 +107,9 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
     /** Returns the proxy's class. Called during ahead-of-time processing, which adds the class to the native image. */
     @Override
     public @Nullable Class<?> getLazyResolutionProxyClass(DependencyDescriptor dependency, @Nullable String beanName) {
-        Class<?> type = typeOf(dependency);
-        if (!referenceAt(dependency).isPresent() || !type.isInterface()) {
+        // The bean factory has not unwrapped an Optional or a provider here.
+        Class<?> type = ReferencedServices.service(dependency.getResolvableType());
+        if (!referenceAt(dependency).isPresent() || type == null) {
             return super.getLazyResolutionProxyClass(dependency, beanName);
         }
         return Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> null)

@@ -22,6 +22,7 @@ import org.springframework.aot.generate.GeneratedFiles.Kind;
 import org.springframework.aot.generate.InMemoryGeneratedFiles;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.context.ApplicationContextInitializer;
@@ -64,6 +65,8 @@ class RpcAotTest {
 
             assertThat(prepared.getBean(User.class).field.greet("x")).isEqualTo("Hello x");
             assertThat(prepared.getBean(User.class).parameter.greet("y")).isEqualTo("Hello y");
+            assertThat(prepared.getBean(User.class).provider.getObject().greet("p"))
+                    .isEqualTo("Hello p");
             assertThat(prepared.getBean(User.class).counter).isNotNull();
             assertThat(prepared.getBean(String.class)).isEqualTo("Hello z");
             assertThat(prepared.getBean("bind", ThreadPoolExecutor.class).getMaximumPoolSize())
@@ -178,6 +181,9 @@ class RpcAotTest {
     static class User {
         @RpcReference
         GreetingService field;
+
+        @RpcReference
+        ObjectProvider<GreetingService> provider;
 
         final GreetingService parameter;
         CounterService counter;

@@ -1,0 +1,93 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Executable;
+import java.lang.reflect.Method;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.MethodParameter;
+import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.util.ReflectionUtils;
+import tern.rpc.spring.RpcReference;
+
+/**
+ * Finds the services that a bean refers to, without creating the bean. A type variable of a superclass is resolved with
+ * the class of the bean. An {@code Optional} or a provider of a service counts as the service.
+ */
+final class ReferencedServices {
+
+    /** The types that the bean factory unwraps. The last one is optional on the class path. */
+    private static final Set<String> WRAPPERS = Set.of(
+            "java.util.Optional",
+            "org.springframework.beans.factory.ObjectFactory",
+            "org.springframework.beans.factory.ObjectProvider",
+            "jakarta.inject.Provider");
+
+    private final Class<?> bean;
+    private final Set<Class<?>> services = new LinkedHashSet<>();
+
+    private ReferencedServices(Class<?> bean) {
+        this.bean = bean;
+    }
+
+    /**
+     * Returns the service interfaces of a bean's references. Leaves out types that {@link RpcReferences} refuses.
+     *
+     * @param factory the {@code @Bean} method of the bean; null if there is none
+     */
+    static Set<Class<?>> of(Class<?> bean, @Nullable Method factory) {
+        ReferencedServices found = new ReferencedServices(bean);
+        ReflectionUtils.doWithFields(
+                bean, field -> found.add(ResolvableType.forField(field, bean)), ReferencedServices::isReference);
+        ReflectionUtils.doWithMethods(bean, found::addParameters);
+        for (Constructor<?> constructor : bean.getDeclaredConstructors()) {
+            found.addParameters(constructor);
+        }
+        if (factory != null) {
+            found.addParameters(factory);
+        }
+        return found.services;
+    }
+
+    /** Returns the service interface of an injection point's type. Returns null if it names no single service. */
+    static @Nullable Class<?> service(ResolvableType type) {
+        ResolvableType service = type;
+        while (WRAPPERS.contains(service.toClass().getName())) {
+            service = service.getGeneric();
+        }
+        Class<?> raw = service.resolve();
+        return raw == null || !raw.isInterface() || isContainer(raw) || ExportedBeans.isForeign(raw) ? null : raw;
+    }
+
+    /** Returns whether the type holds several objects. The bean factory injects all matching beans into such a type. */
+    static boolean isContainer(Class<?> type) {
+        return type.isArray() || Collection.class.isAssignableFrom(type) || Map.class.isAssignableFrom(type);
+    }
+
+    private void addParameters(Executable called) {
+        boolean all = called instanceof Method method && method.getReturnType() == void.class && isReference(method);
+        for (int i = 0; i < called.getParameterCount(); i++) {
+            if (all || isReference(called.getParameters()[i])) {
+                MethodParameter parameter = MethodParameter.forExecutable(called, i);
+                boolean isOfBean = called.getDeclaringClass().isAssignableFrom(bean);
+                add(ResolvableType.forMethodParameter(isOfBean ? parameter.withContainingClass(bean) : parameter));
+            }
+        }
+    }
+
+    private void add(ResolvableType type) {
+        Class<?> service = service(type);
+        if (service != null) {
+            services.add(service);
+        }
+    }
+
+    private static boolean isReference(AnnotatedElement element) {
+        return AnnotatedElementUtils.hasAnnotation(element, RpcReference.class);
+    }
+}
