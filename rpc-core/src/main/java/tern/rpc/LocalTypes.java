@@ -86,7 +86,7 @@ public final class LocalTypes {
     }
 
     /** Returns the advice for a type whose values cannot be sent; null for any other type. */
-    static @Nullable String advice(Class<?> type) {
+    public static @Nullable String advice(Class<?> type) {
         String library = libraryAdvice(type);
         return library != null ? library : nearest(type, OF_THE_JDK);
     }

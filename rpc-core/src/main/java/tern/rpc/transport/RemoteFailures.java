@@ -166,7 +166,7 @@ public final class RemoteFailures {
         RpcException told = TimeOuts.answered(call, endpoint, named);
         boolean traced = told.code() != StatusCode.RESOURCE_EXHAUSTED;
         if (!told.status().description().startsWith(where)) {
-            told = told.answeredBy(where, traced);
+            told = told.answeredBy(where + ProtoNames.hint(call, told), traced);
         }
         if (!traced) {
             return told; // an overloaded server refuses many calls, and a stack trace costs more than a call

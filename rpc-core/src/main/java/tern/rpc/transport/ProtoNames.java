@@ -1,0 +1,45 @@
+package tern.rpc.transport;
+
+import java.lang.reflect.Method;
+import java.util.regex.Pattern;
+import tern.rpc.Invocation;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.Payload;
+import tern.rpc.RpcException;
+import tern.rpc.StatusCode;
+import tern.rpc.WireName;
+
+/**
+ * Explains a call that a gRPC server does not implement. A {@code .proto} file names services and methods in another way
+ * than Java, so a caller's interface needs {@link WireName}.
+ */
+final class ProtoNames {
+
+    /** The messages of Tern and Dubbo, which use Java's names, and the message for a server that does not speak RPC. */
+    private static final Pattern OTHER_CAUSES = Pattern.compile(
+            " is not exported here|has no method |Invoker (?:for gRPC )?not found|is the address that of ");
+
+    private ProtoNames() {}
+
+    /** Returns a text to add to the call's name and address in the message; empty if the names are not the cause. */
+    static String hint(Invocation call, RpcException failure) {
+        MethodDescriptor method = call.method();
+        if (failure.code() != StatusCode.UNIMPLEMENTED
+                || failure.wasExecuted() == RpcException.Executed.YES
+                || method.payload() != Payload.PROTOBUF
+                || !hasJavaName(method)
+                || OTHER_CAUSES.matcher(failure.status().description()).find()) {
+            return "";
+        }
+        return ", sent as " + call.service().interfaceName() + "/" + method.name()
+                + " (if the .proto file has other names, set them with @WireName)";
+    }
+
+    private static boolean hasJavaName(MethodDescriptor method) {
+        Class<?> type = method.service().type();
+        Method java = method.javaMethod();
+        return type != null
+                && java != null
+                && (!type.isAnnotationPresent(WireName.class) || method.name().equals(java.getName()));
+    }
+}
