@@ -124,4 +124,9 @@ public interface Shop {
     String overloaded(String text);
 
     String overloaded(int number);
+
+    /** The two methods have the same path in a plain HTTP request. */
+    String similar(Long number);
+
+    String similar(List<Long> numbers);
 }

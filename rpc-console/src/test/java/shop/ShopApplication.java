@@ -177,6 +177,16 @@ public class ShopApplication {
         public String overloaded(int number) {
             return "number " + number;
         }
+
+        @Override
+        public String similar(Long number) {
+            return "one";
+        }
+
+        @Override
+        public String similar(List<Long> numbers) {
+            return "some";
+        }
     }
 
     /** Publishes the values for the numbers from 1 to {@code last}, as the subscriber requests them. */

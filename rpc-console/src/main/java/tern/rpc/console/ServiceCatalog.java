@@ -155,11 +155,19 @@ final class ServiceCatalog {
                                         .map(type -> type.raw().getTypeName())
                                         .collect(Collectors.joining(",", "(", ")"))
                         : null);
-        boolean overloaded = export.service().overloads(method.name()).size() > 1;
+        List<MethodDescriptor> overloads = export.service().overloads(method.name());
+        boolean overloaded = overloads.size() > 1;
+        // The letters in a plain HTTP path may fit several overloads.
+        boolean ambiguous = overloads.stream()
+                        .filter(other -> letters(other).equals(letters(method)))
+                        .count()
+                > 1;
         wire.put("triple", overloaded ? null : path);
         wire.put(
                 "http",
-                method.payload() == Payload.RAW ? null : "POST " + path + (overloaded ? "~" + letters(method) : ""));
+                method.payload() == Payload.RAW || ambiguous
+                        ? null
+                        : "POST " + path + (overloaded ? "~" + letters(method) : ""));
         return wire;
     }
 

@@ -3,6 +3,7 @@ package tern.rpc.console;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -178,13 +179,22 @@ class ConsoleDataTest {
 
     @Test
     void overloadsHaveTheirOwnPaths() {
-        assertThat(get("services")
-                        .path("services")
-                        .valueStream()
-                        .flatMap(service -> service.path("methods").valueStream())
-                        .filter(method -> method.path("name").asString().equals("overloaded"))
-                        .map(method -> method.path("wire").path("http").asString()))
+        assertThat(httpPaths("overloaded").map(JsonNode::asString))
                 .containsExactlyInAnyOrder("POST /shop.Shop/overloaded~S", "POST /shop.Shop/overloaded~i");
+    }
+
+    @Test
+    void overloadsWithTheSamePathHaveNone() {
+        assertThat(httpPaths("similar")).hasSize(2).allMatch(JsonNode::isNull);
+    }
+
+    private Stream<JsonNode> httpPaths(String method) {
+        return get("services")
+                .path("services")
+                .valueStream()
+                .flatMap(service -> service.path("methods").valueStream())
+                .filter(found -> found.path("name").asString().equals(method))
+                .map(found -> found.path("wire").path("http"));
     }
 
     @Test

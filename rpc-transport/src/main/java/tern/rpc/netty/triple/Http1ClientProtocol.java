@@ -76,6 +76,7 @@ public final class Http1ClientProtocol implements ClientProtocol {
                 throw new IllegalArgumentException(method + " has " + method.type() + " calls, which the protocol "
                         + NAME + " does not have; refer to it with protocol tri");
             }
+            JsonOverloads.check(method, NAME);
             String unknown = method.unknownType();
             if (unknown != null) {
                 throw new IllegalArgumentException(

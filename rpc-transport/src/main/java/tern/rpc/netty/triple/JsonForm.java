@@ -8,7 +8,6 @@ import io.netty.util.AsciiString;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
@@ -129,16 +128,14 @@ final class JsonForm implements HttpForm {
         List<MethodDescriptor> fitting = overload == null
                 ? all
                 : all.stream()
-                        .filter(method -> letters(method).equals(overload))
+                        .filter(method -> JsonOverloads.letters(method).equals(overload))
                         .toList();
         if (fitting.isEmpty()) {
             throw unknown(route.methodName() + " has no parameters of the types '" + PeerText.name(overload)
-                    + "'; there are " + overloads(all));
+                    + "'; there are " + JsonOverloads.paths(all));
         }
         if (fitting.size() > 1) {
-            throw new HttpRefusal(
-                    HttpResponseStatus.BAD_REQUEST,
-                    route.methodName() + " has overloads; call one of " + overloads(fitting));
+            throw new HttpRefusal(HttpResponseStatus.BAD_REQUEST, JsonOverloads.choice(route.methodName(), fitting));
         }
         return new Route(route.key(), route.service(), route.methodName(), fitting);
     }
@@ -151,21 +148,6 @@ final class JsonForm implements HttpForm {
         CharSequence value = head.get(name);
         CharSequence found = value != null ? value : head.get(other);
         return found == null ? null : found.toString();
-    }
-
-    /** Returns the first letters of the parameter types, such as {@code iS} for {@code int} and {@code String}. */
-    static String letters(MethodDescriptor method) {
-        return method.parameters().stream()
-                .map(type -> type.raw().getSimpleName().substring(0, 1))
-                .collect(Collectors.joining());
-    }
-
-    /** Returns the paths of overloads, such as {@code add~ii, add~ll}. */
-    static String overloads(List<MethodDescriptor> methods) {
-        return methods.stream()
-                .map(method -> method.name() + '~' + letters(method))
-                .distinct()
-                .collect(Collectors.joining(", "));
     }
 
     /** Returns which part of the request contains the arguments. */

@@ -44,7 +44,7 @@ final class JsonRequestHead {
                 .filter(other -> other.name().equals(method.name()))
                 .count();
         String path = service.interfaceName() + '/' + method.name();
-        return sameName == 1 ? path : path + '~' + JsonForm.letters(method);
+        return sameName == 1 ? path : path + '~' + JsonOverloads.letters(method);
     }
 
     private static void append(StringBuilder head, CharSequence name, CharSequence value) {

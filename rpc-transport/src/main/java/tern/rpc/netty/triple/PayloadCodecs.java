@@ -119,9 +119,11 @@ final class PayloadCodecs {
             return first + " takes Java values in Triple's wrapper message; it cannot be called with plain protobuf";
         }
         if (overloads.size() > 1) {
-            return first + " has overloads, so it cannot be called with plain protobuf; call one of "
-                    + JsonForm.overloads(overloads)
-                    + " with JSON over HTTP, or call a method without overloads";
+            String paths = JsonOverloads.unambiguous(overloads);
+            return paths.isEmpty()
+                    ? first + " has overloads; with plain protobuf, call a method without overloads"
+                    : first + " has overloads, so it cannot be called with plain protobuf; call one of " + paths
+                            + " with JSON over HTTP, or call a method without overloads";
         }
         return first + " takes Java values in hessian4 or hessian2; with plain protobuf, the request must be a "
                 + (first.parameters().size() == 1 ? "google.protobuf.Value" : "google.protobuf.ListValue")

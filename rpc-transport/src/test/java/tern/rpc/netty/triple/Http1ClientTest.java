@@ -29,6 +29,7 @@ import tern.rpc.CallOptions;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.RpcMethod;
+import tern.rpc.ServiceDescriptor;
 import tern.rpc.StatusCode;
 import tern.rpc.client.RpcClient;
 import tern.rpc.client.ServiceReference;
@@ -117,6 +118,25 @@ class Http1ClientTest {
                 .hasMessage("the protocol http cannot tell which class to read: Repo.get, result: T does not name a"
                         + " class. Declare an interface that sets the type parameter, such as interface ItemRepo extends"
                         + " Repo<Item>, and use it for the service and the reference");
+    }
+
+    interface Finder {
+        String find(Long id);
+
+        String find(List<Long> ids);
+
+        String other(String text);
+    }
+
+    @Test
+    void methodsWithTheSamePathAreRefusedAtTheStart() {
+        ServiceDescriptor service = ServiceDescriptor.of(Finder.class);
+
+        assertThatThrownBy(() -> new Http1ClientProtocol(codecs).prepareReference(service))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("Finder/find: find~L fits find(Long) and find(List), which paths cannot tell apart, so the"
+                        + " protocol http cannot call them; give one of them another name, or refer to it with protocol"
+                        + " tri");
     }
 
     /** Reads a request. Returns its request line and headers without the empty line, and drops the body. */

@@ -70,6 +70,17 @@ class JsonFormTest {
 
         String sum(String a, String b);
 
+        /** The JSON paths of the first two methods are the same. */
+        String stock(Long id);
+
+        String stock(List<Long> ids);
+
+        String stock(String name);
+
+        String load(Long id);
+
+        String load(List<Long> ids);
+
         byte[] picture(byte[] bytes);
 
         /** Throws the exception selected by the argument. */
@@ -119,6 +130,31 @@ class JsonFormTest {
         @Override
         public String sum(String a, String b) {
             return a + b;
+        }
+
+        @Override
+        public String stock(Long id) {
+            return "one";
+        }
+
+        @Override
+        public String stock(List<Long> ids) {
+            return "some";
+        }
+
+        @Override
+        public String stock(String name) {
+            return "of " + name;
+        }
+
+        @Override
+        public String load(Long id) {
+            return "one";
+        }
+
+        @Override
+        public String load(List<Long> ids) {
+            return "some";
         }
 
         @Override
@@ -273,6 +309,22 @@ class JsonFormTest {
 
         assertError(send(version, post("sum", "[1,2]")), 400, "invalid_argument", "call one of sum~ii, sum~ll, sum~SS");
         assertError(send(version, post("sum~xy", "[1,2]")), 404, "not_found", "there are sum~ii, sum~ll, sum~SS");
+    }
+
+    @ParameterizedTest
+    @EnumSource(Version.class)
+    void methodsWithTheSamePathAreNamed(Version version) {
+        String same = "stock~L fits stock(Long) and stock(List), which paths cannot tell apart";
+        String advice = "; call it by dubbo or tri, or give one of them another name";
+
+        assertThat(send(version, post("stock~S", "\"tea\"")).body()).isEqualTo("\"of tea\"");
+        assertError(
+                send(version, post("stock", "1")),
+                400,
+                "invalid_argument",
+                "stock has overloads; call one of stock~S. " + same);
+        assertError(send(version, post("stock~L", "1")), 400, "invalid_argument", same + advice);
+        assertError(send(version, post("load", "1")), 400, "invalid_argument", "load~L fits load(Long) and load(List)");
     }
 
     @ParameterizedTest
