@@ -26,8 +26,17 @@ import tern.rpc.WireName;
  */
 final class AllowedClasses {
 
+    /** The advice for a class that may belong to a library, which the application cannot change. */
+    private static final String ELSEWHERE =
+            ", or, if it is a class of a library, declare a type of your own, a String or a Map";
+
+    private final String packageOfService;
     private final Map<String, Class<?>> byName = new HashMap<>();
     private final Set<Type> seen = new HashSet<>();
+
+    private AllowedClasses(ServiceDescriptor service) {
+        this.packageOfService = service.packageName();
+    }
 
     /**
      * Returns the classes that can be reached from a service's methods. The keys of the map are class names. A class
@@ -37,18 +46,18 @@ final class AllowedClasses {
      *     where the class occurs: in a parameter, the result or an exception, and in which field
      */
     static Map<String, Class<?>> of(ServiceDescriptor service) {
-        AllowedClasses classes = new AllowedClasses();
+        AllowedClasses classes = new AllowedClasses(service);
         for (MethodDescriptor method : service.methods()) {
             if (method.payload() != Payload.JAVA) {
                 continue; // This method's payload is never encoded as Hessian.
             }
             String name = service.simpleName() + "." + method.name();
             for (int i = 0; i < method.parameters().size(); i++) {
-                classes.visit(method.parameters().get(i).generic(), name + ", parameter " + (i + 1));
+                classes.visit(method.parameters().get(i).generic(), Place.of(name + ", parameter " + (i + 1)));
             }
-            classes.visit(method.result().generic(), name + ", result");
+            classes.visit(method.result().generic(), Place.of(name + ", result"));
             for (Class<?> exception : method.exceptions()) {
-                classes.visit(exception, name + ", exception");
+                classes.visit(exception, Place.of(name + ", exception"));
             }
         }
         return Map.copyOf(classes.byName);
@@ -63,7 +72,7 @@ final class AllowedClasses {
         return superclass != null && superclass.isEnum() ? superclass : type;
     }
 
-    private void visit(Type type, String position) {
+    private void visit(Type type, Place position) {
         if (!seen.add(type)) {
             return;
         }
@@ -81,13 +90,13 @@ final class AllowedClasses {
         }
     }
 
-    private void visitAll(Type[] types, String position) {
+    private void visitAll(Type[] types, Place position) {
         for (Type type : types) {
             visit(type, position);
         }
     }
 
-    private void visitClass(Class<?> type, String position) {
+    private void visitClass(Class<?> type, Place position) {
         if (type.isArray()) {
             visit(type.getComponentType(), position);
         } else if (!type.isPrimitive() && type != Object.class && type != Void.class) {
@@ -98,7 +107,7 @@ final class AllowedClasses {
         }
     }
 
-    private static void checkSerializable(Class<?> type, String position) {
+    private void checkSerializable(Class<?> type, Place position) {
         String advice = LocalTypes.libraryAdvice(type);
         if (advice != null) {
             throw new IllegalArgumentException(position + ": " + type.getName() + " cannot be sent; " + advice);
@@ -106,17 +115,24 @@ final class AllowedClasses {
         boolean concrete = !Modifier.isAbstract(type.getModifiers());
         boolean container = Collection.class.isAssignableFrom(type) || Map.class.isAssignableFrom(type);
         if (concrete && ClassOrigin.isOfApplication(type) && !container && !Serializable.class.isAssignableFrom(type)) {
-            throw new IllegalArgumentException(
-                    position + ": " + type.getName() + " does not implement java.io.Serializable; implement it");
+            throw new IllegalArgumentException(position + ": " + type.getName()
+                    + " does not implement java.io.Serializable; implement it" + (isOfService(type) ? "" : ELSEWHERE));
         }
         boolean isOfJdk = !ClassOrigin.isOfApplication(type);
         if (isOfJdk && (concrete ? !JdkTypes.isReadable(type) : JdkTypes.isAlwaysLocal(type))) {
+            String instead = LocalTypes.advice(type);
             throw new IllegalArgumentException(position + ": " + type.getName()
-                    + " is not among the classes of the JDK that travel; declare " + JdkTypes.replacement(type));
+                    + " is not among the classes of the JDK that travel; "
+                    + (instead == null ? "declare " + JdkTypes.replacement(type) : instead)
+                    + (position.mayBeTransient() ? ", or mark the field transient if it is no data" : ""));
         }
     }
 
-    private void allow(Class<?> type, String position) {
+    private boolean isOfService(Class<?> type) {
+        return (type.getPackageName() + ".").startsWith(packageOfService + ".");
+    }
+
+    private void allow(Class<?> type, Place position) {
         byName.put(type.getName(), enumOf(type));
         WireName name = type.getDeclaredAnnotation(WireName.class);
         if (name != null) {
@@ -147,9 +163,9 @@ final class AllowedClasses {
      *
      * @param child the class or interface that extends the supertype, for error messages
      */
-    private void visitParent(Type parent, Class<?> child, String childPosition) {
+    private void visitParent(Type parent, Class<?> child, Place childPosition) {
         Class<?> raw = TypeRef.of(parent).raw();
-        String position = childPosition + ", supertype " + raw.getName() + " of " + child.getName();
+        Place position = Place.of(childPosition + ", supertype " + raw.getName() + " of " + child.getName());
         if (parent instanceof ParameterizedType generic) {
             visitAll(generic.getActualTypeArguments(), position);
         }
@@ -165,11 +181,55 @@ final class AllowedClasses {
         }
     }
 
-    private void visitFields(Class<?> type, String position) {
+    private void visitFields(Class<?> type, Place position) {
         for (Field field : type.getDeclaredFields()) {
             if ((field.getModifiers() & (Modifier.STATIC | Modifier.TRANSIENT)) == 0) {
-                visit(field.getGenericType(), position + ", field " + field.getName() + " of " + type.getName());
+                visitField(field, position);
             }
+        }
+    }
+
+    private void visitField(Field field, Place position) {
+        Class<?> type = field.getDeclaringClass();
+        try {
+            visit(field.getGenericType(), position.field(field));
+        } catch (IllegalArgumentException e) {
+            if (!isOfSurroundings(field)) {
+                throw e;
+            }
+            throw new IllegalArgumentException(
+                    position + ": " + type.getName() + " is an inner class, so the "
+                            + field.getType().getName() + " around it is sent, too, which is not possible; make "
+                            + type.getSimpleName() + " a static class or a record",
+                    e);
+        }
+    }
+
+    /** Returns whether the compiler added the field, which contains the object or a variable around an inner class. */
+    private static boolean isOfSurroundings(Field field) {
+        return field.isSynthetic()
+                && (field.getName().startsWith("this$") || field.getName().startsWith("val$"));
+    }
+
+    /**
+     * The position of a type, for error messages.
+     *
+     * @param mayBeTransient whether the position is a field that can be declared transient
+     */
+    private record Place(String text, boolean mayBeTransient) {
+
+        static Place of(String text) {
+            return new Place(text, false);
+        }
+
+        Place field(Field field) {
+            Class<?> type = field.getDeclaringClass();
+            return new Place(text + ", field " + field.getName() + " of " + type.getName(), !type.isRecord());
+        }
+
+        @Override
+        public String toString() {
+            return text;
         }
     }
 

@@ -64,6 +64,11 @@ final class BeanShape extends Shape {
                 TypeRef.of(field.getGenericType(), declaring == null ? owner.bindings() : declaring.bindings()));
     }
 
+    /** Returns whether instances of the class are replaced by the result of their method {@code readResolve}. */
+    static boolean isResolved(Class<?> type) {
+        return readResolve(type) != null;
+    }
+
     private static @Nullable MethodHandle readResolve(Class<?> type) {
         for (Class<?> in = type; in != null && in != Object.class; in = in.getSuperclass()) {
             for (Method method : in.getDeclaredMethods()) {

@@ -42,6 +42,7 @@ final class ReplacedForm implements WireForm {
         if (instead == value) {
             itself.write(value, out);
         } else {
+            Replacements.check(value, instead);
             out.writeObject(instead);
             out.replaceRef(instead, value);
         }

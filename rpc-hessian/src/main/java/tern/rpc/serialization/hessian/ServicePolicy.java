@@ -173,7 +173,11 @@ class ServicePolicy implements ReadableTypes {
         if (isTrusted && type == null) {
             throw missing(name, slot);
         }
-        if (type != null && isData(type) && (configured.matches(name) || slot.raw.isAssignableFrom(type))) {
+        if (type != null
+                && isData(type)
+                && (configured.matches(name)
+                        || slot.raw.isAssignableFrom(type)
+                        || Replacements.mayStandFor(slot.raw, type))) {
             return type;
         }
         return audited(name, slot);
@@ -279,7 +283,18 @@ class ServicePolicy implements ReadableTypes {
             return new SerializationException("a java.lang.Object without fields may not be read at " + where + " ("
                     + service.name() + "); send an instance of a class of your own");
         }
-        return new SerializationException("class " + shown + " may not be read at " + where + " (" + service.name()
-                + "); if it is data of yours, set " + ClassPatterns.PROPERTY + "=" + shown);
+        return new SerializationException(
+                "class " + shown + " may not be read at " + where + " (" + service.name() + advice(name, shown));
+    }
+
+    private static String advice(String name, String shown) {
+        if (Replacements.isOfHibernate(name)) {
+            return "); it stands for an association that the sender has not loaded; the sender must load it, for example"
+                    + " with JOIN FETCH, or send a record of its own";
+        }
+        // Nobody should be led to allow a class that attacks use.
+        return GadgetNames.contains(name)
+                ? "); classes of this package are not data; send a type of your own"
+                : "); if it is data of yours, set " + ClassPatterns.PROPERTY + "=" + shown;
     }
 }

@@ -34,7 +34,10 @@ final class WrittenField {
     static WrittenField of(Field field) {
         Class<?> type = field.getType();
         char kind = DATES.contains(type) ? DATE : kind(type);
-        return new WrittenField(field.getDeclaringClass(), field.getName(), Instances.getter(field), kind);
+        String name = field.isSynthetic()
+                ? field.getName() + " (of the compiler, for an inner class; make the class static)"
+                : field.getName();
+        return new WrittenField(field.getDeclaringClass(), name, Instances.getter(field), kind);
     }
 
     /**

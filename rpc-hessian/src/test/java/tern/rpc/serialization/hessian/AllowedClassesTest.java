@@ -9,16 +9,20 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.security.Principal;
 import java.text.NumberFormat;
+import java.text.SimpleDateFormat;
 import java.time.ZoneId;
 import java.util.Arrays;
 import java.util.Calendar;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.TimeZone;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import java.util.logging.Logger;
 import java.util.stream.Stream;
@@ -200,6 +204,95 @@ class AllowedClassesTest {
                         + " declare java.time.ZoneId");
         assertRefused(TakesPath.class, "declare java.lang.String or byte[]");
         assertRefused(TakesFormat.class, "declare a simpler one, such as String");
+    }
+
+    /** An inner class: its objects refer to the object around them. */
+    class Inner implements Serializable {
+        AllowedClassesTest around() {
+            return AllowedClassesTest.this;
+        }
+    }
+
+    interface TakesInner {
+        void take(List<Inner> parts);
+    }
+
+    static class Around implements Serializable {
+        class Part implements Serializable {
+            Around around() {
+                return Around.this;
+            }
+        }
+    }
+
+    interface TakesPart {
+        void take(Around.Part part);
+    }
+
+    @Test
+    void innerClassWhoseSurroundingsCannotTravelIsNamed() {
+        assertRefused(
+                TakesInner.class,
+                "TakesInner.take, parameter 1: " + Inner.class.getName() + " is an inner class, so the "
+                        + AllowedClassesTest.class.getName()
+                        + " around it is sent, too, which is not possible; make Inner a static class or a record");
+        assertThat(names(TakesPart.class)).containsExactly("Around", "Part");
+    }
+
+    static class HoldsLock implements Serializable {
+        final Lock lock = new ReentrantLock();
+    }
+
+    interface TakesLock {
+        void take(HoldsLock holder);
+    }
+
+    record HoldsFormat(SimpleDateFormat format) implements Serializable {}
+
+    interface TakesRecord {
+        void take(HoldsFormat holder);
+    }
+
+    static class HoldsOptional implements Serializable {
+        @Nullable
+        Optional<String> name;
+    }
+
+    interface TakesOptional {
+        void take(HoldsOptional holder);
+    }
+
+    @Test
+    void fieldThatIsNoDataMayBeTransient() {
+        String advice = "declare a simpler one, such as String";
+
+        assertRefused(TakesLock.class, advice + ", or mark the field transient if it is no data");
+        assertRefused(TakesOptional.class, "pass the value itself, which may be null, or mark the field transient");
+        assertThatThrownBy(() -> AllowedClasses.of(ServiceDescriptor.of(TakesRecord.class)))
+                .hasMessageEndingWith(advice);
+        assertThatThrownBy(() -> AllowedClasses.of(ServiceDescriptor.of(TakesFormat.class)))
+                .hasMessageEndingWith(advice);
+    }
+
+    @Test
+    void classOfALibraryNeedNotBeChanged(@TempDir Path folder) {
+        CompiledTypes types = new CompiledTypes(
+                folder,
+                Map.of(
+                        "org.json.JSONObject",
+                        "public class JSONObject {}",
+                        "shop.Own",
+                        "public class Own {}",
+                        "shop.Documents",
+                        "public interface Documents { void put(org.json.JSONObject document); }",
+                        "shop.Owns",
+                        "public interface Owns { void put(Own own); }"));
+
+        assertRefused(
+                types.type("shop.Documents"),
+                "implement it, or, if it is a class of a library, declare a type of your own, a String or a Map");
+        assertThatThrownBy(() -> AllowedClasses.of(ServiceDescriptor.of(types.type("shop.Owns"))))
+                .hasMessageEndingWith("implement it");
     }
 
     interface Streamed<T> extends Supplier<Stream<T>> {}

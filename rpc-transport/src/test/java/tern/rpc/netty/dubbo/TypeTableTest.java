@@ -489,10 +489,15 @@ class TypeTableTest {
                 application class that is not `Serializable`, or a JDK type that is not a value type, such as `Path` or `ByteBuffer`. Stages
                 and publishers inside other types, such as `List<Mono<String>>`, also prevent startup, and so do types of libraries that cannot
                 be sent, such as `MultipartFile`, `Resource` and `Page` of Spring, and `Flow` and suspend functions of Kotlin. The message
-                names the type and often a replacement.
+                names the type and often a replacement. A field that is no data, such as a lock, may be `transient`. An inner class is sent with the
+                object around it, so make it static, or a record.
 
-                **Subclasses.** If the declared type is a class of your application, its subclasses are accepted too. If the declared type is
-                `Object` or another JDK type, list the actual class of the value in `rpc.limits.allowed-classes`.
+                **Entities.** An association of Hibernate that is not loaded cannot be sent. Load it on the provider, for example with
+                `JOIN FETCH`, or return a record.
+
+                **Subclasses.** If the declared type is a class of your application, its subclasses are accepted too, if they are in the package of
+                the interface or of a class that the interface declares, or below such a package. List other subclasses, and the class of a value
+                whose declared type is `Object` or another JDK type, in `rpc.limits.allowed-classes` of the application that reads them.
 
                 **Collections and maps of libraries.** If the declared type is a collection or map of the JDK, such as `List` or `Map`, the
                 value may have any class. Guava's `ImmutableList`, Hibernate's `PersistentBag`, Spring's `LinkedCaseInsensitiveMap` and similar
@@ -516,7 +521,8 @@ class TypeTableTest {
                   Send a `List` or a `LinkedHashMap`, which keep their order, or sort on the receiving side.
                 - `writeObject`, `readObject` and `writeExternal` of a class are not called. Only fields that are neither static nor transient
                   are sent. Keep the object's state in fields that are neither static nor transient, or send another object through
-                  `writeReplace` and `readResolve`, which Tern calls.
+                  `writeReplace` and `readResolve`, which Tern calls. The class of that object may be private, such as a nested `Proxy`, if it is
+                  in the packages named under "Subclasses".
                 - The fields of a class that extends a container of the JDK, such as `ArrayList`, are not sent. Send an object that has the
                   container as a field.
 

@@ -1,0 +1,46 @@
+package tern.rpc.serialization.hessian;
+
+import com.alibaba.com.caucho.hessian.io.JavaSerializer;
+import org.jspecify.annotations.Nullable;
+
+/** Rules for objects that {@code writeReplace} puts in the place of another object. */
+final class Replacements {
+
+    private static final String HIBERNATE = "org.hibernate.proxy.";
+
+    private Replacements() {}
+
+    /**
+     * Returns whether a class may stand for a declared class in a message: the declared class, or the class around the
+     * other one, replaces itself, and {@code readResolve} creates the declared class again. The reader checks the class
+     * of that object.
+     */
+    static boolean mayStandFor(Class<?> declared, Class<?> replacement) {
+        Class<?> outer = replacement.getEnclosingClass();
+        boolean isReplaced = replacesItself(declared)
+                || (outer != null && declared.isAssignableFrom(outer) && replacesItself(outer));
+        return isReplaced && BeanShape.isResolved(replacement);
+    }
+
+    private static boolean replacesItself(Class<?> type) {
+        return JavaSerializer.getWriteReplace(type) != null;
+    }
+
+    /** Returns whether the class stands for an entity of Hibernate that is not loaded. */
+    static boolean isOfHibernate(String name) {
+        return name.startsWith(HIBERNATE);
+    }
+
+    /**
+     * Refuses an entity that is not loaded, so that the sender learns of it.
+     *
+     * @throws IllegalStateException if the replacement is Hibernate's
+     */
+    static void check(Object replaced, @Nullable Object replacement) {
+        if (replacement != null && isOfHibernate(replacement.getClass().getName())) {
+            throw new IllegalStateException(replaced.getClass().getSuperclass().getName()
+                    + " is a lazy association that is not loaded; load it,"
+                    + " for example with JOIN FETCH, or send a record of your own");
+        }
+    }
+}
