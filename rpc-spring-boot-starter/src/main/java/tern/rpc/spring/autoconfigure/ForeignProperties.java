@@ -45,62 +45,6 @@ final class ForeignProperties {
     private static final Map<String, String> ROOTS =
             Map.of("provider", "rpc.server.", "protocol", "rpc.server.", "consumer", "rpc.client.");
 
-    private static final String OF_A_SERVICE = "rpc.client.services.<name>.";
-    static final String REPEATED = "nothing is repeated unless @RpcMethod(idempotent = true) or"
-            + " rpc.client.services.<name>.methods.<method>.idempotent says that it may be";
-    private static final String BALANCING = "rpc.client.load-balancing and rpc.client.services.<name>"
-            + ".load-balancing choose it: p2c, round-robin, consistent-hash or the name of a bean";
-    private static final String THREADS = "rpc.server.threads has the worker threads";
-    private static final String FILTERS = "beans of ClientFilter and ServerFilter are the filters";
-
-    /**
-     * Dubbo's options for consumers, providers and references that Tern handles differently. The value of each entry
-     * describes Tern's alternative.
-     */
-    private static final Map<String, String> OPTIONS = Map.ofEntries(
-            Map.entry("check", OF_A_SERVICE + "check and @RpcReference(check = …) have it for one service"),
-            Map.entry(
-                    "connections",
-                    OF_A_SERVICE + "connections and @RpcReference(connections = …) have it for one service"),
-            Map.entry("group", OF_A_SERVICE + "group, @RpcReference(group = …) and @RpcService(group = …) have it"),
-            Map.entry(
-                    "version",
-                    OF_A_SERVICE + "version, @RpcReference(version = …) and @RpcService(version = …) have it"),
-            Map.entry("methods", OF_A_SERVICE + "methods.<method> has the settings of a method"),
-            Map.entry("retries", REPEATED),
-            Map.entry("cluster", REPEATED),
-            Map.entry("tag", "rpc.server.advertise.tag is the tag of a provider"),
-            Map.entry("weight", "the address of a provider has its weight, such as host:port?weight=50"),
-            Map.entry(
-                    "warmup",
-                    "rpc.server.advertise.warmup is the time for consumers of Dubbo; Tern's own ramp up new"
-                            + " providers by themselves"),
-            Map.entry("register", "without rpc.server.registry nothing is registered"),
-            Map.entry("sticky", "rpc.client.load-balancing=consistent-hash sends calls with one key to one provider"),
-            Map.entry("forks", REPEATED),
-            Map.entry("loadbalance", BALANCING),
-            Map.entry("loadbalancer", BALANCING),
-            Map.entry("threadpool", THREADS),
-            Map.entry("iothreads", "rpc.server.io-threads has the threads of the event loops"),
-            Map.entry("queues", "rpc.server.queue-capacity has the calls that may wait for a thread"),
-            Map.entry("executes", "rpc.server.max-concurrency has the calls that may run at once"),
-            Map.entry("actives", "rpc.server.max-concurrency has the calls that may run at once, on the provider"),
-            Map.entry("accepts", "rpc.limits.max-connections has the connections"),
-            Map.entry("payload", "rpc.limits.max-message has the bytes of a message"),
-            Map.entry("host", "rpc.server.address has the address to listen on"),
-            Map.entry("filter", FILTERS),
-            Map.entry("filters", FILTERS),
-            Map.entry("interceptors", FILTERS),
-            Map.entry(
-                    "mock",
-                    "a bean with @RpcFallback answers calls that no provider takes; tern-rpc-test is for tests"),
-            Map.entry("lazy", "connections are made in the background, and the application starts without providers"),
-            Map.entry("async", "a method that returns a CompletableFuture is asynchronous"),
-            Map.entry(
-                    "serialization",
-                    "the peer's wire decides: hessian2 for dubbo and Triple, protobuf for gRPC, JSON for HTTP"),
-            Map.entry("protocol", "rpc.server.port is the port of every protocol, and an address names the client's"));
-
     /** Spring Boot's options under {@code server.ssl}. Tern uses SSL bundles instead. */
     private static final Set<String> TLS = Set.of(
             "enabled",
@@ -124,17 +68,13 @@ final class ForeignProperties {
 
     private ForeignProperties() {}
 
-    /**
-     * If an option of Dubbo or a TLS option of Spring Boot was written under one of Tern's property prefixes, returns
-     * Tern's alternative to this option. Returns null if the name is not a known option.
-     */
-    static @Nullable String insteadOfOption(ConfigurationPropertyName name) {
+    /** Returns Tern's alternative to a TLS option of Spring Boot's web server. Returns null for any other name. */
+    static @Nullable String insteadOfTls(ConfigurationPropertyName name) {
         ConfigurationPropertyName parent = name.getParent();
-        if (parent.getLastElement(Form.UNIFORM).equals("ssl") && TLS.contains(name.getLastElement(Form.UNIFORM))) {
-            return parent + ".bundle names a bundle under spring.ssl.bundle, which has keys and certificates, and"
-                    + " switches TLS on";
-        }
-        return OPTIONS.get(name.getLastElement(Form.UNIFORM));
+        return parent.getLastElement(Form.UNIFORM).equals("ssl") && TLS.contains(name.getLastElement(Form.UNIFORM))
+                ? parent + ".bundle names a bundle under spring.ssl.bundle, which has keys and certificates, and"
+                        + " switches TLS on"
+                : null;
     }
 
     /**

@@ -92,9 +92,7 @@ final class PropertyIntents {
                     CALL_TIMES,
                     "the time of a call is {parent}.timeout"),
             Intent.of(
-                    "rpc.client rpc.client.services.* rpc.client.services.*.methods.*",
-                    RETRIES,
-                    ForeignProperties.REPEATED),
+                    "rpc.client rpc.client.services.* rpc.client.services.*.methods.*", RETRIES, DubboOptions.REPEATED),
             Intent.of(
                     "rpc.client rpc.client.services.* rpc.client.services.*.methods.*",
                     "fallback fallbacks fallback-class",
@@ -265,7 +263,11 @@ final class PropertyIntents {
 
     /** Returns which setting does what the written name means, or null if the table does not contain the name. */
     static @Nullable String adviceFor(List<String> written) {
-        return ALL.stream()
+        return adviceFor(ALL, written);
+    }
+
+    static @Nullable String adviceFor(List<Intent> intents, List<String> written) {
+        return intents.stream()
                 .filter(intent -> intent.fits(written))
                 .findFirst()
                 .map(intent -> intent.advice()

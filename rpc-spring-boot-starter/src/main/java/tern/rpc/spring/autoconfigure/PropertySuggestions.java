@@ -63,7 +63,8 @@ final class PropertySuggestions {
         List<Supplier<@Nullable String>> rules = List.of(
                 () -> PropertyIntents.adviceFor(written),
                 () -> didYouMean(belowServices(written)),
-                () -> ForeignProperties.insteadOfOption(name),
+                () -> ForeignProperties.insteadOfTls(name),
+                () -> DubboOptions.insteadOf(written),
                 () -> switchItself(written, value),
                 () -> valueItself(written),
                 () -> didYouMean(misspelt(name)),
@@ -72,6 +73,7 @@ final class PropertySuggestions {
                 () -> didYouMean(inOtherPlace(written)),
                 () -> didYouMean(known.shortened(name)),
                 () -> ofWholeClient(written),
+                () -> DubboOptions.ofRegistry(written),
                 () -> didYouMean(withSameLastElement(written)));
         return rules.stream()
                 .map(Supplier::get)

@@ -11,6 +11,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.aggregator.ArgumentsAccessor;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import tern.rpc.TypingErrors;
@@ -75,6 +77,8 @@ class PropertySuggestionsTest {
                 "rpc.client.services.greeting-service.greet.timeout |"
                         + " did you mean rpc.client.services.greeting-service.methods.greet.timeout?",
                 "rpc.server.registry.address | the value belongs to rpc.server.registry itself",
+                "rpc.server.registry.session | rpc.server.registry=zookeeper://host:2181?session=30000",
+                "rpc.client.registries.main.group | rpc.client.registries.main=zookeeper://host:2181?group=",
                 "rpc.server.advertise.ip | rpc.server.advertise.host",
                 "rpc.server.advertise.address | rpc.server.advertise.host",
                 "rpc.server.max-threads | rpc.server.threads",
@@ -113,11 +117,65 @@ class PropertySuggestionsTest {
         }
     }
 
+    /**
+     * One option of Dubbo has another meaning in each place. A cell has the part of the answer that names the setting.
+     * A minus sign means that Tern lists the names that exist in the place, because it knows no setting of this meaning.
+     */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', useHeadersInDisplayName = true, textBlock = """
+            option      | rpc.client                           | rpc.client.services.x  | rpc.server                   | rpc.client.registry        | rpc.server.registry        | rpc.limits
+            group       | rpc.client.services.<name>.group     |                        | @RpcService(group            | rpc.client.registry=zookeeper://host:2181?group= | rpc.server.registry=zookeeper://host:2181?group= | -
+            version     | rpc.client.services.<name>.version   |                        | @RpcService(version          | address of a registry      | address of a registry      | -
+            check       | rpc.client.services.<name>.check     |                        | -                            | no setting is needed       | no setting is needed       | -
+            weight      | rpc.client.url=host:port?weight      | x.url=host:port?weight | @RpcService(weight           | address of a registry      | address of a registry      | -
+            tag         | rpc.client.services.<name>.tag       |                        | rpc.server.advertise.tag     | address of a registry      | address of a registry      | -
+            connections | rpc.client.services.<name>.connections |                      | rpc.limits.max-connections   | address of a registry      | address of a registry      | rpc.limits.max-connections
+            accepts     | -                                    | -                      | rpc.limits.max-connections   | address of a registry      | address of a registry      | rpc.limits.max-connections
+            protocol    | rpc.client.url=tri://                | x.url=tri://           | rpc.server.port              | rpc.client.registry=zookeeper:// | rpc.server.registry=zookeeper:// | -
+            timeout     |                                      |                        | rpc.client.timeout           | ?timeout=3000              | ?timeout=3000              | rpc.client.timeout
+            username    | -                                    | -                      | -                            | user:password@             | user:password@             | -
+            password    | rpc.client.token                     | -                      | rpc.server.token             | user:password@             | user:password@             | -
+            retries     | idempotent                           | idempotent             | idempotent                   | address of a registry      | address of a registry      | -
+            loadbalance | rpc.client.load-balancing            | rpc.client.load-balancing | rpc.client.load-balancing | address of a registry      | address of a registry      | -
+            executes    | -                                    | -                      | rpc.server.max-concurrency   | address of a registry      | address of a registry      | -
+            payload     | rpc.limits.max-message               | rpc.limits.max-message | rpc.limits.max-message       | address of a registry      | address of a registry      | rpc.limits.max-message
+            """)
+    void optionOfDubboIsAnsweredByItsMeaningInItsPlace(ArgumentsAccessor row) {
+        List<String> places = List.of(
+                "rpc.client",
+                "rpc.client.services.x",
+                "rpc.server",
+                "rpc.client.registry",
+                "rpc.server.registry",
+                "rpc.limits");
+        for (int i = 0; i < places.size(); i++) {
+            String name = places.get(i) + "." + row.getString(0);
+            String expected = row.getString(i + 1);
+            if (expected == null) {
+                assertThat(isProperty(name)).as(name).isTrue();
+            } else if (expected.equals("-")) {
+                assertThat(about(name)).as(name).contains("docs/properties.md lists all properties");
+            } else {
+                assertThat(about(name)).as(name).contains(expected);
+            }
+        }
+    }
+
+    @Test
+    void settingOfARegistryIsNeverASettingOfAService() {
+        for (String place : List.of("rpc.client.registry", "rpc.client.registries.main", "rpc.server.registry")) {
+            for (String guess : GUESSES) {
+                String name = place + "." + guess;
+                assertThat(isProperty(name) ? "" : about(name)).as(name).doesNotContain("services", "@Rpc");
+            }
+        }
+    }
+
     @Test
     void everyPropertyNamedInTheTableOfIntentsExists() {
         Pattern property = Pattern.compile("(?<![\\w-])rpc\\.(?!client\\.services selects)[a-z.<>-]*[a-z>]");
         List<String> unknown = new ArrayList<>();
-        for (PropertyIntents.Intent intent : PropertyIntents.ALL) {
+        for (PropertyIntents.Intent intent : intents()) {
             for (List<String> scope : intent.scopes()) {
                 String advice = intent.advice()
                         .replace("{parent}", String.join(".", scope).replace("*", "x"));
@@ -136,8 +194,9 @@ class PropertySuggestionsTest {
     @Test
     void noIntentIsTheNameOfAProperty() {
         List<String> known = KNOWN.names().stream()
-                .filter(name ->
-                        PropertyIntents.adviceFor(List.of(name.replace("*", "x").split("\\."))) != null)
+                .filter(name -> PropertyIntents.adviceFor(
+                                intents(), List.of(name.replace("*", "x").split("\\.")))
+                        != null)
                 .toList();
 
         assertThat(known).isEmpty();
@@ -206,6 +265,12 @@ class PropertySuggestionsTest {
         assertThat(TypingErrors.between("host", "port")).isEqualTo(2);
         assertThat(TypingErrors.between("", "abc")).isEqualTo(3);
         assertThat(TypingErrors.between("allowed-class", "allowed-classes")).isEqualTo(2);
+    }
+
+    private static List<PropertyIntents.Intent> intents() {
+        return Stream.of(PropertyIntents.ALL, DubboOptions.ALL)
+                .flatMap(List::stream)
+                .toList();
     }
 
     private static TreeSet<String> places() {

@@ -1,0 +1,158 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.spring.autoconfigure.PropertyIntents.Intent;
+
+/**
+ * Names of Dubbo's options that people write below Tern's prefixes during a migration, each with Tern's alternative. One
+ * name may have another meaning for a consumer, a provider and a registry, so each entry has its places.
+ */
+final class DubboOptions {
+
+    private static final String CLIENT = "rpc.client rpc.client.services.*";
+    private static final String CALLS = CLIENT + " rpc.client.services.*.methods.*";
+    private static final String SERVER = "rpc.server rpc.server.services.*";
+    private static final String SERVED = SERVER + " rpc.server.services.*.methods.*";
+    private static final String REGISTRY = "rpc.client.registry rpc.client.registries.* rpc.server.registry";
+    private static final String BOTH = CALLS + " " + SERVED;
+
+    private static final String OF_A_SERVICE = "rpc.client.services.<name>.";
+    static final String REPEATED = "nothing is repeated unless @RpcMethod(idempotent = true) or"
+            + " rpc.client.services.<name>.methods.<method>.idempotent says that it may be";
+    private static final String BALANCING = "rpc.client.load-balancing and rpc.client.services.<name>"
+            + ".load-balancing choose it: p2c, round-robin, consistent-hash or the name of a bean";
+    private static final String RUNNING = "rpc.server.max-concurrency has the calls that may run at once";
+
+    private static final List<Intent> OF_CONSUMERS = List.of(
+            Intent.of(
+                    "rpc.client", "check", OF_A_SERVICE + "check and @RpcReference(check = …) have it for one service"),
+            Intent.of(
+                    "rpc.client",
+                    "connections",
+                    OF_A_SERVICE + "connections and @RpcReference(connections = …) have it for one service"),
+            Intent.of(
+                    "rpc.client", "group", OF_A_SERVICE + "group and @RpcReference(group = …) have it for one service"),
+            Intent.of(
+                    "rpc.client",
+                    "version",
+                    OF_A_SERVICE + "version and @RpcReference(version = …) have it for one service"),
+            Intent.of("rpc.client", "methods", OF_A_SERVICE + "methods.<method>.timeout is the time of one method"),
+            Intent.of("rpc.client", "tag", OF_A_SERVICE + "tag has the tag of the providers that a reference calls"),
+            Intent.of(
+                    CLIENT,
+                    "weight",
+                    "{parent}.url has the weights of the addresses, such as {parent}.url=host:port?weight=50; with a"
+                            + " registry, the provider sets @RpcService(weight = …)"),
+            Intent.of(CLIENT, "warmup", "consumers ramp up new providers by themselves"),
+            Intent.of(
+                    CALLS,
+                    "sticky",
+                    "rpc.client.load-balancing=consistent-hash sends calls with one key to one provider"),
+            Intent.of(CALLS, "actives", RUNNING + ", on the provider"),
+            Intent.of(
+                    "rpc.client rpc.server.services.*",
+                    "iothreads",
+                    "rpc.server.io-threads has the threads of the event loops"),
+            Intent.of(
+                    CALLS,
+                    "mock",
+                    "a bean with @RpcFallback answers calls that no provider takes; tern-rpc-test is for tests"),
+            Intent.of(
+                    CLIENT,
+                    "lazy",
+                    "connections are made in the background, and the application starts without providers"));
+
+    private static final List<Intent> OF_PROVIDERS = List.of(
+            Intent.of(SERVER, "group", "@RpcService(group = …) has it"),
+            Intent.of(SERVER, "version", "@RpcService(version = …) has it"),
+            Intent.of(
+                    "rpc.server",
+                    "methods",
+                    "rpc.server.services.<name>.methods.<method>.max-concurrency limits the calls of a method"),
+            Intent.of(SERVER + " rpc.server.advertise", "weight", "@RpcService(weight = …) has it"),
+            Intent.of(SERVER, "tag", "rpc.server.advertise.tag is the tag of a provider"),
+            Intent.of(
+                    SERVER,
+                    "warmup",
+                    "rpc.server.advertise.warmup is the time for consumers of Dubbo; Tern's own ramp up new"
+                            + " providers by themselves"),
+            Intent.of(SERVER + " rpc.server.registry", "register", "without rpc.server.registry nothing is registered"),
+            Intent.of(SERVER, "threadpool", "rpc.server.threads has the worker threads"),
+            Intent.of(SERVER, "queues", "rpc.server.queue-capacity has the calls that may wait for a thread"),
+            Intent.of(SERVER, "executes actives", RUNNING),
+            Intent.of("rpc.server.services.*.methods.*", "executes actives", "{parent}.max-concurrency has the limit"),
+            Intent.of("rpc.server", "host", "rpc.server.address has the address to listen on"),
+            Intent.of(
+                    SERVER,
+                    "protocol protocols",
+                    "rpc.server.port is the port of every protocol; a client's address names its protocol"),
+            Intent.of(
+                    SERVER + " rpc.limits",
+                    "connections accepts",
+                    "rpc.limits.max-connections has the connections that a server accepts"));
+
+    private static final List<Intent> OF_BOTH = List.of(
+            Intent.of(BOTH, "retries cluster forks", REPEATED),
+            Intent.of(BOTH, "loadbalance loadbalancer", BALANCING),
+            Intent.of(BOTH, "async", "a method that returns a CompletableFuture is asynchronous"),
+            Intent.of(
+                    CLIENT + " " + SERVER + " rpc.limits",
+                    "payload",
+                    "rpc.limits.max-message has the bytes of a message"),
+            Intent.of(
+                    CLIENT + " " + SERVER,
+                    "filter filters interceptors",
+                    "beans of ClientFilter and ServerFilter are the filters"),
+            Intent.of(
+                    CLIENT + " " + SERVER,
+                    "serialization",
+                    "the peer's wire decides: hessian2 for dubbo and Triple, protobuf for gRPC, JSON for HTTP"));
+
+    private static final List<Intent> OF_REGISTRIES = List.of(
+            Intent.of(
+                    REGISTRY, "check", "no setting is needed; an application starts while its registry is unreachable"),
+            Intent.of(REGISTRY, "protocol client type", "the address begins with it: {parent}=zookeeper://host:2181"),
+            Intent.of(
+                    REGISTRY,
+                    "username user password",
+                    "the address contains user and password: {parent}=zookeeper://user:password@host:2181"),
+            Intent.of(
+                    REGISTRY,
+                    "group namespace root",
+                    "the address has it as a parameter: {parent}=zookeeper://host:2181?group=…"),
+            Intent.of(
+                    REGISTRY,
+                    "timeout connect-timeout connection-timeout",
+                    "the address has it as a parameter in milliseconds: {parent}=zookeeper://host:2181?timeout=3000"),
+            Intent.of(
+                    REGISTRY,
+                    "session session-timeout",
+                    "the address has it as a parameter in milliseconds: {parent}=zookeeper://host:2181?session=30000"),
+            Intent.of(
+                    REGISTRY,
+                    "ssl tls",
+                    "the address has it as a parameter: {parent}=zookeeper://host:2181?ssl.bundle=… names a bundle"
+                            + " under spring.ssl.bundle"));
+
+    /** The answer for any other setting of a registry. It comes after the search for typing errors. */
+    private static final Intent OF_AN_ADDRESS =
+            Intent.of(REGISTRY, "*", "the address of a registry has its settings; docs/registries.md lists them");
+
+    static final List<Intent> ALL = Stream.of(OF_CONSUMERS, OF_PROVIDERS, OF_BOTH, OF_REGISTRIES)
+            .flatMap(List::stream)
+            .toList();
+
+    private DubboOptions() {}
+
+    /** Returns Tern's alternative to an option of Dubbo in this place, or null if the table does not contain it. */
+    static @Nullable String insteadOf(List<String> written) {
+        return PropertyIntents.adviceFor(ALL, written);
+    }
+
+    /** Returns where the settings of a registry are, if the name is one of them; otherwise null. */
+    static @Nullable String ofRegistry(List<String> written) {
+        return PropertyIntents.adviceFor(List.of(OF_AN_ADDRESS), written);
+    }
+}
