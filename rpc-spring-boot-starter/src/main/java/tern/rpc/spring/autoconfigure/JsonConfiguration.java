@@ -9,6 +9,7 @@ import org.springframework.context.annotation.Lazy;
 import tern.rpc.serialization.JsonFormat;
 import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.serialization.json.JsonLimits;
+import tern.rpc.settings.RpcStartException;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Configures JSON with the application's mapper, if Jackson and tern-rpc-json are on the class path. */
@@ -22,14 +23,23 @@ class JsonConfiguration {
     JsonCodec rpcJsonCodec(ObjectProvider<JsonMapper> mapper, RpcLimitsProperties limits) {
         JsonLimits defaults = JsonLimits.defaults();
         ReadingLimits reading = ReadingLimits.of(limits);
-        return new JsonCodec(
-                mapper.getIfAvailable(() -> JsonMapper.builder().build()),
-                new JsonLimits(
-                        reading.depth(),
-                        defaults.numberDigits(),
-                        defaults.nameLength(),
-                        reading.keys().nonScalarKeys(),
-                        reading.keys().equalKeys(),
-                        reading.keys().keySteps()));
+        JsonMapper used = mapper.getIfAvailable(() -> JsonMapper.builder().build());
+        try {
+            return new JsonCodec(
+                    used,
+                    new JsonLimits(
+                            reading.depth(),
+                            defaults.numberDigits(),
+                            defaults.nameLength(),
+                            reading.keys().nonScalarKeys(),
+                            reading.keys().equalKeys(),
+                            reading.keys().keySteps()));
+        } catch (IllegalArgumentException e) {
+            throw new RpcStartException(
+                    "RPC cannot use the application's JsonMapper for JSON: " + e.getMessage(),
+                    "Give RPC a mapper of its own with a bean: @Bean JsonCodec rpcJson() { return new"
+                            + " JsonCodec(JsonMapper.builder().build()); }",
+                    e);
+        }
     }
 }

@@ -89,7 +89,11 @@ public final class RpcServerAutoConfiguration {
         builtIns.orderedStream().forEach(builtIn -> builtIn.addTo(server));
         settings.limits().applyTo(server);
         boolean authorized = authorizers.stream().findAny().isPresent();
-        if (json.getIfAvailable() != null && settings.mayPagesCall(authorized)) {
+        JsonFormat format = json.getIfAvailable();
+        if (format != null && format.getClass().getName().equals(OptionalModules.JSON_CODEC)) {
+            FixedJsonSettings.tell(beans.getBean(Environment.class));
+        }
+        if (format != null && settings.mayPagesCall(authorized)) {
             LOG.warn("Pages in browsers of this network can call this server: it listens on all addresses, does not"
                     + " authenticate callers, and answers JSON under any host name. On a developer's machine, set"
                     + " rpc.server.address=localhost; elsewhere, set rpc.server.token or rpc.server.allowed-hosts"

@@ -1,0 +1,66 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.core.env.Environment;
+
+/**
+ * Reports the properties of Spring Boot's JSON that apply to web pages but not to RPC, because the peers rely on one
+ * format.
+ */
+final class FixedJsonSettings {
+
+    private static final Logger LOG = LoggerFactory.getLogger(FixedJsonSettings.class);
+    private static final String PREFIX = "spring.jackson.";
+    private static final String DATE_FORMAT = PREFIX + "date-format";
+
+    /** The switches that Tern fixes, each with its value. */
+    static final Map<String, Boolean> SWITCHES = Collections.unmodifiableMap(new TreeMap<>(Map.ofEntries(
+            Map.entry("serialization.indent-output", false),
+            Map.entry("serialization.wrap-root-value", false),
+            Map.entry("deserialization.unwrap-root-value", false),
+            Map.entry("deserialization.fail-on-null-for-primitives", false),
+            Map.entry("deserialization.fail-on-trailing-tokens", true),
+            Map.entry("datatype.datetime.write-dates-as-timestamps", false),
+            Map.entry("datatype.datetime.adjust-dates-to-context-time-zone", false),
+            Map.entry("datatype.enum.read-enums-using-to-string", false),
+            Map.entry("datatype.enum.write-enums-using-to-string", false),
+            Map.entry("datatype.enum.write-enums-to-lowercase", false),
+            Map.entry("datatype.enum.write-enums-using-index", false),
+            Map.entry("datatype.enum.fail-on-numbers-for-enums", true),
+            Map.entry("read.strict-duplicate-detection", true),
+            Map.entry("write.write-bigdecimal-as-plain", true))));
+
+    private FixedJsonSettings() {}
+
+    static void tell(Environment environment) {
+        List<String> ignored = ignored(environment);
+        if (!ignored.isEmpty()) {
+            LOG.info(
+                    "RPC does not use {}: its JSON has one format (docs/http.md, The application's JsonMapper)",
+                    String.join(", ", ignored));
+        }
+    }
+
+    /** Returns the properties whose value differs from the value that Tern fixes. */
+    static List<String> ignored(Environment environment) {
+        Binder binder = Binder.get(environment);
+        List<String> ignored = new ArrayList<>();
+        if (binder.bind(DATE_FORMAT, String.class).isBound()) {
+            ignored.add(DATE_FORMAT);
+        }
+        SWITCHES.forEach((name, fixed) -> {
+            String value = binder.bind(PREFIX + name, String.class).orElse(fixed.toString());
+            if (!value.trim().equalsIgnoreCase(fixed.toString())) {
+                ignored.add(PREFIX + name);
+            }
+        });
+        return ignored;
+    }
+}
