@@ -71,8 +71,8 @@ final class ExportedBeans {
             "reactor",
             "tools.jackson");
 
-    /** The prefix of the service interfaces in Dubbo's samples and tests. */
-    private static final String DUBBO = "org.apache.dubbo";
+    /** The prefixes of packages of sample applications. Their interfaces are services like those of any application. */
+    private static final Set<String> SAMPLES = Set.of("org.apache.dubbo", "org.springframework.samples");
 
     private final ConfigurableListableBeanFactory beans;
     private final Map<ServiceKey, String> beanNames = new LinkedHashMap<>();
@@ -208,11 +208,15 @@ final class ExportedBeans {
 
     /** Returns whether the type belongs to Java or to a framework and is therefore not a service of the application. */
     static boolean isForeign(Class<?> type) {
-        return FOREIGN.stream().anyMatch(root -> isIn(root, type));
+        return !isSample(type) && FOREIGN.stream().anyMatch(root -> isIn(root, type));
     }
 
     private static boolean isOfLibrary(Class<?> type, Class<?> own) {
-        return !isIn(DUBBO, type) && LIBRARIES.stream().anyMatch(root -> isIn(root, type) && !isIn(root, own));
+        return !isSample(type) && LIBRARIES.stream().anyMatch(root -> isIn(root, type) && !isIn(root, own));
+    }
+
+    private static boolean isSample(Class<?> type) {
+        return SAMPLES.stream().anyMatch(root -> isIn(root, type));
     }
 
     private static boolean isIn(String root, Class<?> type) {

@@ -28,6 +28,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
+import org.springframework.samples.petclinic.Vets;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
@@ -225,6 +226,17 @@ class RpcServiceTest {
     @Test
     void interfaceOfAnApplicationWithThePrefixOfALibraryIsExported() {
         provider(Till.OpenTill.class).run(there -> assertThat(exported(there)).containsExactly("Till", "Health"));
+    }
+
+    @Test
+    void interfaceOfASampleOfSpringIsExportedAndReferredTo() {
+        provider(Vets.Practice.class).run(there -> {
+            assertThat(exported(there)).containsExactly("Vets", "Health");
+            consumerOf(there, Vets.Visitor.class)
+                    .run(here -> assertThat(
+                                    here.getBean(Vets.Visitor.class).vets.names())
+                            .isEqualTo("Carter, Leary"));
+        });
     }
 
     private static List<String> exported(ApplicationContext there) {
