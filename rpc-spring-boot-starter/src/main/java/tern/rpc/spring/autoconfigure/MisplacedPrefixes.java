@@ -3,6 +3,7 @@ package tern.rpc.spring.autoconfigure;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +20,7 @@ import org.springframework.util.ClassUtils;
 
 /**
  * Finds properties that were meant for Tern but begin with another prefix: Tern's packages are called {@code tern.rpc},
- * and an application that comes from Dubbo has properties below {@code dubbo}. Without a check, they have no effect.
+ * and an application that comes from Dubbo or gRPC has properties of theirs. Without a check, they have no effect.
  */
 final class MisplacedPrefixes {
 
@@ -115,27 +116,45 @@ final class MisplacedPrefixes {
 
     /** Warns once of the properties of Dubbo, unless the application also contains Dubbo. */
     void warnOfDubbo(@Nullable ClassLoader loader) {
-        ConfigurationPropertyName prefix = ConfigurationPropertyName.of("dubbo");
-        List<String> names = sources()
+        List<String> names = namesBelow(List.of("dubbo"));
+        if (!names.isEmpty() && !ClassUtils.isPresent(DUBBO_CLASS, loader)) {
+            LOG.warn(
+                    "Properties of Dubbo have no effect, because Dubbo is not on the class path: {}."
+                            + " docs/from-dubbo.md lists Tern's properties",
+                    listed(names, INSTEAD_OF_DUBBO::get));
+        }
+    }
+
+    /** Warns once of the properties of starters for gRPC, unless the application contains a library that may read them. */
+    void warnOfGrpc(@Nullable ClassLoader loader) {
+        List<String> names = namesBelow(GrpcStarterProperties.PREFIXES);
+        if (!names.isEmpty() && !GrpcStarterProperties.mayBeRead(loader)) {
+            LOG.warn(
+                    "Properties of a starter for gRPC have no effect, because no such starter is on the class path: {}."
+                            + " docs/grpc.md lists Tern's properties",
+                    listed(names, GrpcStarterProperties::ours));
+        }
+    }
+
+    private List<String> namesBelow(List<String> prefixes) {
+        List<ConfigurationPropertyName> roots =
+                prefixes.stream().map(ConfigurationPropertyName::of).toList();
+        return sources()
                 .filter(source -> !isOfVariables(source))
                 .flatMap(IterableConfigurationPropertySource::stream)
-                .filter(prefix::isAncestorOf)
+                .filter(name -> roots.stream().anyMatch(root -> root.isAncestorOf(name)))
                 .map(String::valueOf)
                 .distinct()
                 .toList();
-        if (names.isEmpty() || ClassUtils.isPresent(DUBBO_CLASS, loader)) {
-            return;
-        }
-        LOG.warn(
-                "Properties of Dubbo have no effect, because Dubbo is not on the class path: {}{}."
-                        + " docs/from-dubbo.md lists Tern's properties",
-                names.stream().limit(MAX_NAMES).map(MisplacedPrefixes::withOurs).collect(Collectors.joining(", ")),
-                names.size() > MAX_NAMES ? " and " + (names.size() - MAX_NAMES) + " more" : "");
     }
 
-    private static String withOurs(String name) {
-        String ours = INSTEAD_OF_DUBBO.get(name);
-        return ours == null ? name : name + " (here " + ours + ")";
+    /** @param ours returns Tern's property for another one, or null */
+    private static String listed(List<String> names, Function<String, @Nullable String> ours) {
+        String first = names.stream()
+                .limit(MAX_NAMES)
+                .map(name -> ours.apply(name) == null ? name : name + " (here " + ours.apply(name) + ")")
+                .collect(Collectors.joining(", "));
+        return names.size() > MAX_NAMES ? first + " and " + (names.size() - MAX_NAMES) + " more" : first;
     }
 
     private Stream<IterableConfigurationPropertySource> sources() {

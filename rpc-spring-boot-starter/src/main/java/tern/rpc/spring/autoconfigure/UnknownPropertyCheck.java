@@ -68,6 +68,7 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
             new PropertyValueCheck(environment, known).check();
         }
         prefixes.warnOfDubbo(beans.getBeanClassLoader());
+        prefixes.warnOfGrpc(beans.getBeanClassLoader());
         if (!others.isEmpty()) {
             LOG.warn(
                     "Some properties below rpc. are not Tern's and have no effect on it. Tern's begin with"

@@ -6,10 +6,12 @@ import static tern.rpc.spring.autoconfigure.Applications.application;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
@@ -60,6 +62,50 @@ class MisplacedPrefixesTest {
                         "dubbo.consumer.timeout (here rpc.client.timeout)",
                         "dubbo.scan.x",
                         "docs/from-dubbo.md");
+    }
+
+    @Test
+    void propertiesOfAStarterForGrpcWithoutItAreNamedOnce(CapturedOutput output) {
+        application()
+                .withClassLoader(new FilteredClassLoader("io.grpc.netty"))
+                .withPropertyValues(
+                        "spring.grpc.server.port=9090",
+                        "grpc.server.reflection-service-enabled=true",
+                        "spring.grpc.client.channels.stock.address=static://h:9090",
+                        "grpc.client.GLOBAL.negotiation-type=plaintext")
+                .run(here -> assertThat(here).hasNotFailed());
+
+        assertThat(output.getOut().lines().filter(line -> line.contains("Properties of a starter for gRPC have no")))
+                .singleElement()
+                .asString()
+                .contains(
+                        "spring.grpc.server.port (here rpc.server.port)",
+                        "grpc.server.reflection-service-enabled (here rpc.server.reflection)",
+                        "spring.grpc.client.channels.stock.address (here rpc.client.services.<name>.url)",
+                        "negotiation-type",
+                        "docs/grpc.md");
+    }
+
+    @Test
+    void propertiesOfAnApplicationWithGrpcsOwnServerAreLeftAlone(CapturedOutput output) {
+        application()
+                .withPropertyValues("grpc.server.port=9090")
+                .run(here -> assertThat(here).hasNotFailed());
+
+        assertThat(output).doesNotContain("Properties of a starter for gRPC");
+    }
+
+    @Test
+    void tableOfGrpcStartersIsThatOfTheDocumentation() throws Exception {
+        List<String> rows = Files.readAllLines(Path.of("..", "docs", "grpc.md"));
+
+        Stream.of(GrpcStarterProperties.OF_SERVERS, GrpcStarterProperties.OF_CHANNELS)
+                .forEach(table -> assertThat(table)
+                        .allSatisfy((theirs, ours) -> assertThat(rows)
+                                .anySatisfy(row -> assertThat(row)
+                                        .startsWith("| `")
+                                        .contains(theirs)
+                                        .contains("`" + ours + "`"))));
     }
 
     @Test

@@ -1,0 +1,63 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
+
+/**
+ * The properties of the Spring Boot starters for gRPC, and Tern's properties for them. An application that comes from
+ * such a starter may still have them.
+ */
+final class GrpcStarterProperties {
+
+    static final List<String> PREFIXES = List.of("spring.grpc", "grpc.server", "grpc.client");
+
+    /** Classes of the starters, and of gRPC's own server and client, whose settings an application may have named so. */
+    private static final List<String> USERS = List.of(
+            "org.springframework.grpc.server.GrpcServerFactory",
+            "org.springframework.grpc.client.GrpcChannelFactory",
+            "net.devh.boot.grpc.server.service.GrpcService",
+            "net.devh.boot.grpc.client.inject.GrpcClient",
+            "io.grpc.netty.NettyServerBuilder",
+            "io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder");
+
+    /** Tern's properties for those of servers, by the name without the prefix. */
+    static final Map<String, String> OF_SERVERS = Map.of(
+            "port", "rpc.server.port",
+            "address", "rpc.server.address",
+            "ssl.bundle", "rpc.server.ssl.bundle",
+            "max-inbound-message-size", "rpc.limits.max-message",
+            "shutdown-grace-period", "rpc.server.shutdown-timeout",
+            "reflection.enabled", "rpc.server.reflection",
+            "reflection-service-enabled", "rpc.server.reflection",
+            "health.enabled", "rpc.server.health",
+            "health-service-enabled", "rpc.server.health");
+
+    /** Tern's properties for those of a channel, by the name without the prefix and the channel. */
+    static final Map<String, String> OF_CHANNELS = Map.of(
+            "address", "rpc.client.services.<name>.url",
+            "target", "rpc.client.services.<name>.url",
+            "default-deadline", "rpc.client.services.<name>.timeout",
+            "ssl.bundle", "rpc.client.services.<name>.ssl.bundle",
+            "max-inbound-message-size", "rpc.limits.max-message");
+
+    private GrpcStarterProperties() {}
+
+    /** Returns whether the class path contains a library that may read these properties. */
+    static boolean mayBeRead(@Nullable ClassLoader loader) {
+        return USERS.stream().anyMatch(name -> ClassUtils.isPresent(name, loader));
+    }
+
+    /** Returns Tern's property for a property of a starter; null if there is none of the same meaning. */
+    static @Nullable String ours(String name) {
+        int server = name.indexOf("grpc.server.");
+        return server >= 0
+                ? OF_SERVERS.get(name.substring(server + "grpc.server.".length()))
+                : OF_CHANNELS.entrySet().stream()
+                        .filter(option -> name.endsWith("." + option.getKey()))
+                        .map(Map.Entry::getValue)
+                        .findFirst()
+                        .orElse(null);
+    }
+}
