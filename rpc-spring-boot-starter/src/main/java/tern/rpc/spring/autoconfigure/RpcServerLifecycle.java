@@ -45,6 +45,7 @@ public final class RpcServerLifecycle
     private final CountDownLatch stopped = new CountDownLatch(1);
     private volatile boolean started;
     private volatile boolean running;
+    private volatile int openPort; // 0 while the server does not listen
 
     /**
      * @param builtIns the built-in services, which are notified when the shutdown begins
@@ -81,7 +82,9 @@ public final class RpcServerLifecycle
         }
         started = true;
         running = true;
-        publishPort(server.port());
+        openPort = server.port();
+        PortsOfThisProcess.opened(openPort);
+        publishPort(openPort);
         keepAlive();
         List<String> services = BuiltInService.others(server.exports());
         LOG.info(
@@ -111,6 +114,14 @@ public final class RpcServerLifecycle
                     listening + (address == null ? "all addresses" : address) + ", because " + other
                             + " is the same port",
                     "Set rpc.server.port or " + other + " to another port; RPC and web pages need one each.",
+                    failure);
+        }
+        if (PortsOfThisProcess.contains(port)) {
+            return new RpcStartException(
+                    listening + (address == null ? "all addresses" : address)
+                            + ", because another application context of this process listens there",
+                    "In tests, set rpc.server.port=0, which selects a free port for each context. Otherwise, close the"
+                            + " other context first.",
                     failure);
         }
         return new RpcStartException(
@@ -203,6 +214,7 @@ public final class RpcServerLifecycle
     public void destroy() {
         running = false;
         server.close();
+        PortsOfThisProcess.closed(openPort);
         stopped.countDown();
     }
 

@@ -101,6 +101,25 @@ class RpcServerLifecycleTest {
     }
 
     @Test
+    void portOfAnotherContextOfThisProcessIsExplained() {
+        AtomicReference<String> port = new AtomicReference<>();
+        provider(Greeter.class).run(there -> {
+            port.set(there.getEnvironment().getProperty("local.rpc.port"));
+            provider(Greeter.class)
+                    .withPropertyValues("rpc.server.port=" + port.get())
+                    .run(here -> {
+                        RpcStartException failure = StartFailures.causeOf(here.getStartupFailure());
+                        assertThat(failure)
+                                .hasMessageContaining("port " + port.get() + " of all addresses, because another"
+                                        + " application context of this process listens there");
+                        assertThat(failure.action()).contains("set rpc.server.port=0");
+                    });
+        });
+
+        assertThat(PortsOfThisProcess.contains(Integer.parseInt(port.get()))).isFalse();
+    }
+
+    @Test
     void failingBuiltInServiceDoesNotSkipTheDrain(CapturedOutput output) {
         AtomicReference<BrokenBuiltIn> beans = new AtomicReference<>();
         provider(ExportingCustomizer.class, BrokenBuiltIn.class)
