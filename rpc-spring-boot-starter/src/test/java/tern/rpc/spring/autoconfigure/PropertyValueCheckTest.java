@@ -1,10 +1,13 @@
 package tern.rpc.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static tern.rpc.spring.autoconfigure.Applications.application;
 import static tern.rpc.spring.autoconfigure.Applications.provider;
 
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -18,6 +21,7 @@ import org.springframework.core.env.PropertySource;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.core.io.ByteArrayResource;
+import org.yaml.snakeyaml.error.YAMLException;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.transport.Token;
 
@@ -50,6 +54,24 @@ class PropertyValueCheckTest {
                     assertThat(failure.action())
                             .startsWith("Set ORDERS_TOKEN, or give the placeholder a default value");
                 });
+    }
+
+    @Test
+    void exampleWithQuotesInGettingStartedIsReadAndFailsWithoutThem() throws Exception {
+        String page = Files.readString(Path.of("..", "docs", "getting-started.md"));
+        int start = page.indexOf("```yaml\n", page.indexOf("## Values that YAML needs in quotes")) + 8;
+        String example = page.substring(start, page.indexOf("```", start));
+
+        PropertySource<?> read = yaml(example);
+
+        assertThat(read.getProperty("rpc.client.url")).isEqualTo("[::1]:20880");
+        assertThat(read.getProperty("rpc.server.allowed-hosts")).isEqualTo("*.shop.example");
+        assertThat(read.getProperty("rpc.server.cors.allowed-origins")).isEqualTo("*");
+        example.lines()
+                .filter(line -> line.contains("\""))
+                .forEach(line -> assertThatThrownBy(() -> yaml(example.replace(line, line.replace("\"", ""))))
+                        .as(line)
+                        .isInstanceOf(YAMLException.class));
     }
 
     @ParameterizedTest
