@@ -1,26 +1,37 @@
 package tern.rpc.netty;
 
+import java.net.InetAddress;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A memory budget shared by the connections of a server. The last quarter is reserved for connections that hold at most
- * a sixteenth of the budget, so connections with many bytes are refused first. Thread-safe.
+ * A memory budget that all connections of a server share. A connection may add bytes only while its own bytes and the
+ * bytes of its network together are fewer than the free bytes. One network therefore gets at most half of the budget,
+ * and one connection at most a third. If k networks add as many bytes as they can, each of them gets at most 1/(k + 1)
+ * of the budget, and at least 1/(k + 1) stays free for others.
+ *
+ * <p>The bytes of the connection count twice, because all callers behind a proxy have one network. A connection with few
+ * bytes may still add some when the other connections from its network may not.
+ *
+ * <p>A network may exceed its part, for example because bytes are counted after they have been read. The bytes beyond
+ * half of the budget reduce the room of this network only.
+ *
+ * <p>Thread-safe. Concurrent callers may together exceed the limit.
  */
 final class FairBudget {
 
-    /** A connection may use the last quarter of the budget if it holds at most 1/{@value} of the budget. */
-    private static final int SMALL_PART = 16;
-
     private final long maxBytes;
+    private final long halfBytes;
     private final AtomicLong used = new AtomicLong();
+    // like used, but with at most half of the budget for each network
+    private final AtomicLong taken = new AtomicLong();
+    private final ConcurrentMap<InetAddress, Part> parts = new ConcurrentHashMap<>();
 
     FairBudget(long maxBytes) {
         this.maxBytes = maxBytes;
-    }
-
-    /** @param bytes the number of bytes to add; negative for released bytes */
-    void add(long bytes) {
-        used.addAndGet(bytes);
+        this.halfBytes = maxBytes / 2;
     }
 
     long used() {
@@ -31,9 +42,77 @@ final class FairBudget {
         return maxBytes;
     }
 
-    /** Returns whether a connection that holds the given number of bytes may add more. */
-    boolean hasRoom(long ofConnection) {
-        long kept = ofConnection > maxBytes / SMALL_PART ? maxBytes / 4 : 0;
-        return used.get() <= maxBytes - kept;
+    /**
+     * Counts a connection from the given network and returns the part of the network. {@link Part#leave} must be called
+     * when the connection is closed.
+     */
+    Part join(InetAddress network) {
+        return parts.compute(network, (same, known) -> {
+            Part joined = known == null ? new Part(network) : known;
+            joined.connections.incrementAndGet();
+            return joined;
+        });
+    }
+
+    /** Returns the number of networks that have connections or hold bytes. */
+    int networks() {
+        return parts.size();
+    }
+
+    /**
+     * The bytes that the connections from one network hold. A part is remembered until its connections are closed and
+     * its bytes are released, so that a network cannot get a new part by reconnecting. Thread-safe.
+     */
+    final class Part {
+        private final InetAddress network;
+        private final AtomicLong held = new AtomicLong();
+        private final AtomicInteger connections = new AtomicInteger();
+
+        private Part(InetAddress network) {
+            this.network = network;
+        }
+
+        /** @param bytes the number of bytes to add; negative for released bytes */
+        void add(long bytes) {
+            used.addAndGet(bytes);
+            long after = held.addAndGet(bytes);
+            taken.addAndGet(Math.min(after, halfBytes) - Math.min(after - bytes, halfBytes));
+            if (after == 0 && connections.get() == 0) {
+                forgetIfUnused();
+            }
+        }
+
+        /** Called once for each {@link #join}, when the connection is closed. Its bytes may be released later. */
+        void leave() {
+            if (connections.decrementAndGet() == 0) {
+                forgetIfUnused();
+            }
+        }
+
+        private void forgetIfUnused() {
+            parts.computeIfPresent(
+                    network,
+                    (same, known) -> known == this && connections.get() == 0 && held.get() == 0 ? null : known);
+        }
+
+        /** Returns the number of bytes that the network holds. */
+        long bytes() {
+            return held.get();
+        }
+
+        /** Returns whether a connection from this network that holds the given number of bytes may add more. */
+        boolean hasRoom(long ofConnection) {
+            return ofConnection + held.get() < maxBytes - taken.get();
+        }
+
+        /**
+         * Describes, for error messages, why a connection that holds the given number of bytes must not add more.
+         *
+         * @param what the use of the bytes, such as "bytes wait", and the property that sets the limit
+         */
+        String full(String what, long ofConnection) {
+            return used() + " of " + maxBytes + " " + what + ", " + bytes() + " of them for this address and "
+                    + ofConnection + " on this connection";
+        }
     }
 }

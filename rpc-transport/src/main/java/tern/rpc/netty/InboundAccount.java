@@ -2,6 +2,7 @@ package tern.rpc.netty;
 
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.Future;
+import java.net.InetAddress;
 import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -11,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Counts the bytes that one connection holds in an {@link InboundBudget}, and decides whether its socket is read. The
  * account of a caller that is not authenticated yet starts with a smaller budget. Confined to the event loop, except
- * {@link #kept}.
+ * where stated otherwise.
  */
 public final class InboundAccount {
 
@@ -32,26 +33,36 @@ public final class InboundAccount {
 
     // the budget that counts these bytes; until settled is true, replaced only while holding the lock on this object
     private volatile InboundBudget budget;
+    private volatile FairBudget.Part part; // the part of the network in the budget; replaced together with the budget
     private volatile boolean settled; // true if the budget is final: it will not be replaced
+    private final InetAddress network;
     private final EventLoop loop;
     private final Duration longest;
     private final Reading reading;
     // the number of bytes of complete messages; until settled is true, changed only while holding the lock on this
     // object
     private final AtomicLong kept = new AtomicLong();
-    private long incomplete;
-    private boolean paused;
-    private boolean waiting;
+    private volatile long incomplete; // written only by the event loop
+    private volatile boolean paused; // written only by the event loop
     private boolean closed;
     private @Nullable Future<?> finishing;
 
     /**
+     * @param network the address of the peer; for IPv6, its first 64 bits
      * @param settled whether the budget is final
      * @param longest the time within which a message must be complete while this connection is allowed to exceed the
      *     budget
      */
-    InboundAccount(InboundBudget budget, boolean settled, EventLoop loop, Duration longest, Reading reading) {
+    InboundAccount(
+            InboundBudget budget,
+            InetAddress network,
+            boolean settled,
+            EventLoop loop,
+            Duration longest,
+            Reading reading) {
         this.budget = budget;
+        this.part = budget.join(network);
+        this.network = network;
         this.settled = settled;
         this.loop = loop;
         this.longest = longest;
@@ -83,8 +94,11 @@ public final class InboundAccount {
     }
 
     private void count(int bytes) {
-        kept.addAndGet(bytes);
-        budget.add(bytes);
+        long now = kept.addAndGet(bytes);
+        budget.add(part, bytes);
+        if (now < SMALL_BYTES && now - bytes >= SMALL_BYTES && paused) {
+            lookAgain(budget); // the event loop may have paused reading because of these bytes
+        }
     }
 
     /**
@@ -92,15 +106,21 @@ public final class InboundAccount {
      * was created with {@code settled} true.
      */
     void moveTo(InboundBudget other) {
+        if (closed) {
+            return; // the bytes stay in the previous budget until their calls release them
+        }
         stopFinishing();
+        budget.leave(this);
         synchronized (this) {
             long all = kept.get() + incomplete;
-            other.add(all);
-            budget.add(-all);
+            FairBudget.Part joined = other.join(network);
+            other.add(joined, all);
+            budget.add(part, -all);
+            part.leave();
+            part = joined;
             budget = other;
             settled = true;
         }
-        waiting = false; // the account may still be in the queue of the previous budget, but not in that of this budget
         look();
     }
 
@@ -114,8 +134,9 @@ public final class InboundAccount {
             return;
         }
         if (bytes != 0) {
-            incomplete += bytes;
-            budget.add(bytes);
+            long before = incomplete;
+            incomplete = before + bytes;
+            budget.add(part, bytes);
         }
         if (incomplete == 0) {
             stopFinishing();
@@ -131,21 +152,47 @@ public final class InboundAccount {
     }
 
     private void look() {
-        long held = held();
-        boolean stop = !closed && held >= SMALL_BYTES && budget.isUsedUp(held) && !finishes();
-        if (stop != paused) {
-            paused = stop;
-            reading.pause(stop);
+        pause(!closed && held() >= SMALL_BYTES && !hasRoom() && !finishes());
+        if (paused && held() < SMALL_BYTES) {
+            pause(false); // a worker released the bytes before it could see the pause
         }
-        if (stop && !waiting) {
-            waiting = true;
-            budget.await(this, incomplete > 0);
+        if (paused) {
+            budget.await(this);
         }
     }
 
+    private void pause(boolean stop) {
+        if (stop == paused) {
+            return;
+        }
+        paused = stop;
+        if (!stop) {
+            budget.leave(this);
+        }
+        reading.pause(stop);
+    }
+
     /** Returns the number of bytes that the connection holds. */
-    long held() {
+    private long held() {
         return incomplete + kept.get();
+    }
+
+    /** Returns the bytes of the connection plus the bytes of its network. Any thread may call this. */
+    long claimedBytes() {
+        return held() + part.bytes();
+    }
+
+    /** Returns whether the connection may add bytes. Any thread may call this. */
+    boolean hasRoom() {
+        return part.hasRoom(held());
+    }
+
+    /**
+     * Returns whether the connection has an incomplete message. Only such connections get a turn. Any thread may call
+     * this.
+     */
+    boolean wantsTurn() {
+        return incomplete > 0;
     }
 
     private boolean finishes() {
@@ -161,10 +208,9 @@ public final class InboundAccount {
     private void tooSlow() {
         finishing = null;
         budget.finished(this);
-        if (!closed && budget.isUsedUp(held())) {
+        if (!closed && !hasRoom()) {
             reading.tooSlow(incomplete + " bytes of a message arrived, but not the rest within " + longest.toMillis()
-                    + " ms while " + budget.used() + " of " + budget.maxBytes()
-                    + " bytes were held for requests" + budget.whose());
+                    + " ms while " + part.full("bytes were held for requests" + budget.whose(), held()));
         }
     }
 
@@ -177,12 +223,18 @@ public final class InboundAccount {
         }
     }
 
-    /** Schedules a check of whether the budget permits reading. Any thread may call this. */
-    void lookAgain() {
+    /**
+     * Schedules a check of whether the budget permits reading. Any thread may call this.
+     *
+     * @param asked the budget, which may have given the turn to this account
+     */
+    void lookAgain(InboundBudget asked) {
         try {
             loop.execute(() -> {
-                waiting = false;
                 look();
+                if (finishing == null || asked != budget) {
+                    asked.finished(this); // the connection does not need the turn if it has got it
+                }
             });
         } catch (RejectedExecutionException e) {
             // the event loops have terminated, so this connection is closed
@@ -196,9 +248,13 @@ public final class InboundAccount {
 
     /** Called when the connection is closed. Bytes of complete messages are released by their calls. */
     void closed() {
+        if (closed) {
+            return;
+        }
         incomplete((int) -incomplete);
         closed = true;
         stopFinishing();
         look();
+        part.leave();
     }
 }

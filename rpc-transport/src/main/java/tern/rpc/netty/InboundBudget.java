@@ -1,20 +1,23 @@
 package tern.rpc.netty;
 
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.net.InetAddress;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The memory budget of a server for requests that no worker has decoded yet: incomplete messages, and complete messages
- * that are waiting for a worker. While the budget is used up, connections that hold part of it are not read. While
- * three quarters of it are used, connections that hold more than a sixteenth of it are not read.
+ * that are waiting for a worker. A connection that holds part of the budget is read only while it may add bytes. {@link
+ * FairBudget} decides this for each network and connection.
  *
  * <p>This cannot cause a deadlock. Complete messages need no more memory, because workers decode or refuse them and
- * release the memory. If incomplete messages hold the whole budget, one connection at a time is still read until its
- * message is complete. The total exceeds the budget by at most the size of one message. If the message is not complete
- * within {@code rpc.limits.first-bytes-timeout}, its connection is closed, and the next connection is read. Connections
- * that hold no bytes of the budget, such as connections with only small requests, are always read.
+ * release the memory. If no connection may add bytes to its incomplete message, one connection at a time is still read
+ * until its message is complete. Among the waiting connections, its network and the connection itself hold the fewest
+ * bytes. The total exceeds the budget by at most the size of one message. If the message is not complete within {@code
+ * rpc.limits.first-bytes-timeout}, its connection is closed, and the next connection is read. Connections that hold no
+ * bytes of the budget, such as connections with only small requests, are always read.
  *
  * <p>Messages smaller than {@link InboundAccount#SMALL_BYTES} are counted only after they have been held for some time,
  * because well-behaved peers send such a message without a pause. A connection checks the budget after each read, so
@@ -32,10 +35,18 @@ final class InboundBudget {
 
     private static final int PART_FOR_STRANGERS = 16;
 
+    /**
+     * The waiting connections look at the budget again when 1/{@value} of it has been released. If they did so after
+     * each request, thousands of paused connections would slow down the requests of others.
+     */
+    private static final int STEPS = 256;
+
     private final FairBudget memory;
     private final String whose;
-    private final Queue<InboundAccount> waiting = new ConcurrentLinkedQueue<>();
+    private final Set<InboundAccount> waiting = ConcurrentHashMap.newKeySet();
     private final AtomicReference<@Nullable InboundAccount> finishing = new AtomicReference<>();
+    // number of bytes released since the waiting connections last looked at the budget
+    private final AtomicLong released = new AtomicLong();
 
     private InboundBudget(long maxBytes, String whose) {
         this.memory = new FairBudget(maxBytes);
@@ -71,49 +82,73 @@ final class InboundBudget {
         return memory.used();
     }
 
-    /**
-     * Returns whether a connection must not add bytes. The last quarter of the budget is reserved for connections that
-     * hold at most a sixteenth of it, because a few connections with large messages could otherwise stop all others.
-     *
-     * @param held the number of bytes that the connection holds
-     */
-    boolean isUsedUp(long held) {
-        return !memory.hasRoom(held);
+    /** Returns the number of networks that have connections or hold bytes. */
+    int networks() {
+        return memory.networks();
     }
 
-    /** @param bytes the number of bytes to add; negative for released bytes */
-    void add(long bytes) {
-        memory.add(bytes);
-        if (bytes < 0 && memory.used() <= memory.maxBytes()) {
+    /** Counts a connection from the given network and returns the part of the network. */
+    FairBudget.Part join(InetAddress network) {
+        return memory.join(network);
+    }
+
+    /**
+     * @param part the part of the network whose bytes change
+     * @param bytes the number of bytes to add; negative for released bytes
+     */
+    void add(FairBudget.Part part, long bytes) {
+        part.add(bytes);
+        if (bytes < 0 && !waiting.isEmpty() && isStep(-bytes)) {
             wake();
         }
     }
 
+    private boolean isStep(long bytes) {
+        long step = memory.maxBytes() / STEPS;
+        return released.addAndGet(bytes) >= step && released.getAndSet(0) >= step;
+    }
+
     /**
-     * Queues the account. The account checks the budget again when memory becomes free, or when its turn comes to
-     * exceed the full budget in order to complete its message.
-     *
-     * @param wantsTurn whether the account has an incomplete message; only such accounts get a turn
+     * Remembers the account until {@link #leave}. The account looks at the budget again when memory has become free, or
+     * when its turn comes to exceed the budget in order to complete its message.
      */
-    void await(InboundAccount account, boolean wantsTurn) {
-        waiting.add(account);
-        if (!isUsedUp(account.held()) || (wantsTurn && finishing.get() == null)) {
-            wake(); // the state may have changed before the account was queued
+    void await(InboundAccount account) {
+        if (waiting.add(account) && (account.hasRoom() || (account.wantsTurn() && finishing.get() == null))) {
+            wake(); // the state may have changed before the account was added
         }
     }
 
+    /** Called when the account no longer waits. */
+    void leave(InboundAccount account) {
+        waiting.remove(account);
+    }
+
     private void wake() {
-        for (int left = waiting.size(); left > 0; left--) {
-            // the number of iterations is limited, because accounts may be queued again while this loop runs
-            InboundAccount next = waiting.poll();
-            if (next != null) {
-                next.lookAgain();
+        if (finishing.get() == null) {
+            giveTurn();
+        }
+        for (InboundAccount account : waiting) {
+            if (account.hasRoom()) {
+                account.lookAgain(this);
             }
         }
     }
 
+    /** Gives the turn to the waiting account whose network and connection hold the fewest bytes. */
+    private void giveTurn() {
+        InboundAccount next = null;
+        for (InboundAccount account : waiting) {
+            if (account.wantsTurn() && (next == null || account.claimedBytes() < next.claimedBytes())) {
+                next = account;
+            }
+        }
+        if (next != null && finishing.compareAndSet(null, next)) {
+            next.lookAgain(this);
+        }
+    }
+
     /**
-     * Returns whether the connection of the account may be read even though the budget is used up. If true, {@link
+     * Returns whether the connection of the account may be read even though it may not add bytes. If true, {@link
      * #finished} must be called later.
      */
     boolean mayFinish(InboundAccount account) {
@@ -121,8 +156,8 @@ final class InboundBudget {
     }
 
     /**
-     * Called when the message of the connection that may exceed the budget is complete or has failed. Another
-     * connection that waits for memory then gets this permission.
+     * Called when the message of the connection that may exceed the budget is complete or has failed, or when this
+     * connection does not need its turn. Another waiting connection then gets the turn.
      *
      * @param account counts the bytes of the connection
      */

@@ -130,10 +130,17 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
 
     @Override
     public boolean mayRest(long now) {
-        long until = watchedUntilNanos;
-        return watcher != null
-                && now - receivedNanos >= REST_AFTER_NANOS
-                && (until == Long.MAX_VALUE || until - now > ALERT_NANOS);
+        return watcher != null && mayRest(now, watchedUntilNanos);
+    }
+
+    /**
+     * Returns whether one check a second is enough for the next two seconds.
+     *
+     * @param untilNanos the time limit of the call; Long.MAX_VALUE if there is none
+     */
+    protected boolean mayRest(long now, long untilNanos) {
+        return now - receivedNanos >= REST_AFTER_NANOS
+                && (untilNanos == Long.MAX_VALUE || untilNanos - now > ALERT_NANOS);
     }
 
     @Override

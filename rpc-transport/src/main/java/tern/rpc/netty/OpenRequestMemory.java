@@ -1,5 +1,6 @@
 package tern.rpc.netty;
 
+import java.net.InetAddress;
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
@@ -15,8 +16,9 @@ final class OpenRequestMemory {
     /** One connection's decompressed requests may occupy at most 1/{@value} of the memory for requests. */
     private static final int PARTS_UNPACKED = 4;
 
-    private final FairBudget allHeads;
     private final InboundBudget all;
+    private final FairBudget.Part requests; // the bytes of requests from the network of the connection
+    private final FairBudget.Part networkHeads; // the bytes of headers from the network of the connection
     private long heads; // number of bytes occupied by the headers of open requests
     private boolean closed;
     // updated atomically through UNPACKED
@@ -25,10 +27,12 @@ final class OpenRequestMemory {
     /**
      * @param allHeads the memory budget of the server for the headers of open requests
      * @param all the memory budget of the server for requests
+     * @param network the address of the peer; for IPv6, its first 64 bits
      */
-    OpenRequestMemory(FairBudget allHeads, InboundBudget all) {
-        this.allHeads = allHeads;
+    OpenRequestMemory(FairBudget allHeads, InboundBudget all, InetAddress network) {
         this.all = all;
+        this.requests = all.join(network);
+        this.networkHeads = allHeads.join(network);
     }
 
     /** @return the reason for a refusal, as text for error messages; null if the memory was reserved */
@@ -37,12 +41,12 @@ final class OpenRequestMemory {
         if (closed) {
             return null;
         }
-        if (!allHeads.hasRoom(heads)) {
-            return "headers of open requests hold " + allHeads.used() + " of " + allHeads.maxBytes() + " bytes, "
-                    + heads + " of them on this connection (a quarter of rpc.limits.max-inbound-bytes)";
+        if (!networkHeads.hasRoom(heads)) {
+            return networkHeads.full(
+                    "bytes are held for headers of open requests (a quarter of rpc.limits.max-inbound-bytes)", heads);
         }
         heads += bytes;
-        allHeads.add(bytes);
+        networkHeads.add(bytes);
         return null;
     }
 
@@ -50,7 +54,7 @@ final class OpenRequestMemory {
     void headGone(int bytes) {
         if (!closed) { // closed() has already released the memory for the headers of all requests
             heads -= bytes;
-            allHeads.add(-bytes);
+            networkHeads.add(-bytes);
         }
     }
 
@@ -62,17 +66,17 @@ final class OpenRequestMemory {
      */
     @Nullable
     String unpacks(int bytes) {
+        long own = unpacked;
         long most = all.maxBytes() / PARTS_UNPACKED;
-        if (unpacked + bytes > most) {
-            return "this connection has " + unpacked + " of " + most
+        if (own + bytes > most) {
+            return "this connection has " + own + " of " + most
                     + " bytes unpacked (a quarter of rpc.limits.max-inbound-bytes)";
         }
-        if (all.used() + bytes > all.maxBytes()) {
-            return all.used() + " of " + all.maxBytes()
-                    + " bytes are held for requests (set by rpc.limits.max-inbound-bytes)";
+        if (!requests.hasRoom(own + bytes)) {
+            return requests.full("bytes are held for requests (set by rpc.limits.max-inbound-bytes)", own);
         }
         UNPACKED.addAndGet(this, bytes);
-        all.add(bytes);
+        all.add(requests, bytes);
         return null;
     }
 
@@ -80,13 +84,17 @@ final class OpenRequestMemory {
     void unpacked(int bytes) {
         if (bytes > 0) {
             UNPACKED.addAndGet(this, -bytes);
-            all.add(-bytes);
+            all.add(requests, -bytes);
         }
     }
 
     /** Called when the connection is closed. Decompressed bodies are released by their calls. */
     void closed() {
-        closed = true;
-        allHeads.add(-heads);
+        if (!closed) {
+            closed = true;
+            networkHeads.add(-heads);
+            networkHeads.leave();
+            requests.leave();
+        }
     }
 }

@@ -96,11 +96,12 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         this.channel = channel;
         this.known = !port.handler().asksWhoCalls();
         this.calls = new UnansweredCalls(channel);
-        this.unread = new UnreadBytes(port.unsent());
         this.reading = new SocketReading(channel, port.settings().firstBytesTimeout());
-        this.memory = new OpenRequestMemory(port.heads(), port.budget());
-        // last, because the tenant counts this connection until closed() is called
-        this.tenancy = new Tenancy(port.tenants(), host, channel.remoteAddress());
+        // last, because these objects count this connection until closed() is called
+        InetAddress network = Tenancy.network(host);
+        this.unread = new UnreadBytes(port.unsent(), network);
+        this.memory = new OpenRequestMemory(port.heads(), port.budget(), network);
+        this.tenancy = new Tenancy(port.tenants(), network, channel.remoteAddress());
     }
 
     /** Called when the channel is open. */
@@ -143,11 +144,16 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Called when the caller has been authenticated and its call has been admitted. The limits for unauthenticated
-     * callers then no longer apply. Any thread may call this, and may do so repeatedly.
+     * Called when the caller has been authenticated: its call has been admitted, or its token has been accepted and
+     * there are no authorizers. The limits for unauthenticated callers then no longer apply. Any thread may call this,
+     * and may do so repeatedly.
      */
     public void callerIsKnown() {
         if (known) {
+            return;
+        }
+        if (channel.eventLoop().inEventLoop()) {
+            leaveStrangers();
             return;
         }
         try {
@@ -245,6 +251,11 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         calls.add(call);
     }
 
+    /** Called when a request has become complete whose time limits were checked rarely. They must be checked often. */
+    public void servedLate(NettyServerCall call) {
+        calls.wake(call);
+    }
+
     /** Called when a complete request has arrived and can be served. */
     public void complete(NettyServerCall call) {
         port.counters().received();
@@ -305,6 +316,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         if (made == null) {
             made = new InboundAccount(
                     known ? port.budget() : port.strangers(),
+                    tenancy.network(),
                     known,
                     channel.eventLoop(),
                     port.settings().firstBytesTimeout(),
@@ -320,6 +332,9 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
                         }
                     });
             inbound = made;
+            if (!channel.isOpen()) {
+                made.closed(); // closed() may have run before the account was created
+            }
         }
         return made;
     }

@@ -11,8 +11,9 @@ import tern.rpc.Thrown;
 
 /**
  * The calls of one server connection that have not been answered. Their deadlines are checked periodically while there
- * are any. A call that has been open for a while, such as a stream without a deadline, is checked only once a second,
- * so that thousands of open streams take little time. Confined to the event loop, except where stated otherwise.
+ * are any. A call that has been open for a while, such as a stream without a deadline or an incomplete request, is
+ * checked only once a second, so that thousands of open calls take little time. Confined to the event loop, except
+ * where stated otherwise.
  */
 final class UnansweredCalls {
 
@@ -69,6 +70,13 @@ final class UnansweredCalls {
         if (!sweeping) {
             sweeping = true;
             sweepLater();
+        }
+    }
+
+    /** Checks a resting call often again. Does nothing if the call does not rest. */
+    void wake(Unanswered call) {
+        if (resting.remove(call)) {
+            add(call);
         }
     }
 

@@ -1,5 +1,6 @@
 package tern.rpc.netty;
 
+import java.net.InetAddress;
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
@@ -22,13 +23,16 @@ final class UnreadBytes {
     private static final long CLOSED = Long.MIN_VALUE / 2;
 
     private final UnsentBudget budget;
+    private final FairBudget.Part part; // the unread bytes of the client's network
     // updated atomically through BYTES
     private volatile long bytes;
     // number of answer bytes that the client has read; written only by the event loop
     private volatile long taken;
 
-    UnreadBytes(UnsentBudget budget) {
+    /** @param network the address of the peer; for IPv6, its first 64 bits */
+    UnreadBytes(UnsentBudget budget, InetAddress network) {
         this.budget = budget;
+        this.part = budget.join(network);
     }
 
     /**
@@ -38,7 +42,7 @@ final class UnreadBytes {
      */
     void add(long change) {
         if (BYTES.addAndGet(this, change) > CLOSED / 2) {
-            budget.add(change);
+            budget.add(part, change);
             if (change < 0) {
                 // only the event loop passes negative values, so it is the only writer of this field
                 long before = taken;
@@ -66,16 +70,17 @@ final class UnreadBytes {
         if (counted <= CLOSED / 2) {
             return 0;
         }
-        budget.add(-counted);
+        budget.add(part, -counted);
+        part.leave();
         return counted;
     }
 
     /**
      * Returns whether unread answers occupy too much memory on the server, and this connection accounts for more than
-     * {@link #MANY} bytes of this memory.
+     * {@link #MANY} bytes of this memory, and its network for more than a small part.
      */
     boolean areTooMany() {
-        return bytes > MANY && budget.isShort();
+        return bytes > MANY && budget.isShortFor(part);
     }
 
     /** Returns the reason why unary answers are not written, as text for error messages; null if they are written. */
@@ -96,6 +101,6 @@ final class UnreadBytes {
     /** Returns the reason why a stream must not queue a message, as text for error messages; null if it may. */
     @Nullable
     String refusal(long ofStream, int message) {
-        return budget.refusal(ofStream, message, bytes);
+        return budget.refusal(ofStream, message, bytes, part);
     }
 }

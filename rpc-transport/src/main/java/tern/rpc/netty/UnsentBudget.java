@@ -1,14 +1,22 @@
 package tern.rpc.netty;
 
+import java.net.InetAddress;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server's memory budget for answers that clients have not read. If it is used up, a stream that sends more is ended.
- * Above twice the budget, connections of clients that do not read are closed, and above four times the budget, any
- * connection ({@link SlowReaders}). Thread-safe.
+ * A server's memory budget for answers that clients have not read. A stream that sends more is ended if its network
+ * holds too much of the budget ({@link FairBudget}). Above twice the budget, connections of clients that do not read are
+ * closed, and above four times the budget, any connection ({@link SlowReaders}). Thread-safe.
+ *
+ * <p>The budget does not limit unary answers, so the callers of one network may use it up. A network with few unread
+ * bytes may therefore always add more. Above the higher limits, the network with the most bytes loses its connections
+ * first.
  */
 final class UnsentBudget {
+
+    /** A network is not limited because of other networks if it holds at most 1/{@value} of the budget. */
+    private static final int SMALL_PART = 8;
 
     private final int maxStreamBytes;
     private final FairBudget all;
@@ -47,9 +55,17 @@ final class UnsentBudget {
         whenMany = told;
     }
 
-    /** @param bytes the number of queued bytes; negative for bytes that clients have read */
-    void add(long bytes) {
-        all.add(bytes);
+    /** Counts a connection from the given network and returns the part of the network. */
+    FairBudget.Part join(InetAddress network) {
+        return all.join(network);
+    }
+
+    /**
+     * @param part the part of the client's network
+     * @param bytes the number of queued bytes; negative for bytes that clients have read
+     */
+    void add(FairBudget.Part part, long bytes) {
+        part.add(bytes);
         if (bytes > 0 && all.used() > manyBytes()) {
             whenMany.run();
         }
@@ -69,11 +85,15 @@ final class UnsentBudget {
     }
 
     /**
-     * Returns whether answers, including those of closing connections, occupy more than {@link #manyBytes}.
-     * Slow readers then receive no more answers.
+     * Returns whether answers, including those of closing connections, occupy more than {@link #manyBytes}, and this
+     * network holds more than a small part of them. Its slow readers then receive no more answers.
      */
-    boolean isShort() {
-        return all.used() + leaving.get() > manyBytes();
+    boolean isShortFor(FairBudget.Part part) {
+        return all.used() + leaving.get() > manyBytes() && !isSmall(part);
+    }
+
+    private boolean isSmall(FairBudget.Part part) {
+        return part.bytes() <= all.maxBytes() / SMALL_PART;
     }
 
     /**
@@ -82,16 +102,18 @@ final class UnsentBudget {
      * @param ofStream the number of queued bytes of the stream that the client has not read
      * @param message the size of the message, in bytes
      * @param ofConnection the number of queued bytes of the stream's connection that the client has not read
+     * @param part the part of the client's network
      */
     @Nullable
-    String refusal(long ofStream, int message, long ofConnection) {
+    String refusal(long ofStream, int message, long ofConnection, FairBudget.Part part) {
         if (ofStream + message > maxStreamBytes) {
             return ofStream + " bytes of the stream wait for its caller, and " + message + " more are beyond "
                     + maxStreamBytes + " (set by rpc.limits.max-unsent-per-stream)";
         }
-        return all.hasRoom(ofConnection)
+        return isSmall(part) || part.hasRoom(ofConnection)
                 ? null
-                : all.used() + " of " + all.maxBytes() + " bytes wait for the callers of all streams, " + ofConnection
-                        + " of them on this connection (set by rpc.limits.max-unsent-answers)";
+                : part.full(
+                        "bytes wait for the callers of all streams (set by rpc.limits.max-unsent-answers)",
+                        ofConnection);
     }
 }

@@ -93,11 +93,11 @@ public final class EmbeddedServer implements AutoCloseable {
         private final OpenStreams streams = new OpenStreams(mostStreams);
         private final UnsentBudget unsent =
                 new UnsentBudget(settings.maxStreamUnsentBytes(), settings.maxUnsentBytes());
+        private final List<ServerConnection> connections = new ArrayList<>(); // one after the constructor has run
         private final EmbeddedChannel channel = new EmbeddedChannel(new ChannelInitializer<>() {
             @Override
             protected void initChannel(Channel made) {
                 buffers.count(made);
-                List<ServerConnection> connections = new ArrayList<>();
                 ServerPort port = new ServerPort(
                         settings,
                         Objects.requireNonNull(EmbeddedServer.this.handler),
@@ -149,6 +149,21 @@ public final class EmbeddedServer implements AutoCloseable {
             channel.runPendingTasks();
         }
 
+        /** Returns the server's side of the connection. */
+        public ServerConnection connection() {
+            return connections.get(0);
+        }
+
+        /** Returns the number of bytes of requests that count in the full budget. */
+        public long requestBytes() {
+            return budget.used();
+        }
+
+        /** Returns the number of bytes of requests that count in the budget of unauthenticated callers. */
+        public long strangersBytes() {
+            return strangers.used();
+        }
+
         /** Returns whether the connection is still open. */
         public boolean isOpen() {
             return channel.isOpen();
@@ -160,6 +175,10 @@ public final class EmbeddedServer implements AutoCloseable {
             long counted = budget.used() + strangers.used() + heads.used() + unsent.used();
             if (counted != 0) {
                 throw new AssertionError(counted + " bytes are still counted for a connection that is gone");
+            }
+            int networks = budget.networks() + strangers.networks() + heads.networks();
+            if (networks != 0) {
+                throw new AssertionError(networks + " networks are still remembered for a connection that is gone");
             }
             if (streams.open() != 0) {
                 throw new AssertionError(streams.open() + " streams are still counted for a connection that is gone");

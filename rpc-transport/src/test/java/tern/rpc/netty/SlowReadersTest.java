@@ -109,7 +109,7 @@ class SlowReadersTest {
     @Test
     void warningIsLoggedWithoutTheLock() {
         UnsentBudget unsent = new UnsentBudget(1 << 20, 1 << 20);
-        unsent.add(unsent.mostBytes() + 1);
+        unsent.add(unsent.join(InetAddress.getLoopbackAddress()), unsent.mostBytes() + 1);
         ScheduledExecutorService executor = Executors.newSingleThreadScheduledExecutor();
         executor.shutdown();
         AtomicReference<@Nullable SlowReaders> readers = new AtomicReference<>();
@@ -149,7 +149,7 @@ class SlowReadersTest {
             }
         };
         UnsentBudget unsent = new UnsentBudget(1 << 20, 1 << 20);
-        unsent.add(unsent.manyBytes() + 1);
+        unsent.add(unsent.join(InetAddress.getLoopbackAddress()), unsent.manyBytes() + 1);
         ScheduledExecutorService executor = Executors.newSingleThreadScheduledExecutor();
         try {
             SlowReaders readers = new SlowReaders(failing, unsent, executor);

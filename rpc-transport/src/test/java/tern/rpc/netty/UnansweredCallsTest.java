@@ -106,6 +106,32 @@ class UnansweredCallsTest {
     }
 
     @Test
+    void callThatIsWokenIsCheckedOftenAgain() {
+        Call resting = add(true, true);
+        Call other = add(true, true);
+        pass(2_020);
+        int before = resting.checks;
+        resting.mayRest = false;
+
+        calls.wake(resting);
+        pass(200);
+
+        assertThat(resting.checks - before).isGreaterThanOrEqualTo(9);
+        assertThat(other.checks).isLessThanOrEqualTo(4);
+        assertThat(calls.mayKeepConnection()).isTrue();
+    }
+
+    @Test
+    void callThatDoesNotRestIsNotAddedAgainByAWake() {
+        Call quick = add(true, false);
+
+        calls.wake(quick);
+        pass(200);
+
+        assertThat(quick.checks).isEqualTo(10);
+    }
+
+    @Test
     void endOfARestingCallIsNoticed() {
         Call call = add(true, true);
         pass(2_020);

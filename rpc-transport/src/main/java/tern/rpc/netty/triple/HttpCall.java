@@ -39,6 +39,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     private final @Nullable HiddenMistake hidden; // null if there are no authorizers
     private volatile long completeNanos = beganNanos();
     private @Nullable BodyPace pace; // null until the request has been arriving for some time
+    private boolean rested; // event loop only; true if the call may be checked rarely, or was checked rarely before
     private volatile @Nullable PayloadCodec codec; // the codec that the request message selected
     private volatile @Nullable MethodDescriptor method; // the called method; set when the request message is decoded
 
@@ -117,9 +118,18 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         return unary ? CallKind.UNARY : CallKind.STREAM;
     }
 
+    /**
+     * An arriving request may rest too, because a client can open thousands of requests that never become complete. One
+     * check a second is enough for the speed at which the body arrives.
+     */
     @Override
     public boolean mayRest(long now) {
-        return body.mayRest() && super.mayRest(now);
+        boolean rests = body.mayRest()
+                && (body.isServed()
+                        ? super.mayRest(now)
+                        : mayRest(now, deadline.isLimited() ? deadline.nanoTime() : Long.MAX_VALUE));
+        rested |= rests;
+        return rests;
     }
 
     /** Called when the headers of the request have been read. */
@@ -211,6 +221,9 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         }
         body.served();
         completeNanos = System.nanoTime();
+        if (rested) {
+            connection().servedLate(this);
+        }
         connection().complete(this);
     }
 

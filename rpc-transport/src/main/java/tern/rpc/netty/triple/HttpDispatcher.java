@@ -136,11 +136,13 @@ final class HttpDispatcher implements HttpRequests {
 
     /**
      * Checks the token before the body arrives. An unauthenticated caller therefore cannot learn which services exist.
+     * If there are no authorizers, the body of a caller with a token then counts in the full memory budget.
      */
     private static void checkToken(HttpExchange exchange) {
-        AcceptedTokens tokens = exchange.connection().tokens();
+        ServerConnection connection = exchange.connection();
+        AcceptedTokens tokens = connection.tokens();
         Http2Headers head = exchange.head();
-        if (exchange.connection().asksWhoCalls() && isProbe(head)) {
+        if (connection.asksWhoCalls() && isProbe(head)) {
             exchange.probes();
             return;
         }
@@ -152,6 +154,9 @@ final class HttpDispatcher implements HttpRequests {
         checkOnce(tokens, called, head, TOKEN);
         checkOnce(tokens, called, head, AUTHORIZATION);
         tokens.check(called, GrpcHeaders.text(head, TOKEN), GrpcHeaders.text(head, AUTHORIZATION));
+        if (!connection.asksAuthorizers()) {
+            connection.callerIsKnown();
+        }
     }
 
     private static void checkOnce(AcceptedTokens tokens, String called, Http2Headers head, AsciiString name) {

@@ -59,10 +59,13 @@ final class RequestBody {
     }
 
     /**
-     * The memory that an open request occupies in addition to the bytes of its body, in bytes. Also the minimum for a
-     * waiting message of a stream.
+     * The memory that an open request occupies in addition to the bytes of its body, in bytes: its objects, the stream
+     * of Netty's codec, and its headers, which are not counted if they are small.
      */
-    private static final int CALL_BYTES = 1 << 10;
+    private static final int CALL_BYTES = 2 << 10;
+
+    /** The minimum for a waiting message of a stream, in bytes. */
+    private static final int MESSAGE_BYTES = 1 << 10;
 
     /** The maximum body of a health probe if callers must identify themselves (docs/limits.md). */
     private static final int MAX_PROBE_BYTES = 4 << 10;
@@ -338,12 +341,9 @@ final class RequestBody {
         account();
     }
 
-    /**
-     * Returns whether the call can be checked rarely: {@link #linger} need not be called soon, and the speed at which
-     * the body arrives need not be checked.
-     */
+    /** Returns whether the call can be checked rarely, because {@link #linger} need not be called soon. */
     boolean mayRest() {
-        return isServed() && (!isRead() || end == End.DELIVERED || lingers);
+        return !isRead() || end == End.DELIVERED || lingers;
     }
 
     // ---- the messages, on any thread
@@ -422,7 +422,7 @@ final class RequestBody {
 
         StreamMessage(Frame frame) {
             this.frame = frame;
-            this.counted = Math.max(CALL_BYTES, frame.payload().readableBytes());
+            this.counted = Math.max(MESSAGE_BYTES, frame.payload().readableBytes());
         }
 
         @Override

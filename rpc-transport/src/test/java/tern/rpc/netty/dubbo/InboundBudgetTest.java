@@ -57,8 +57,12 @@ class InboundBudgetTest {
 
     /** Returns a request with an invalid body, which the server answers with an error. */
     private static byte[] request(int id) {
+        return request(id, MESSAGE);
+    }
+
+    private static byte[] request(int id, int length) {
         byte[] request =
-                Arrays.copyOf(RawFrame.header(RawFrame.TWO_WAY, 0, id, MESSAGE), RawFrame.HEADER_BYTES + MESSAGE);
+                Arrays.copyOf(RawFrame.header(RawFrame.TWO_WAY, 0, id, length), RawFrame.HEADER_BYTES + length);
         Arrays.fill(request, RawFrame.HEADER_BYTES, request.length, (byte) 'x');
         return request;
     }
@@ -71,7 +75,7 @@ class InboundBudgetTest {
         for (int i = 0; i < peers; i++) {
             sockets.add(RawSocket.connect(server.port()).send(Arrays.copyOf(request(i), MESSAGE - 1_000)));
         }
-        Await.until("the part for large messages is used up", () -> held() > BUDGET * 3 / 4);
+        Await.until("the part of the address is used up", () -> held() > BUDGET * 2 / 5);
 
         try (RawSocket small = RawSocket.connect(server.port())) {
             assertThat(small.send(GOOD).read().status()).isEqualTo(DubboStatus.OK);
@@ -89,12 +93,29 @@ class InboundBudgetTest {
     }
 
     @Test
+    void halfMessagesOfOneAddressDoNotDelayLargeCallsOfAnother() {
+        RpcServer server = serve(Duration.ofMinutes(1));
+        List<RawSocket> flooding = IntStream.range(0, 40)
+                .mapToObj(i -> RawSocket.connect(server.port()).send(Arrays.copyOf(request(i), 60_000)))
+                .toList();
+        Await.until("the part of the address is used up", () -> held() > BUDGET * 2 / 5);
+
+        try (RawSocket other = RawSocket.connect(server.port(), 9)) {
+            for (int id = 0; id < 20; id++) {
+                assertThat(other.send(request(id, 5_000)).read().id()).isEqualTo(id);
+            }
+        }
+        flooding.forEach(RawSocket::close);
+        Await.until("all memory is given back", () -> held() == 0);
+    }
+
+    @Test
     void peerThatDoesNotFinishItsMessageMakesWayForOthers() {
         RpcServer server = serve(Duration.ofSeconds(1));
         List<RawSocket> lazy = IntStream.range(0, 6)
                 .mapToObj(i -> RawSocket.connect(server.port()).send(Arrays.copyOf(request(i), MESSAGE - 1_000)))
                 .toList();
-        Await.until("the part for large messages is used up", () -> held() > BUDGET * 3 / 4);
+        Await.until("the part of the address is used up", () -> held() > BUDGET * 2 / 5);
 
         try (RawSocket diligent = RawSocket.connect(server.port())) {
             diligent.send(request(77));
@@ -111,7 +132,7 @@ class InboundBudgetTest {
         List<RawSocket> leaving = IntStream.range(0, 8)
                 .mapToObj(i -> RawSocket.connect(server.port()).send(Arrays.copyOf(request(i), MESSAGE - 1_000)))
                 .toList();
-        Await.until("the part for large messages is used up", () -> held() > BUDGET * 3 / 4);
+        Await.until("the part of the address is used up", () -> held() > BUDGET * 2 / 5);
 
         leaving.forEach(RawSocket::close);
 
@@ -203,7 +224,7 @@ class InboundBudgetTest {
         List<RawSocket> strangers = IntStream.range(0, peers)
                 .mapToObj(i -> RawSocket.connect(server.port()).send(Arrays.copyOf(request(i), MESSAGE - 1_000)))
                 .toList();
-        Await.until("the strangers' part for large messages is used up", () -> held() > BUDGET * 3 / 4);
+        Await.until("the strangers' part of the address is used up", () -> held() > BUDGET * 2 / 5);
 
         for (int i = 0; i < 20; i++) {
             assertThat(known.echo(large)).isEqualTo(large);

@@ -1,0 +1,135 @@
+package tern.rpc.netty;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import org.junit.jupiter.api.Test;
+
+class FairBudgetTest {
+
+    private static final int MAX_BYTES = 840;
+
+    private final FairBudget budget = new FairBudget(MAX_BYTES);
+
+    private FairBudget.Part from(int host) {
+        try {
+            return budget.join(InetAddress.getByAddress(new byte[] {10, 0, 0, (byte) host}));
+        } catch (UnknownHostException e) {
+            throw new IllegalArgumentException(e);
+        }
+    }
+
+    /** Adds bytes, one by one, for a connection that holds the given number of bytes. Returns the new number. */
+    private static int fill(FairBudget.Part part, int ofConnection) {
+        int held = ofConnection;
+        while (part.hasRoom(held)) {
+            part.add(1);
+            held++;
+        }
+        return held;
+    }
+
+    @Test
+    void oneConnectionGetsAThirdAndOneNetworkAtMostHalf() {
+        FairBudget.Part network = from(1);
+        assertThat(fill(network, 0)).isEqualTo(MAX_BYTES / 3);
+
+        for (int connection = 0; connection < 1_000; connection++) {
+            fill(network, 0);
+        }
+
+        assertThat(network.bytes()).isEqualTo(MAX_BYTES / 2);
+    }
+
+    @Test
+    void networkGetsItsPartHoweverManyConnectionsAnotherNetworkUses() {
+        FairBudget.Part large = from(1);
+        for (int connection = 0; connection < 1_000; connection++) {
+            fill(large, 0);
+        }
+
+        FairBudget.Part small = from(2);
+
+        assertThat(fill(small, 0)).isEqualTo(MAX_BYTES / 6);
+        assertThat(large.hasRoom(0)).isFalse();
+    }
+
+    @Test
+    void eachOfManyNetworksLeavesAsMuchAsItTakes() {
+        for (int network = 1; network <= 6; network++) {
+            FairBudget.Part part = from(network);
+            for (int connection = 0; connection < 1_000; connection++) {
+                fill(part, 0);
+            }
+        }
+
+        assertThat(from(7).hasRoom(0)).isTrue();
+        assertThat(from(1).bytes()).isGreaterThanOrEqualTo(from(6).bytes());
+        assertThat(MAX_BYTES - budget.used()).isPositive();
+    }
+
+    @Test
+    void connectionWithFewBytesHasRoomBesideALargeOneOfItsNetwork() {
+        FairBudget.Part proxy = from(1);
+        int large = fill(proxy, 0);
+
+        assertThat(proxy.hasRoom(large)).isFalse();
+        assertThat(proxy.hasRoom(large - 10)).isTrue();
+        assertThat(fill(proxy, 0)).isGreaterThan(MAX_BYTES / 20);
+    }
+
+    @Test
+    void bytesBeyondHalfOfTheBudgetReduceTheRoomOfTheirOwnNetworkOnly() {
+        FairBudget.Part excessive = from(1);
+        excessive.add(10 * MAX_BYTES);
+
+        assertThat(budget.used()).isEqualTo(10 * MAX_BYTES);
+        assertThat(fill(from(2), 0)).isEqualTo(MAX_BYTES / 6);
+        assertThat(excessive.hasRoom(0)).isFalse();
+
+        excessive.add(-10 * MAX_BYTES);
+        from(2).add(-MAX_BYTES / 6);
+        assertThat(budget.used()).isZero();
+        assertThat(fill(excessive, 0)).isEqualTo(MAX_BYTES / 3);
+    }
+
+    @Test
+    void networkThatReconnectsKeepsItsBytesUntilTheyAreReleased() {
+        FairBudget.Part before = from(1);
+        before.add(100);
+        before.leave();
+
+        FairBudget.Part again = from(1);
+        assertThat(again.bytes()).isEqualTo(100);
+        again.leave();
+        assertThat(budget.networks()).isEqualTo(1);
+
+        before.add(-100);
+        assertThat(budget.networks()).isZero();
+    }
+
+    @Test
+    void networkWithConnectionsIsRememberedWithoutBytes() {
+        FairBudget.Part part = from(1);
+        from(1);
+        part.add(100);
+        part.add(-100);
+        part.leave();
+        assertThat(budget.networks()).isEqualTo(1);
+
+        part.leave();
+
+        assertThat(budget.networks()).isZero();
+    }
+
+    @Test
+    void refusalNamesTheNumbers() {
+        FairBudget.Part part = from(1);
+        part.add(300);
+
+        assertThat(part.full("bytes wait (set by a property)", 200))
+                .isEqualTo("300 of 840 bytes wait (set by a property), 300 of them for this address and 200 on this"
+                        + " connection");
+    }
+}
