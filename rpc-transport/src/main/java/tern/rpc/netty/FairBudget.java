@@ -24,9 +24,10 @@ final class FairBudget {
 
     private final long maxBytes;
     private final long halfBytes;
-    private final AtomicLong used = new AtomicLong();
-    // like used, but with at most half of the budget for each network
+    // the bytes of all networks, but at most half of the budget for each of them
     private final AtomicLong taken = new AtomicLong();
+    // the other bytes: those beyond half of the budget
+    private final AtomicLong excess = new AtomicLong();
     private final ConcurrentMap<InetAddress, Part> parts = new ConcurrentHashMap<>();
 
     FairBudget(long maxBytes) {
@@ -35,7 +36,7 @@ final class FairBudget {
     }
 
     long used() {
-        return used.get();
+        return taken.get() + excess.get();
     }
 
     long maxBytes() {
@@ -74,9 +75,12 @@ final class FairBudget {
 
         /** @param bytes the number of bytes to add; negative for released bytes */
         void add(long bytes) {
-            used.addAndGet(bytes);
             long after = held.addAndGet(bytes);
-            taken.addAndGet(Math.min(after, halfBytes) - Math.min(after - bytes, halfBytes));
+            long within = Math.min(after, halfBytes) - Math.min(after - bytes, halfBytes);
+            taken.addAndGet(within);
+            if (within != bytes) {
+                excess.addAndGet(bytes - within);
+            }
             if (after == 0 && connections.get() == 0) {
                 forgetIfUnused();
             }

@@ -409,7 +409,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     /**
      * Returns whether further calls should be refused. This is the case if unread answers occupy too much memory on the
-     * server, and this connection accounts for more than 1 MiB of this memory.
+     * server, and this connection accounts for more than 1 MiB of this memory, and its network for more than a small
+     * part.
      */
     public boolean refusesCalls() {
         return unread.areTooMany();
