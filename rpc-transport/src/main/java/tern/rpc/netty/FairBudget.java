@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * and one connection at most a third. If k networks add as many bytes as they can, each of them gets at most 1/(k + 1)
  * of the budget, and at least 1/(k + 1) stays free for others.
  *
- * <p>The bytes of the connection count twice, because all callers behind a proxy have one network. A connection with few
- * bytes may still add some when the other connections from its network may not.
+ * <p>The bytes of the connection count twice, because all callers behind a proxy have one network. A connection with
+ * few bytes may still add some when the other connections from its network may not.
  *
  * <p>A network may exceed its part, for example because bytes are counted after they have been read. The bytes beyond
  * half of the budget reduce the room of this network only.

@@ -44,6 +44,7 @@ public final class InboundAccount {
     private final AtomicLong kept = new AtomicLong();
     private volatile long incomplete; // written only by the event loop
     private volatile boolean paused; // written only by the event loop
+    private volatile long place; // written only by the event loop
     private boolean closed;
     private @Nullable Future<?> finishing;
 
@@ -177,9 +178,21 @@ public final class InboundAccount {
         return incomplete + kept.get();
     }
 
-    /** Returns the bytes of the connection plus the bytes of its network. Any thread may call this. */
-    long claimedBytes() {
-        return held() + part.bytes();
+    /**
+     * Called when the account begins to wait.
+     *
+     * @param number the number of accounts that began to wait before, in this budget
+     */
+    void waitsAs(long number) {
+        place = number;
+    }
+
+    /**
+     * Returns whether the account gets its turn before the other one: if its network holds fewer bytes, or within one
+     * network if it has waited for longer. Any thread may call this.
+     */
+    boolean goesBefore(InboundAccount other) {
+        return part == other.part ? place < other.place : part.bytes() < other.part.bytes();
     }
 
     /** Returns whether the connection may add bytes. Any thread may call this. */

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>This cannot cause a deadlock. Complete messages need no more memory, because workers decode or refuse them and
  * release the memory. If no connection may add bytes to its incomplete message, one connection at a time is still read
- * until its message is complete. Among the waiting connections, its network and the connection itself hold the fewest
- * bytes. The total exceeds the budget by at most the size of one message. If the message is not complete within {@code
+ * until its message is complete. The network with the fewest bytes comes first, and within a network the connection that
+ * has waited the longest. The total exceeds the budget by at most the size of one message. If the message is not complete within {@code
  * rpc.limits.first-bytes-timeout}, its connection is closed, and the next connection is read. Connections that hold no
  * bytes of the budget, such as connections with only small requests, are always read.
  *
@@ -44,6 +44,7 @@ final class InboundBudget {
     private final FairBudget memory;
     private final String whose;
     private final Set<InboundAccount> waiting = ConcurrentHashMap.newKeySet();
+    private final AtomicLong places = new AtomicLong(); // the number of accounts that have begun to wait
     private final AtomicReference<@Nullable InboundAccount> finishing = new AtomicReference<>();
     // number of bytes released since the waiting connections last looked at the budget
     private final AtomicLong released = new AtomicLong();
@@ -113,7 +114,12 @@ final class InboundBudget {
      * when its turn comes to exceed the budget in order to complete its message.
      */
     void await(InboundAccount account) {
-        if (waiting.add(account) && (account.hasRoom() || (account.wantsTurn() && finishing.get() == null))) {
+        if (waiting.contains(account)) {
+            return;
+        }
+        account.waitsAs(places.getAndIncrement());
+        waiting.add(account);
+        if (account.hasRoom() || (account.wantsTurn() && finishing.get() == null)) {
             wake(); // the state may have changed before the account was added
         }
     }
@@ -134,11 +140,11 @@ final class InboundBudget {
         }
     }
 
-    /** Gives the turn to the waiting account whose network and connection hold the fewest bytes. */
+    /** Gives the turn to the account of the network with the fewest bytes that has waited the longest. */
     private void giveTurn() {
         InboundAccount next = null;
         for (InboundAccount account : waiting) {
-            if (account.wantsTurn() && (next == null || account.claimedBytes() < next.claimedBytes())) {
+            if (account.wantsTurn() && (next == null || account.goesBefore(next))) {
                 next = account;
             }
         }

@@ -251,7 +251,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         calls.add(call);
     }
 
-    /** Called when a request has become complete whose time limits were checked rarely. They must be checked often. */
+    /** Called when a request is complete whose time limits were checked rarely. They must be checked often now. */
     public void servedLate(NettyServerCall call) {
         calls.wake(call);
     }

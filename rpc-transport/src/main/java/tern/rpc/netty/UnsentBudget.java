@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A server's memory budget for answers that clients have not read. A stream that sends more is ended if its network
- * holds too much of the budget ({@link FairBudget}). Above twice the budget, connections of clients that do not read are
- * closed, and above four times the budget, any connection ({@link SlowReaders}). Thread-safe.
+ * holds too much of the budget ({@link FairBudget}). Above twice the budget, connections of clients that do not read
+ * are closed, and above four times the budget, any connection ({@link SlowReaders}). Thread-safe.
  *
  * <p>The budget does not limit unary answers, so the callers of one network may use it up. A network with few unread
  * bytes may therefore always add more. Above the higher limits, the network with the most bytes loses its connections

@@ -110,7 +110,7 @@ class InboundTurnTest {
     }
 
     @Test
-    void turnGoesToTheConnectionWhoseAddressHoldsTheFewestBytes() {
+    void turnGoesToTheAddressWithTheFewestBytesAndThenToTheConnectionThatWaitedLongest() {
         InboundAccount first = account(() -> {});
         first.incomplete(2 * MESSAGE);
         InboundAccount second = account(() -> {});
@@ -127,6 +127,11 @@ class InboundTurnTest {
 
         assertThat(other.isPaused()).isFalse();
         assertThat(second.isPaused()).isTrue();
+        assertThat(third.isPaused()).isTrue();
+
+        other.messageComplete();
+        channel.runPendingTasks();
+        assertThat(second.isPaused()).isFalse();
         assertThat(third.isPaused()).isTrue();
     }
 
