@@ -53,6 +53,11 @@ public class RpcException extends RuntimeException {
         this(status, Executed.YES, null, new Metadata(), true);
     }
 
+    /** Creates a failure with the status of another failure, which is its cause. */
+    public RpcException(Status status, Executed executed, Throwable cause) {
+        this(status, executed, cause, new Metadata(), true);
+    }
+
     /**
      * Creates the failure that a server sent as its answer.
      *

@@ -6,6 +6,7 @@ import java.util.stream.Collectors;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
+import tern.rpc.Status;
 import tern.rpc.StatusCode;
 import tern.rpc.cluster.Cluster;
 import tern.rpc.cluster.Target;
@@ -29,23 +30,27 @@ record ProviderFailures(Cluster cluster, NanoClock clock) {
         String why = cluster.whyAvoided(clock.nanoTime());
         if (others.isEmpty() || used.isUsable() || others.stream().anyMatch(Target::isUsable)) {
             String reasons = why + cluster.advice();
-            return reasons.isEmpty() ? failure : refusal(failure.status().description() + reasons);
+            return reasons.isEmpty() ? failure : with(reasons, failure);
         }
         int more = others.size() - MAX_ADDRESSES_NAMED;
-        return refusal(failure.status().description()
-                + (why.isEmpty()
-                        ? "; the " + (others.size() + 1) + " addresses are all out of reach, also "
-                                + others.stream()
-                                        .limit(MAX_ADDRESSES_NAMED)
-                                        .map(this::withReason)
-                                        .collect(Collectors.joining(", "))
-                                + (more > 0 ? " and " + more + " more" : "")
-                        : why)
-                + cluster.advice());
+        String reasons = why.isEmpty()
+                ? "; the " + (others.size() + 1) + " addresses are all out of reach, also "
+                        + others.stream()
+                                .limit(MAX_ADDRESSES_NAMED)
+                                .map(this::withReason)
+                                .collect(Collectors.joining(", "))
+                        + (more > 0 ? " and " + more + " more" : "")
+                : why;
+        return with(reasons + cluster.advice(), failure);
     }
 
-    private static RpcException refusal(String text) {
-        return RpcException.refusal(StatusCode.UNAVAILABLE, text, Executed.NO);
+    /** Adds the reasons to the description of a failure. */
+    private static RpcException with(String reasons, RpcException failure) {
+        Status status = failure.status();
+        return RpcException.refusal(
+                new Status(status.code(), status.description() + reasons, status.details()),
+                failure.wasExecuted(),
+                failure.metadata());
     }
 
     private String withReason(Target target) {
