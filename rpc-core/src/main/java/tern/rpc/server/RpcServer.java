@@ -411,9 +411,11 @@ public final class RpcServer implements AutoCloseable {
 
         /**
          * Limits the time that a worker blocks in {@code onNext} because the reader of a stream is slow. The default
-         * is 1 s. The limit applies to the total of a stream's waits, which restarts each time the caller has read
-         * another 32 KiB. Once the limit is reached, the transport buffers a limited number of bytes and then ends the
-         * stream with RESOURCE_EXHAUSTED. Application threads may block until the call ends.
+         * is 1 s. The limit applies to the total of a stream's waits. Each 32 KiB that the caller reads permit waits
+         * of the same length again. Unused time is kept until the caller reports its next bytes, which HTTP/2 callers
+         * usually do for half of their flow-control window at once; at most 17 times the limit is kept. Once the limit
+         * is reached, the transport buffers a limited number of bytes and then ends the stream with RESOURCE_EXHAUSTED.
+         * Application threads may block until the call ends.
          *
          * @param wait zero or more
          */

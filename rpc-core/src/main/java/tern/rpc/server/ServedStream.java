@@ -303,7 +303,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
 
     @Override
     public long mayWaitNanos() {
-        return patience.leftNanos(messages.takenBytes());
+        return patience.leftNanos(messages.takenBytes(), messages.takenStepBytes());
     }
 
     @Override

@@ -8,8 +8,8 @@ import tern.rpc.concurrent.WorkerPool;
 final class StreamWaits {
 
     /**
-     * When the caller has read this number of bytes, the stream's waiting time starts again at zero. A stream is ready
-     * while it has fewer unsent bytes than this number.
+     * The number of bytes for which a caller earns its stream a further waiting time. A stream is ready while it has
+     * fewer unsent bytes than this number.
      */
     static final long RENEWAL_BYTES = 32 << 10;
 
@@ -17,8 +17,8 @@ final class StreamWaits {
     private final List<WorkerPool> pools;
 
     /**
-     * @param longest the maximum total time that a stream may wait. The time starts again at zero whenever the caller
-     *     has read another {@link #RENEWAL_BYTES} bytes
+     * @param longest the maximum time that a stream may wait for the first {@link #RENEWAL_BYTES} bytes to be read, and
+     *     for each further {@link #RENEWAL_BYTES} bytes
      * @param pools the thread pools to which the limit applies
      */
     StreamWaits(Duration longest, List<WorkerPool> pools) {
@@ -37,34 +37,41 @@ final class StreamWaits {
         return false;
     }
 
-    /** The remaining waiting time of one stream. Thread-safe. */
+    /**
+     * The remaining waiting time of one stream. Each {@link #RENEWAL_BYTES} bytes that the caller reads add to it.
+     * Callers report what they have read in steps, so the time that one step adds may be used until the next step. More
+     * time is not saved, because a caller could otherwise read fast at first and then stop. Thread-safe.
+     */
     final class Patience {
 
-        private long waitedNanos; // guarded by this
-        private long takenBytes; // number of bytes read by the caller at the last renewal; guarded by this
+        private long leftNanos = longestNanos; // guarded by this
+        private long paidBytes; // number of read bytes for which time has been added; guarded by this
 
         /**
          * Returns how long the calling thread may wait, in nanoseconds, or {@link Long#MAX_VALUE} if it is not a
          * worker.
          *
          * @param taken the number of bytes of the stream that its caller has read so far
+         * @param step the number of bytes by which {@code taken} may grow at once
          */
-        long leftNanos(long taken) {
+        long leftNanos(long taken, long step) {
             if (!isWorker()) {
                 return Long.MAX_VALUE;
             }
             synchronized (this) {
-                if (taken - takenBytes >= RENEWAL_BYTES) {
-                    takenBytes = taken;
-                    waitedNanos = 0;
+                long earned = (taken - paidBytes) / RENEWAL_BYTES;
+                if (earned > 0) {
+                    paidBytes += earned * RENEWAL_BYTES;
+                    long most = 1 + (step + RENEWAL_BYTES - 1) / RENEWAL_BYTES;
+                    leftNanos = Math.min(most * longestNanos, leftNanos + Math.min(earned, most) * longestNanos);
                 }
-                return Math.max(0, longestNanos - waitedNanos);
+                return leftNanos;
             }
         }
 
         /** Subtracts a wait from the remaining waiting time. */
         synchronized void waited(long nanos) {
-            waitedNanos += nanos;
+            leftNanos = Math.max(0, leftNanos - nanos);
         }
     }
 }

@@ -46,6 +46,15 @@ public interface MessageStream {
         return 0;
     }
 
+    /**
+     * Returns the number of bytes by which {@link #takenBytes} may grow at once, or 0 if it grows with each message.
+     * For example, HTTP/2 peers usually report what they have read when it fills half of their flow-control window. Any
+     * thread may call this.
+     */
+    default long takenStepBytes() {
+        return 0;
+    }
+
     /** Receives the events of the stream, one at a time, on an event loop. Must not block. */
     interface Receiver {
 

@@ -53,6 +53,12 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private static final AtomicIntegerFieldUpdater<ServerConnection> CHECKS =
             AtomicIntegerFieldUpdater.newUpdater(ServerConnection.class, "checks");
 
+    /**
+     * The maximum step in which a client may report what it has read, so that it counts as a steady reader. It is half
+     * of the flow-control window of clients that use gRPC or Tern.
+     */
+    public static final int MAX_STEP_BYTES = 512 << 10;
+
     /** The maximum number of health checks in flight on one connection (docs/limits.md). */
     private static final int MAX_CHECKS = 16;
 
@@ -405,6 +411,20 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         long counted = unread.release();
         port.unsent().leaving(counted);
         channel.close().addListener(done -> port.unsent().leaving(-counted));
+    @Override
+    public int takenStepBytes() {
+        return unread.stepBytes();
+    }
+
+    /**
+     * Called when it is known in which steps the client reports what it has read. Must run on the event loop.
+     *
+     * @param bytes the number of bytes of a step; larger steps than {@link #MAX_STEP_BYTES} count as this number
+     */
+    public void takenInSteps(int bytes) {
+        unread.inSteps(Math.min(bytes, MAX_STEP_BYTES));
+    }
+
     }
 
     /**

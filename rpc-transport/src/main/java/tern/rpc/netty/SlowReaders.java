@@ -27,7 +27,8 @@ import tern.rpc.SeldomWarning;
  * queued, so only the connection can be closed.
  *
  * <p>Above {@link UnsentBudget#manyBytes}, a connection is closed if its client read neither all waiting bytes nor
- * {@link #FAST_BYTES} within one second. Above {@link UnsentBudget#mostBytes}, any connection may be closed
+ * {@link #FAST_BYTES} within one second. If a client reports what it has read in larger steps, each step counts for the
+ * seconds until the next one. Above {@link UnsentBudget#mostBytes}, any connection may be closed
  * immediately. The address with the most unread bytes is processed first. Within an address, the connection with the
  * most unread bytes is closed first. Thread-safe.
  */
@@ -57,6 +58,9 @@ final class SlowReaders {
         /** Returns the number of answer bytes that the client has read since the connection was opened. */
         long takenBytes();
 
+        /** Returns the number of bytes by which {@link #takenBytes} may grow at once; 0 if unknown. */
+        int takenStepBytes();
+
         /** Returns the client's address, as text for log messages. */
         Object remoteAddress();
 
@@ -64,20 +68,47 @@ final class SlowReaders {
         void giveUp();
     }
 
-    /** The counters of a connection at the time of a check. */
-    record Look(long unsent, long taken) {
+    /**
+     * The counters of a connection at the time of a check.
+     *
+     * @param ahead the number of bytes that the client had read before this check and that still count after it, because
+     *     the client reports in steps what it has read
+     */
+    record Look(long unsent, long taken, long ahead) {
+
+        /** Looks at a connection for the first time. */
         static Look at(Open connection) {
-            return new Look(connection.unsentBytes(), connection.takenBytes());
+            long taken = connection.takenBytes();
+            return new Look(connection.unsentBytes(), taken, Math.min(taken, aheadAfter(connection)));
+        }
+
+        /** Looks at the same connection at the next check. */
+        Look next(Open now) {
+            long ahead = Math.max(0, readBy(now) - expected());
+            return new Look(now.unsentBytes(), now.takenBytes(), Math.min(ahead, aheadAfter(now)));
+        }
+
+        /** One step pays for the time until the next step, and a part of this time is the present check. */
+        private static long aheadAfter(Open connection) {
+            return Math.max(0, connection.takenStepBytes() - FAST_BYTES);
         }
 
         /**
          * Returns whether the client is slow. A client is slow if, since this record was made, it has read fewer than
-         * {@link #FAST_BYTES} and fewer than the bytes that were waiting then.
+         * {@link #FAST_BYTES} and fewer than the bytes that were waiting then. Bytes that it had read ahead count, too.
          *
          * @param now the same connection, with its current counters
          */
         boolean isSlow(Open now) {
-            return unsent > 0 && now.takenBytes() - taken < Math.min(unsent, FAST_BYTES);
+            return unsent > 0 && readBy(now) < expected();
+        }
+
+        private long readBy(Open now) {
+            return ahead + now.takenBytes() - taken;
+        }
+
+        private long expected() {
+            return Math.min(unsent, FAST_BYTES);
         }
     }
 
@@ -157,7 +188,10 @@ final class SlowReaders {
                 })
                 .run();
         Map<Open, Look> now = new IdentityHashMap<>();
-        open.forEach(connection -> now.put(connection, Look.at(connection)));
+        open.forEach(connection -> {
+            Look then = before.get(connection);
+            now.put(connection, then == null ? Look.at(connection) : then.next(connection));
+        });
         last = now;
         executor.schedule(this::look, BETWEEN_LOOKS_MILLIS, TimeUnit.MILLISECONDS);
         return true;

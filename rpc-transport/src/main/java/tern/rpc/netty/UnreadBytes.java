@@ -28,6 +28,8 @@ final class UnreadBytes {
     private volatile long bytes;
     // number of answer bytes that the client has read; written only by the event loop
     private volatile long taken;
+    // written only by the event loop
+    private volatile int stepBytes;
 
     /** @param network the address of the peer; for IPv6, its first 64 bits */
     UnreadBytes(UnsentBudget budget, InetAddress network) {
@@ -58,6 +60,16 @@ final class UnreadBytes {
     /** Returns the number of answer bytes that the client has read. */
     long taken() {
         return taken;
+    }
+
+    /** Sets the result of {@link #stepBytes}. */
+    void inSteps(int bytes) {
+        stepBytes = bytes;
+    }
+
+    /** Returns the number of bytes by which {@link #taken} may grow at once; 0 if unknown. */
+    int stepBytes() {
+        return stepBytes;
     }
 
     /**

@@ -24,6 +24,7 @@ class SlowReadersTest {
         private final InetAddress network;
         private final long unsent;
         private long taken;
+        private int step;
 
         Reader(int host, long unsent) {
             try {
@@ -47,6 +48,11 @@ class SlowReadersTest {
         @Override
         public long takenBytes() {
             return taken;
+        }
+
+        @Override
+        public int takenStepBytes() {
+            return step;
         }
 
         @Override
@@ -97,6 +103,37 @@ class SlowReadersTest {
         assertThat(look.isSlow(reader)).isTrue();
         reader.taken = SlowReaders.FAST_BYTES;
         assertThat(look.isSlow(reader)).isFalse();
+    }
+
+    @Test
+    void steadyReaderIsNotSlowBetweenTheStepsInWhichItReports() {
+        Reader reader = new Reader(1, 8 << 20);
+        reader.step = 8 * (int) SlowReaders.FAST_BYTES;
+        reader.taken = reader.step;
+        SlowReaders.Look look = SlowReaders.Look.at(reader);
+
+        for (int second = 1; second <= 100; second++) {
+            if (second % 8 == 0) {
+                reader.taken += reader.step;
+            }
+            assertThat(look.isSlow(reader)).isFalse();
+            look = look.next(reader);
+        }
+    }
+
+    @Test
+    void readerThatStopsIsSlowWhenItsNextStepIsOverdue() {
+        Reader reader = new Reader(1, 8 << 20);
+        reader.step = 8 * (int) SlowReaders.FAST_BYTES;
+        reader.taken = 1 << 30;
+        SlowReaders.Look look = SlowReaders.Look.at(reader);
+
+        for (int second = 1; second <= 7; second++) {
+            assertThat(look.isSlow(reader)).isFalse();
+            look = look.next(reader);
+        }
+
+        assertThat(look.isSlow(reader)).isTrue();
     }
 
     @Test

@@ -65,6 +65,12 @@ final class Http1Exchange extends HttpExchange {
         execute(() -> handler.abandon(this));
     }
 
+    /** A full socket accepts bytes again only when a large part of its buffer is free. */
+    @Override
+    long takenStepBytes() {
+        return ServerConnection.MAX_STEP_BYTES;
+    }
+
     @Override
     boolean isWritable() {
         return !ended && handler.context().channel().isWritable();

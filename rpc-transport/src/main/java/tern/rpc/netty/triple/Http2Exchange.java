@@ -214,6 +214,11 @@ final class Http2Exchange extends HttpExchange {
     }
 
     @Override
+    long takenStepBytes() {
+        return connection().takenStepBytes();
+    }
+
+    @Override
     boolean isWritable() {
         return stream.state().localSideOpen() && handler.isWritable(stream);
     }

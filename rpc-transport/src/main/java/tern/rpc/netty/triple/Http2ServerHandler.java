@@ -553,6 +553,12 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
 
         @Override
+        public void onSettingsRead(ChannelHandlerContext read, Http2Settings settings) throws Http2Exception {
+            super.onSettingsRead(read, settings);
+            connection.takenInSteps(encoder().flowController().initialWindowSize() / 2);
+        }
+
+        @Override
         public void onSettingsAckRead(ChannelHandlerContext read) throws Http2Exception {
             settingsKnown = true;
             // Netty has just applied the stream limit from the announced settings, and this line removes the limit

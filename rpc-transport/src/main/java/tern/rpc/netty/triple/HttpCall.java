@@ -522,6 +522,11 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     @Override
     public void sendHeaders(Metadata headers) {
         answer.sendHeaders(headers);
+    public long takenStepBytes() {
+        return exchange.takenStepBytes();
+    }
+
+    @Override
     }
 
     @Override
