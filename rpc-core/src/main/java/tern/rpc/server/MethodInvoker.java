@@ -3,6 +3,7 @@ package tern.rpc.server;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ForkJoinPool;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Invocation;
 import tern.rpc.Invoker;
@@ -62,9 +63,32 @@ final class MethodInvoker implements Invoker {
         }
         Throwable cause = ExceptionPolicy.unwrapped(failure);
         if (cause instanceof RpcException rpc && rpc.wasExecuted() != Executed.YES) {
-            return new RpcException(rpc.code(), rpc.status().description(), Executed.YES, rpc);
+            return new RpcException(rpc.status(), Executed.YES, rpc);
         }
         return failure;
+    }
+
+    /**
+     * Runs a unary method. If the method returns a {@code Mono}, a cancellation of the call also cancels the {@code
+     * Mono}. A thread of the common pool does this, because event loops must not run service code.
+     *
+     * @param context the context of the call; null if there is none
+     * @return the result; a stage if the result is completed later
+     * @throws Throwable the method's failure
+     */
+    @Nullable
+    Object runUnary(Object[] arguments, @Nullable ServerContext context) throws Throwable {
+        Object result = run(arguments);
+        if (answer == JavaShape.MONO && result != null && context != null) {
+            CompletableFuture<?> subscribed = ((CompletionStage<?>) result).toCompletableFuture();
+            Runnable cancellation = context.wrap(() -> subscribed.cancel(false));
+            context.onCancel(() -> {
+                if (!subscribed.isDone()) {
+                    ForkJoinPool.commonPool().execute(cancellation);
+                }
+            });
+        }
+        return result;
     }
 
     /** Runs the method as the last invoker in the chain of filters. Filters always get a stage. */
@@ -75,7 +99,7 @@ final class MethodInvoker implements Invoker {
             context.methodBegins();
         }
         try {
-            Object result = run(call.arguments());
+            Object result = runUnary(call.arguments(), context);
             if (isAsync() && result != null) {
                 return ((CompletionStage<?>) result).handle((value, failure) -> {
                     if (failure != null) {

@@ -312,7 +312,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
                 stage.whenComplete(this::end);
                 return;
             }
-            Object result = found.last().run(invocation.arguments());
+            Object result = found.last().runUnary(invocation.arguments(), serving);
             returned();
             if (result != null && found.last().isAsync()) {
                 ((CompletionStage<?>) result)

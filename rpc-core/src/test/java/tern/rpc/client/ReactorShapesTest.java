@@ -40,6 +40,8 @@ class ReactorShapesTest {
         Flux<String> endless();
 
         Mono<Integer> never(Flux<Integer> values);
+
+        Mono<String> stuck();
     }
 
     private static final Duration LONG = Duration.ofSeconds(20);
@@ -85,6 +87,13 @@ class ReactorShapesTest {
                     .then(Mono.<Integer>never())
                     .doOnCancel(() -> events.add("cancelled"));
         }
+
+        @Override
+        public Mono<String> stuck() {
+            return Mono.<String>never()
+                    .doOnSubscribe(subscribed -> events.add("subscribed"))
+                    .doOnCancel(() -> events.add("cancelled"));
+        }
     }
 
     private final InMemoryTransport transport = new InMemoryTransport(new JdkSerializer());
@@ -99,6 +108,10 @@ class ReactorShapesTest {
 
     private Reactive start() {
         server.start();
+        return refer(client);
+    }
+
+    private static Reactive refer(RpcClient client) {
         return client.refer(ServiceReference.to(Reactive.class, new StaticEndpoints(List.of(new Endpoint("memory", 0))))
                 .protocol(InMemoryTransport.PROTOCOL)
                 .build());
@@ -151,6 +164,52 @@ class ReactorShapesTest {
         assertThat(events.poll(20, TimeUnit.SECONDS)).isEqualTo("cancelled");
         while (transport.inFlight() > 0) {
             Thread.yield();
+        }
+    }
+
+    @Test
+    void cancelOfAMonoWithoutAStreamReachesTheServer() throws Exception {
+        Disposable subscription = proxy.stuck().subscribe();
+        assertThat(events.poll(20, TimeUnit.SECONDS)).isEqualTo("subscribed");
+
+        subscription.dispose();
+
+        assertThat(events.poll(20, TimeUnit.SECONDS)).isEqualTo("cancelled");
+    }
+
+    @Test
+    void cancelOfAMonoBehindServerFiltersReachesTheServer() throws Exception {
+        InMemoryTransport other = new InMemoryTransport(new JdkSerializer());
+        try (RpcServer filtered = RpcServer.builder(other)
+                        .export(ServiceExport.of(Reactive.class, new Server()))
+                        .filter((call, next) -> next.invoke(call))
+                        .build();
+                RpcClient caller = RpcClient.builder()
+                        .transport(other)
+                        .timeout(Duration.ofSeconds(20))
+                        .build()) {
+            filtered.start();
+            Disposable subscription = refer(caller).stuck().subscribe();
+            assertThat(events.poll(20, TimeUnit.SECONDS)).isEqualTo("subscribed");
+
+            subscription.dispose();
+
+            assertThat(events.poll(20, TimeUnit.SECONDS)).isEqualTo("cancelled");
+        }
+    }
+
+    @Test
+    void deadlineOfTheCallCancelsTheMono() throws Exception {
+        try (RpcClient hasty = RpcClient.builder()
+                .transport(transport)
+                .timeout(Duration.ofMillis(100))
+                .build()) {
+            assertThatThrownBy(() -> refer(hasty).stuck().block(LONG))
+                    .isInstanceOfSatisfying(
+                            RpcException.class,
+                            late -> assertThat(late.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED));
+            assertThat(events.poll(20, TimeUnit.SECONDS)).isEqualTo("subscribed");
+            assertThat(events.poll(20, TimeUnit.SECONDS)).isEqualTo("cancelled");
         }
     }
 }
