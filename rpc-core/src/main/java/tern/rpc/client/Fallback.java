@@ -39,15 +39,16 @@ final class Fallback {
     }
 
     /**
-     * Returns whether no provider ran the call: no provider was available, a provider refused the call, or the deadline
-     * passed before the call ran.
+     * Returns whether the fallback may answer: no provider was available, a provider refused the call, the connection
+     * was lost, or the deadline passed before the call ran. A failure that the method itself reported is its answer, and
+     * is not replaced.
      */
     static boolean covers(Throwable failure) {
         if (!(failure instanceof RpcException rpc)) {
             return false;
         }
         return switch (rpc.code()) {
-            case UNAVAILABLE -> true;
+            case UNAVAILABLE -> rpc.wasExecuted() != Executed.YES;
             case DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED -> rpc.wasExecuted() == Executed.NO;
             default -> false;
         };

@@ -163,8 +163,8 @@ public record ServiceReference<T>(
 
         /**
          * Sets an object that answers calls on the client if no provider accepts them. This is the case after
-         * UNAVAILABLE, and after DEADLINE_EXCEEDED or RESOURCE_EXHAUSTED if the method certainly did not run. Meters
-         * still count the call as failed. Streams have no fallback.
+         * UNAVAILABLE, unless the method itself reported it, and after DEADLINE_EXCEEDED or RESOURCE_EXHAUSTED if the
+         * method certainly did not run. Meters still count the call as failed. Streams have no fallback.
          */
         public Builder<T> fallback(T answering) {
             return fallbackFrom(() -> answering);

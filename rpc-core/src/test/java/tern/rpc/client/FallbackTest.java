@@ -128,6 +128,16 @@ class FallbackTest {
     }
 
     @Test
+    void unavailabilityThatTheMethodReportsIsNotReplaced() {
+        fails(StatusCode.UNAVAILABLE, Executed.YES);
+
+        assertThatThrownBy(() -> stock.left("tea")).hasMessageContaining("on purpose");
+        assertThatThrownBy(() -> stock.leftLater("tea").join()).hasMessageContaining("on purpose");
+
+        assertThat(answered()).isZero();
+    }
+
+    @Test
     void failureOfTheCallStaysInTheMeters() {
         fails(StatusCode.UNAVAILABLE, Executed.NO);
 
