@@ -231,9 +231,9 @@ public final class RpcServer implements AutoCloseable {
     }
 
     /**
-     * Stops accepting connections and tells clients to use another server. Blocks until all connections are closed, or
-     * until for two seconds no call has been in flight, no call has arrived, and no answer has waited to be sent. Calls
-     * that arrive in the meantime are served.
+     * Stops accepting connections and tells clients to use another server. Blocks until all connections are closed and
+     * no call is in flight, or until for two seconds no call has been in flight, no call has arrived, and no answer has
+     * waited to be sent. Calls that arrive in the meantime are served.
      *
      * @param atMost the maximum time to block
      */
@@ -248,7 +248,8 @@ public final class RpcServer implements AutoCloseable {
         long end = clock.nanoTime() + atMost.toNanos();
         long quietSince = clock.nanoTime();
         long seen = sum(ServerTransport::received);
-        while (connections() > 0 && clock.nanoTime() - end < 0) {
+        // a one-way call may still run when its connection is closed
+        while ((connections() > 0 || transport.inFlight() > 0) && clock.nanoTime() - end < 0) {
             if (sum(ServerTransport::received) != seen || sum(ServerTransport::inFlight) > 0 || isSending()) {
                 seen = sum(ServerTransport::received);
                 quietSince = clock.nanoTime();
@@ -282,7 +283,7 @@ public final class RpcServer implements AutoCloseable {
         return Math.max(sum(ServerTransport::queuedBytes), sum(ServerTransport::unsentBytes));
     }
 
-    /** Closes the server immediately, without draining. Running calls are cancelled. */
+    /** Closes the server immediately, without draining. Running calls are cancelled, except one-way calls. */
     @Override
     public void close() {
         synchronized (this) {

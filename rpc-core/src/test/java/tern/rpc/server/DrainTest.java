@@ -23,6 +23,8 @@ class DrainTest {
         private LongSupplier queued = () -> 0;
         private LongSupplier unsent = () -> 0;
         private LongSupplier ending = () -> 0;
+        private LongSupplier inFlight = () -> 0;
+        private int connections = 1;
 
         @Override
         public void prepare(ServiceDescriptor service) {}
@@ -40,7 +42,7 @@ class DrainTest {
 
         @Override
         public int connections() {
-            return 1;
+            return connections;
         }
 
         @Override
@@ -55,7 +57,7 @@ class DrainTest {
 
         @Override
         public int inFlight() {
-            return 0;
+            return (int) inFlight.getAsLong();
         }
 
         @Override
@@ -117,6 +119,15 @@ class DrainTest {
     @Test
     void drainWaitsForClientsThatReadTheirLastAnswer() {
         counts.ending = this::work;
+
+        drain(Duration.ofHours(1));
+        assertThat(left.get()).isNegative();
+    }
+
+    @Test
+    void drainWaitsForCallsWhoseConnectionsAreClosed() {
+        counts.connections = 0;
+        counts.inFlight = this::work;
 
         drain(Duration.ofHours(1));
         assertThat(left.get()).isNegative();

@@ -84,6 +84,7 @@ public final class Connection implements PendingCall.Carrier {
     private final AtomicLong unanswered = new AtomicLong();
     private final KeepAlive keepAlive;
     private boolean isOpened;
+    private final UnheardCalls unheard = new UnheardCalls(this::closeIfDrained);
     private boolean leaving; // true if the server announced the connection's end before the connection was ready
     private boolean heard;
     private boolean answered;
@@ -464,14 +465,25 @@ public final class Connection implements PendingCall.Carrier {
             owner.changed(this, State.DRAINING);
             state = State.DRAINING;
             closeIfDrained();
+            if (state == State.DRAINING) {
+                unheard.draining(eventLoop, settings.heartbeat());
+            }
         } else if (state == State.CONNECTING) {
             leaving = true;
         }
     }
 
-    /** A one-way call has ended when its request is written. The socket may take the request only later. */
+    /** Returns the one-way calls that the server has not answered. Event loop only. */
+    public UnheardCalls unheard() {
+        return unheard;
+    }
+
+    /**
+     * A one-way call has ended when its request is written. The socket may take the request only later, and servers
+     * other than Tern would cancel the call if the connection were closed before its answer.
+     */
     private void closeIfDrained() {
-        if (state == State.DRAINING && pending.size() == 0 && queue.queuedBytes() == 0) {
+        if (state == State.DRAINING && pending.size() == 0 && queue.queuedBytes() == 0 && unheard.mayBeLeft()) {
             close("the server asked for no new calls");
         }
     }

@@ -153,12 +153,28 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
         return CallKind.UNARY;
     }
 
-    /** Called when the client has disconnected, so the answer is no longer needed. Must run on the event loop. */
+    /**
+     * Called when the connection is lost, so the answer cannot be sent. A one-way call continues, because its caller
+     * never waits for an answer, and may close the connection as soon as the request is sent. Must run on the event
+     * loop.
+     */
     @Override
     public void disconnected() {
+        if (!isOneWay()) {
+            giveUp();
+        }
+    }
+
+    /** Ends the call without an answer. Must run on the event loop. */
+    protected final void giveUp() {
         if (claimAnswer()) {
             stopRunning();
         }
+    }
+
+    /** Returns whether the caller does not wait for an answer. */
+    protected boolean isOneWay() {
+        return false;
     }
 
     /** Notifies the executing code that the answer is no longer needed. */

@@ -218,6 +218,11 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         reading.unwanted(!wanted);
     }
 
+    /** Returns whether the socket is open. */
+    public boolean isOpen() {
+        return channel.isActive();
+    }
+
     /** Returns whether one more call may be accepted on this connection. */
     public boolean mayTakeCall() {
         return inFlight < port.settings().maxInFlight();
@@ -407,11 +412,6 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     @Override
-    public void giveUp() {
-        long counted = unread.release();
-        port.unsent().leaving(counted);
-        channel.close().addListener(done -> port.unsent().leaving(-counted));
-    @Override
     public int takenStepBytes() {
         return unread.stepBytes();
     }
@@ -425,6 +425,11 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         unread.inSteps(Math.min(bytes, MAX_STEP_BYTES));
     }
 
+    @Override
+    public void giveUp() {
+        long counted = unread.release();
+        port.unsent().leaving(counted);
+        channel.close().addListener(done -> port.unsent().leaving(-counted));
     }
 
     /**

@@ -36,7 +36,7 @@ final class UnansweredCalls {
         /** Returns whether the call prevents the server from closing the connection to make room for another one. */
         boolean keepsConnection();
 
-        /** Called when the client has disconnected, so the answer is no longer needed. */
+        /** Called when the client has disconnected. The call ends, unless it has no answer. */
         void disconnected();
     }
 
@@ -197,7 +197,9 @@ final class UnansweredCalls {
         }
     }
 
-    /** Tells all calls that the client has disconnected. */
+    /**
+     * Tells all calls that the client has disconnected. The deadlines of calls that continue are still checked.
+     */
     void disconnected() {
         List<Unanswered> all = new ArrayList<>(calls);
         all.addAll(resting);
@@ -209,7 +211,13 @@ final class UnansweredCalls {
                 Thrown.log(e, shown -> LOG.error("A call of a lost connection could not be ended", shown));
             }
         }
-        calls = Collections.emptyList();
-        resting = Collections.emptyList();
+        calls = stillOpen(calls);
+        resting = stillOpen(resting);
+    }
+
+    private static List<Unanswered> stillOpen(List<Unanswered> some) {
+        List<Unanswered> open = new ArrayList<>(some); // a check of the given list may be running
+        open.removeIf(call -> !call.isOpen());
+        return open.isEmpty() ? Collections.emptyList() : open;
     }
 }

@@ -16,6 +16,7 @@ class UnansweredCallsTest {
     private static final class Call implements UnansweredCalls.Unanswered {
         private final boolean keeps;
         private boolean mayRest;
+        private boolean oneWay;
         private boolean over;
         private int checks;
         private int disconnects;
@@ -49,6 +50,7 @@ class UnansweredCallsTest {
         @Override
         public void disconnected() {
             disconnects++;
+            over |= !oneWay;
         }
     }
 
@@ -179,5 +181,22 @@ class UnansweredCallsTest {
         assertThat(resting.disconnects).isEqualTo(1);
         assertThat(quick.disconnects).isEqualTo(1);
         assertThat(calls.mayKeepConnection()).isFalse();
+    }
+
+    @Test
+    void callsThatContinueWithoutTheClientAreStillChecked() {
+        Call resting = add(true, true);
+        pass(1_000);
+        Call quick = add(true, false);
+        resting.oneWay = true;
+        quick.oneWay = true;
+        calls.disconnected();
+        int restingBefore = resting.checks;
+        int quickBefore = quick.checks;
+
+        pass(2_000);
+
+        assertThat(resting.checks).isGreaterThan(restingBefore);
+        assertThat(quick.checks).isGreaterThan(quickBefore);
     }
 }

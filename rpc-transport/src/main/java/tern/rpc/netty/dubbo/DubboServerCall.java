@@ -167,6 +167,11 @@ final class DubboServerCall extends NettyServerCall {
     }
 
     @Override
+    protected boolean isOneWay() {
+        return !DubboHeader.isTwoWay(flags);
+    }
+
+    @Override
     protected void discardRequest() {
         ByteBuf bytes = takeBody();
         if (bytes != null) {

@@ -66,6 +66,14 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         stream = opened;
     }
 
+    /** Returns whether the call has ended for its caller, but the server still runs it and its answer is dropped. */
+    boolean isUnheard() {
+        return false;
+    }
+
+    /** Called when the stream of the call has been closed. */
+    void streamClosed() {}
+
     // ---- Callbacks for subclasses
 
     /** Called when the headers of the answer have arrived. */

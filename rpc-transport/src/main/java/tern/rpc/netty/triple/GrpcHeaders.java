@@ -43,7 +43,10 @@ final class GrpcHeaders {
      */
     private static final AsciiString EXECUTED = AsciiString.cached("tern-executed");
 
-    private static final AsciiString YES = AsciiString.cached("yes");
+    /** The request header of a one-way call: the caller does not wait for the answer. */
+    static final AsciiString ONE_WAY = AsciiString.cached("tern-one-way");
+
+    static final AsciiString YES = AsciiString.cached("yes");
     private static final AsciiString NO = AsciiString.cached("no");
     static final AsciiString GZIP = AsciiString.cached("gzip");
     static final AsciiString OK = AsciiString.cached("200");
@@ -66,6 +69,12 @@ final class GrpcHeaders {
             return Executed.MAYBE;
         }
         return NO.contentEquals(told) ? Executed.NO : YES.contentEquals(told) ? Executed.YES : Executed.MAYBE;
+    }
+
+    /** Returns whether the caller does not wait for the answer, according to the headers of a request. */
+    static boolean isOneWay(Http2Headers head) {
+        CharSequence told = head.get(ONE_WAY);
+        return told != null && YES.contentEquals(told);
     }
 
     static @Nullable String text(Http2Headers head, AsciiString name) {

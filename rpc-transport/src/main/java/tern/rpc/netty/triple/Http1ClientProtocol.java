@@ -123,7 +123,7 @@ public final class Http1ClientProtocol implements ClientProtocol {
         return new CallerExchanges() {
             @Override
             public byte[][] request(PendingCall call) {
-                return encode(call.call(), endpoint, settings);
+                return encode(call, endpoint, settings);
             }
 
             @Override
@@ -135,24 +135,25 @@ public final class Http1ClientProtocol implements ClientProtocol {
 
     @Override
     public WriteCommand request(PendingCall pending, Connection connection) {
-        return new JsonRequest(
-                pending, connection, encode(pending.call(), connection.endpoint(), connection.settings()));
+        return new JsonRequest(pending, connection, encode(pending, connection.endpoint(), connection.settings()));
     }
 
     /**
      * Encodes the headers and the body: into one array if the body has at most {@value #JOINED_BYTES} bytes, otherwise
      * into two.
      */
-    private byte[][] encode(Invocation call, Endpoint endpoint, ClientTransportSettings settings) {
+    private byte[][] encode(PendingCall pending, Endpoint endpoint, ClientTransportSettings settings) {
+        Invocation call = pending.call();
+        boolean oneWay = pending.isOneWay();
         byte[] body = codecs.bareRequest(
                 settings.maxRequestBytes(),
                 call.isCompressed(),
                 out -> codecs.json(call.method()).writeArguments(call.arguments(), out));
         JsonRequestHead head = heads.of(call.service(), call.method(), settings.application(), endpoint);
         if (body.length > JOINED_BYTES) {
-            return new byte[][] {head.bytes(call, body.length, System.nanoTime(), 0), body};
+            return new byte[][] {head.bytes(call, oneWay, body.length, System.nanoTime(), 0), body};
         }
-        byte[] joined = head.bytes(call, body.length, System.nanoTime(), body.length);
+        byte[] joined = head.bytes(call, oneWay, body.length, System.nanoTime(), body.length);
         System.arraycopy(body, 0, joined, joined.length - body.length, body.length);
         return new byte[][] {joined};
     }

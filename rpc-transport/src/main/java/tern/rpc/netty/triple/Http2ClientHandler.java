@@ -355,7 +355,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         private void end(@Nullable ClientCall call, Http2Stream stream, boolean endOfStream) {
             if (endOfStream) {
                 answered(stream);
-            } else if (call == null || (call.isOver() && !call.isAnswered())) {
+            } else if (call == null || (call.isOver() && !call.isAnswered() && !call.isUnheard())) {
                 reset(stream); // the call has ended, so the rest of the answer is not needed
             }
         }

@@ -155,15 +155,22 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
 
     @Override
     public void closed() {
-        if (body.isRead()) {
+        if (body.isRead() && body.isServed() && isOneWay() && !connection().isOpen()) {
+            body.keepSingle();
+        } else if (body.isRead()) {
             body.stopReading();
             if (body.isServed()) {
-                disconnected();
+                giveUp();
             }
         } else if (body.isServed() && hidden != null) {
             // the body is malformed, but the error is reported later, so the call stays open
-            disconnected();
+            giveUp();
         }
+    }
+
+    @Override
+    protected boolean isOneWay() {
+        return route.isUnary() && GrpcHeaders.isOneWay(exchange.head());
     }
 
     @Override
@@ -515,6 +522,11 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     }
 
     @Override
+    public long takenStepBytes() {
+        return exchange.takenStepBytes();
+    }
+
+    @Override
     public void compressResponse(boolean wanted) {
         answer.compress(wanted);
     }
@@ -522,11 +534,6 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     @Override
     public void sendHeaders(Metadata headers) {
         answer.sendHeaders(headers);
-    public long takenStepBytes() {
-        return exchange.takenStepBytes();
-    }
-
-    @Override
     }
 
     @Override

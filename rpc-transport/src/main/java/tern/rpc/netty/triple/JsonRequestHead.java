@@ -54,14 +54,18 @@ final class JsonRequestHead {
     /**
      * Encodes the request line and headers of one request, including the empty line at the end.
      *
+     * @param oneWay whether the caller does not wait for the answer
      * @param room the number of bytes to reserve after the headers
      * @throws tern.rpc.RpcException if the metadata cannot be sent
      */
-    byte[] bytes(Invocation call, int bodyBytes, long now, int room) {
+    byte[] bytes(Invocation call, boolean oneWay, int bodyBytes, long now, int room) {
         StringBuilder head = new StringBuilder(96);
         if (call.deadline().isLimited()) {
             long millis = TimeUnit.NANOSECONDS.toMillis(call.deadline().remainingNanos(now) + 999_999);
             append(head, ConnectHeaders.TRIPLE_TIMEOUT, Long.toString(Math.max(1, Math.min(MAX_MILLIS, millis))));
+        }
+        if (oneWay) {
+            append(head, GrpcHeaders.ONE_WAY, GrpcHeaders.YES);
         }
         if (call.isCompressed()) {
             append(head, ConnectHeaders.CONTENT_ENCODING, ConnectHeaders.GZIP);

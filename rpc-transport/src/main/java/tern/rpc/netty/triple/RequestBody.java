@@ -125,12 +125,17 @@ final class RequestBody {
         phase = isRead() ? Phase.SERVED : Phase.CLOSED;
     }
 
-    /** Drops the rest of the body. */
+    /** Drops the rest of the body, and a message that the server has not taken. */
     void stopReading() {
+        keepSingle();
+        discard();
+    }
+
+    /** Drops the rest of the body, but keeps the single message, because the server will still run the call. */
+    void keepSingle() {
         phase = isServed() ? Phase.CLOSED : Phase.REFUSED;
         reader.close();
         account();
-        discard();
         if (held > 0) {
             exchange.consumed(held);
             held = 0;

@@ -91,13 +91,17 @@ final class RequestHead {
      * Returns the header names and values of one request, alternating and without pseudo-headers. The array must not be
      * changed.
      *
+     * @param oneWay whether the caller does not wait for the answer
      * @throws tern.rpc.RpcException if the metadata cannot be sent
      */
-    AsciiString[] fields(Invocation call, long now) {
-        if (call.metadata().isEmpty() && !call.isCompressed()) {
+    AsciiString[] fields(Invocation call, boolean oneWay, long now) {
+        if (call.metadata().isEmpty() && !call.isCompressed() && !oneWay) {
             return fixedAnd(call.deadline(), now);
         }
         List<AsciiString> own = new ArrayList<>();
+        if (oneWay) {
+            add(own, GrpcHeaders.ONE_WAY, GrpcHeaders.YES);
+        }
         if (call.deadline().isLimited()) {
             add(own, GrpcHeaders.TIMEOUT, GrpcTimeout.format(timeoutNanos(call.deadline(), now)));
         }

@@ -281,7 +281,10 @@ final class RequestStreams {
     /** Ends the call of a stream that has been closed, unless only unread messages of its answer remain. */
     void closed(Http2Stream stream) {
         ClientCall call = stream.removeProperty(callKey);
-        if (call != null && (call.isOver() || !call.isAnswered())) {
+        if (call == null) {
+            return;
+        }
+        if (call.isOver() || !call.isAnswered()) {
             calls.remove(call.pending().id());
             if (!call.isOver() && active) {
                 failClosed(stream, call);
@@ -292,6 +295,7 @@ final class RequestStreams {
 
     private void failClosed(Http2Stream stream, ClientCall call) {
         if (http2.goAwayReceived() && stream.id() > http2.local().lastStreamKnownByPeer()) {
+        call.streamClosed();
             call.fail(StatusCode.UNAVAILABLE, "the server went away before it saw the call", Executed.NO);
         } else {
             call.fail(StatusCode.INTERNAL, "its stream was closed", Executed.MAYBE);

@@ -97,14 +97,15 @@ public final class TripleClientProtocol implements ClientProtocol {
     }
 
     private OpenCall open(ClientCall made, byte @Nullable [] message) {
-        Invocation call = made.pending().call();
+        PendingCall pending = made.pending();
+        Invocation call = pending.call();
         String application = made.connection().settings().application();
         HeadKey key = new HeadKey(call.service(), call.method(), application);
         RequestHead head = heads.get(key);
         if (head == null) {
             head = heads.computeIfAbsent(key, this::head);
         }
-        return new OpenCall(made, head, head.fields(call, System.nanoTime()), message);
+        return new OpenCall(made, head, head.fields(call, pending.isOneWay(), System.nanoTime()), message);
     }
 
     private RequestHead head(HeadKey key) {

@@ -75,6 +75,7 @@ final class TripleMetadata {
             CONSUMER,
             "tri-exception-code",
             "tern-executed",
+            "tern-one-way",
             HeaderCase.NAME);
 
     /** The names of frequent headers that never contain metadata. */

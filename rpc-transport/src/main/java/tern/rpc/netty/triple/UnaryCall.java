@@ -1,6 +1,7 @@
 package tern.rpc.netty.triple;
 
 import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2Stream;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
@@ -15,6 +16,7 @@ final class UnaryCall extends ClientCall {
     private final TripleCodecs codecs;
     private final PayloadCodec payload;
     private @Nullable Frame message;
+    private boolean unheard; // true while the server runs a one-way call, whose answer nobody reads
 
     UnaryCall(TripleCodecs codecs, PayloadCodec payload, PendingCall pending, Connection connection) {
         super(pending, connection);
@@ -73,10 +75,31 @@ final class UnaryCall extends ClientCall {
         }
     }
 
-    /** Called when the socket has accepted the request. This completes a one-way call. */
+    /**
+     * Called when the socket has accepted the request. This completes a one-way call. Its stream stays open until the
+     * server has answered, because a reset would cancel the call on the server.
+     */
     void written() {
         if (pending().isOneWay()) {
+            Http2Stream opened = stream();
+            if (opened != null && opened.state() != Http2Stream.State.CLOSED) {
+                unheard = true;
+                connection().unheard().begins();
+            }
             connection().answered(pending().id(), Answer.NOTHING);
+        }
+    }
+
+    @Override
+    boolean isUnheard() {
+        return unheard;
+    }
+
+    @Override
+    void streamClosed() {
+        if (unheard) {
+            unheard = false;
+            connection().unheard().ends();
         }
     }
 

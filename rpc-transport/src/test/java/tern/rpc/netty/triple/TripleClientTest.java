@@ -1,5 +1,6 @@
 package tern.rpc.netty.triple;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
@@ -191,6 +192,66 @@ class TripleClientTest extends RawServerCalls {
     }
 
     @Test
+    private PendingCall sendOneWay(ClientConnection connection) {
+        PendingCall pending = new PendingCall(requests.call(CALL, (Object) bytes("x")), true, System.nanoTime(), null);
+        connection.send(pending);
+        return pending;
+    }
+
+    @Test
+    void serverIsToldThatACallIsOneWay() {
+        ClientConnection connection = connect();
+        sendOneWay(connection);
+        send(connection, "y");
+        Http2Script script = Http2Script.accept(server);
+
+        // the requests end in any order
+        assertThat(List.of(script.request(), script.request()))
+                .extracting(request -> new String(message(request), UTF_8) + request.header("tern-one-way"))
+                .containsExactlyInAnyOrder("xyes", "y");
+    }
+
+    @Test
+    void oneWayCallIsNotCancelledByTheBeginningOfItsAnswer() {
+        ClientConnection connection = connect();
+        PendingCall pending = sendOneWay(connection);
+        Http2Script script = Http2Script.accept(server);
+        int stream = script.request().stream;
+        assertThat(catchThrowable(pending::await)).isNull();
+
+        script.head(stream, OK);
+        PendingCall next = send(connection, "y");
+
+        Frame frame = script.next();
+        while (frame.type() != Http2Script.HEADERS) {
+            assertThat(frame.type()).isNotEqualTo(Http2Script.RST_STREAM);
+            frame = script.next();
+        }
+        Request request = script.request();
+        script.data(stream, Http2Script.framed(0, bytes("ignored")));
+        script.end(stream, "grpc-status", "0");
+        script.answer(request.stream, bytes("heard"));
+        assertThat(answer(next)).isEqualTo("heard");
+    }
+
+    @Test
+    void drainingConnectionIsClosedAfterItsOneWayCallsHaveEnded() {
+        ClientConnection connection = connect();
+        PendingCall pending = sendOneWay(connection);
+        Http2Script script = Http2Script.accept(server);
+        int stream = script.request().stream;
+        assertThat(catchThrowable(pending::await)).isNull();
+
+        script.goAway(stream, 0, "bye");
+        script.send(Http2Script.PING, 0, 0, new byte[8]);
+        assertThat(script.next(Http2Script.PING).flags())
+                .as("the connection is still open")
+                .isEqualTo(Http2Script.ACK);
+        script.answer(stream, bytes("ignored"));
+
+        assertThat(script.isClosedByPeer()).isTrue();
+    }
+
     void headersThatTheServerDoesNotTakeAreNotSent() {
         ClientConnection connection = connect();
         PendingCall first = send(connection, "1");

@@ -1,0 +1,58 @@
+package tern.rpc.netty;
+
+import io.netty.channel.EventLoop;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The one-way calls of a client's connection that the server may still run. Their callers do not wait for them, but many
+ * servers cancel them when the connection is closed. A connection that accepts no further calls is therefore kept until
+ * the server has answered these calls, for a limited time. Confined to the event loop.
+ */
+public final class UnheardCalls {
+
+    private final Runnable whenLeft;
+    private int count;
+    private boolean late;
+
+    /** @param whenLeft runs each time the connection need no longer be kept for these calls */
+    UnheardCalls(Runnable whenLeft) {
+        this.whenLeft = whenLeft;
+    }
+
+    /** Called when a one-way call has been sent and the server has not answered it. */
+    public void begins() {
+        count++;
+    }
+
+    /** Called when the server has answered a one-way call, or has ended it in another way. */
+    public void ends() {
+        count--;
+        if (count == 0) {
+            whenLeft.run();
+        }
+    }
+
+    /** Returns whether the connection need not be kept for these calls. */
+    boolean mayBeLeft() {
+        return count == 0 || late;
+    }
+
+    /**
+     * Called when the connection accepts no further calls.
+     *
+     * @param longest the time after which the connection is no longer kept for these calls. Nobody else would notice a
+     *     server that never answers them
+     */
+    void draining(@Nullable EventLoop loop, Duration longest) {
+        if (loop != null && !loop.isShuttingDown()) {
+            loop.schedule(this::areLate, longest.toNanos(), TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private void areLate() {
+        late = true;
+        whenLeft.run();
+    }
+}
