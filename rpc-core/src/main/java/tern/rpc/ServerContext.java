@@ -255,7 +255,7 @@ public final class ServerContext {
 
     /**
      * Returns whether the caller has stopped waiting because the deadline passed, the call was cancelled, or the
-     * connection was lost.
+     * connection was lost. Calls that the method makes through Tern are then cancelled, too, and further ones fail.
      */
     public boolean isCancelled() {
         return whole.cancelled;
@@ -276,6 +276,23 @@ public final class ServerContext {
             }
         }
         listener.run();
+    }
+
+    /**
+     * Removes a listener that {@link #onCancel} has added. Does nothing if the listener is unknown or has already been
+     * run.
+     */
+    public void removeOnCancel(Runnable listener) {
+        synchronized (whole) {
+            List<Runnable> present = whole.listeners;
+            // the latest listener is usually the first to be removed
+            for (int i = present == null ? 0 : present.size(); present != null && i > 0; i--) {
+                if (present.get(i - 1) == listener) {
+                    present.remove(i - 1);
+                    return;
+                }
+            }
+        }
     }
 
     /** Cancels the call and runs its listeners. Called when the caller no longer waits for the answer. */

@@ -19,6 +19,7 @@ final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> 
     private final Executor executor;
     private volatile @Nullable Runnable cancelAction;
     private volatile @Nullable SentCall sent;
+    private volatile boolean givenUp;
 
     CallFuture(Executor executor) {
         this.executor = executor;
@@ -45,16 +46,18 @@ final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> 
     /** Runs the action when the caller cancels the call, or immediately if the call is already cancelled. */
     void onCancel(Runnable action) {
         cancelAction = action;
-        if (isCancelled()) {
+        if (isCancelled() || givenUp) {
             action.run();
         }
     }
 
     /**
-     * Cancels the call if it is still running. Called before the caller gets a failure, such as an exception that a
-     * filter threw.
+     * Cancels the call if it is still running, or when the filters pass it on later. The future then fails with the
+     * failure of the call. Called before the caller gets a failure, such as an exception that a filter threw, and when
+     * the served call that made this call is cancelled.
      */
     void giveUp() {
+        givenUp = true;
         Runnable action = cancelAction;
         if (action != null) {
             action.run();

@@ -39,6 +39,7 @@ record CallTemplate(
     /**
      * @param runsOn the executor that decodes the answer and completes stages, see {@link Invocation#executor()}
      * @param serving the call that the current thread serves, whose deadline limits the new call; null for none
+     * @throws RpcException CANCELLED if the served call has been cancelled before its deadline
      */
     Invocation invocation(
             ClientMethod method, Object[] arguments, long started, Executor runsOn, @Nullable ServerContext serving) {
@@ -46,6 +47,9 @@ record CallTemplate(
         Deadline deadline = limit == null ? Deadline.none() : Deadline.of(started, limit);
         if (serving != null && deadline.earlier(serving.deadline()) != deadline) {
             deadline = serving.deadline().handedOnBy(serving.method());
+        }
+        if (serving != null && serving.isCancelled() && !serving.deadline().isExpired(started)) {
+            throw BlockedCall.cancellation(method.descriptor().fullName(), Executed.NO);
         }
         Metadata metadata =
                 options.headers().isEmpty() ? new Metadata() : options.headers().copy();

@@ -85,9 +85,9 @@ final class EndpointInvoker implements AutoCloseable {
     /**
      * Sends the call and blocks the current thread until the answer arrives.
      *
-     * @param last receives the provider of each attempt; may be null
+     * @param blocked receives each attempt, and can cancel the call; may be null
      */
-    Response callAndWait(ClientMethod method, Invocation call, @Nullable LastEndpoint last) throws Throwable {
+    Response callAndWait(ClientMethod method, Invocation call, @Nullable BlockedCall blocked) throws Throwable {
         retries.called();
         Target used = null;
         RpcException before = null;
@@ -96,7 +96,7 @@ final class EndpointInvoker implements AutoCloseable {
         for (int attempt = 1; ; attempt++) {
             Target target;
             try {
-                target = next(method, call, used);
+                target = next(method, call, used, blocked);
             } catch (RpcException e) {
                 throw e.after(executed);
             }
@@ -105,15 +105,15 @@ final class EndpointInvoker implements AutoCloseable {
             }
             used = target;
             target.retries().called();
-            if (last != null) {
-                last.set(target.endpoint());
-            }
             long started = clock.nanoTime();
             PendingCall pending = new PendingCall(call, method.oneWay(), started, null);
             RpcException failure = null;
             target.node().begin(started);
+            if (blocked != null) {
+                blocked.attempts(target.endpoint(), pending);
+            }
             try {
-                ClientConnection connection = connection(target, pending);
+                ClientConnection connection = pending.isDone() ? null : connection(target, pending);
                 if (connection != null) {
                     connection.send(pending);
                     probe(method, call, target, started);
@@ -133,10 +133,10 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /** Chooses the provider for the next attempt. Waits for one if the call's settings allow this. */
-    private Target next(ClientMethod method, Invocation call, @Nullable Target used) {
+    private Target next(ClientMethod method, Invocation call, @Nullable Target used, @Nullable BlockedCall blocked) {
         checkDeadline(call);
         if (wait.isWaiting(method, call)) {
-            wait.await(call);
+            wait.await(call, blocked);
         }
         return pick(method, call, used);
     }

@@ -58,10 +58,15 @@ final class ProviderWait {
     /**
      * Blocks until a provider can take the call.
      *
-     * @throws RpcException if the call's deadline passes first, or if the thread is interrupted
+     * @param blocked can cancel the call; may be null
+     * @throws RpcException if the call's deadline passes first, if the call is cancelled, or if the thread is
+     *     interrupted
      */
-    void await(Invocation call) {
+    void await(Invocation call, @Nullable BlockedCall blocked) {
         while (!canTake(call)) {
+            if (blocked != null) {
+                blocked.checkCancelled(call);
+            }
             cluster.attempt();
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(LOOK_EVERY_MILLIS));
             if (Thread.interrupted()) {

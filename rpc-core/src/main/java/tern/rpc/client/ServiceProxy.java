@@ -146,31 +146,57 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
         long started = clock.nanoTime();
         ServerContext serving = ServerContext.current();
         CallLedger ledger = serving == null ? CallLedger.ofOtherCall() : serving.ledger();
+        boolean recorded = ledger.isOpen();
         Phase interrupted = ledger.enter(Phase.RPC);
         Throwable failure = null;
-        LastEndpoint last = ledger.isOpen() ? new LastEndpoint() : null;
-        WaitingCaller caller = null;
+        Endpoint reached = null;
         try {
-            Response response;
             Invoker filters = method.filtered();
-            if (filters == null) {
-                response = method.endpoints()
-                        .callAndWait(method, template.invocation(method, arguments, started, executor, serving), last);
-            } else {
-                caller = new WaitingCaller(executor, started);
-                Invocation call = template.invocation(method, arguments, started, caller, serving);
-                response = CallTemplate.requireResponse(method, caller.await(filtered(filters, call), call, clock));
+            if (filters != null) {
+                WaitingCaller caller = new WaitingCaller(executor, started, serving, clock);
+                try {
+                    return value(callFiltered(method, filters, arguments, started, caller, serving));
+                } finally {
+                    reached = caller.endpoint();
+                }
             }
-            return value(response);
+            Invocation call = template.invocation(method, arguments, started, executor, serving);
+            if (serving == null && !recorded) {
+                return value(method.endpoints().callAndWait(method, call, null));
+            }
+            BlockedCall nested = new BlockedCall(serving, clock);
+            nested.begin();
+            try {
+                return value(method.endpoints().callAndWait(method, call, nested));
+            } finally {
+                nested.end();
+                reached = nested.endpoint();
+            }
         } catch (Throwable e) {
             failure = template.showTrailers(e);
             throw CallTemplate.declared(method.descriptor(), failure);
         } finally {
-            if (last != null) {
-                Endpoint endpoint = caller == null ? last.endpoint() : caller.endpoint();
-                ledger.leave(interrupted, method.places().at(endpoint));
+            if (recorded) {
+                ledger.leave(interrupted, method.places().at(reached));
             }
             method.meters().ended(failure, clock.nanoTime() - started);
+        }
+    }
+
+    private Response callFiltered(
+            ClientMethod method,
+            Invoker filters,
+            Object[] arguments,
+            long started,
+            WaitingCaller caller,
+            @Nullable ServerContext serving)
+            throws Throwable {
+        Invocation call = template.invocation(method, arguments, started, caller, serving);
+        caller.begin();
+        try {
+            return CallTemplate.requireResponse(method, caller.await(filtered(filters, call), call, clock));
+        } finally {
+            caller.end();
         }
     }
 
@@ -199,18 +225,23 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
         CallLedger ledger = serving == null ? CallLedger.ofOtherCall() : serving.ledger();
         CallFuture<@Nullable Object> future = new CallFuture<>(executor);
         AsyncOperation operation = ledger.begin(Phase.RPC, () -> method.places().at(future.endpoint()));
-        PendingCall.Completion end =
-                (response, failure) -> end(method, declared, arguments, operation, future, response, failure, started);
-        if (method.filtered() == null) {
-            Invocation call = template.invocation(method, arguments, started, executor, serving);
-            future.passedOn(method.endpoints().callAsync(method, call, end));
-        } else {
-            Invocation call = template.invocation(method, arguments, started, future, serving);
-            try {
-                method.filtered().invoke(call).whenComplete(end::completed);
-            } catch (Throwable e) { // A filter, or the stage that it returned, has thrown this exception.
-                end.completed(null, e);
+        NestedCall nested = NestedCall.begin(serving, clock, future::giveUp);
+        PendingCall.Completion end = (response, failure) -> {
+            if (nested != null) {
+                nested.end();
             }
+            end(method, declared, arguments, operation, future, response, failure, started);
+        };
+        try {
+            if (method.filtered() == null) {
+                Invocation call = template.invocation(method, arguments, started, executor, serving);
+                future.passedOn(method.endpoints().callAsync(method, call, end));
+            } else {
+                Invocation call = template.invocation(method, arguments, started, future, serving);
+                method.filtered().invoke(call).whenComplete(end::completed);
+            }
+        } catch (Throwable e) { // A filter, or the stage that it returned, has thrown this exception.
+            end.completed(null, e);
         }
         return future;
     }

@@ -49,8 +49,9 @@ final class StreamCall implements StreamAttempts.Listener {
     private final CallFuture<Response> ended;
     private final CallFuture<@Nullable Object> result;
     private final AtomicBoolean passed = new AtomicBoolean();
-    private long started; // This field and the next two are set when the call starts.
+    private long started; // This field and the next three are set when the call starts.
     private AsyncOperation operation = AsyncOperation.none();
+    private @Nullable NestedCall nested;
     private boolean answersTaken;
     private boolean headersShown; // Only the serial executor uses this field.
 
@@ -101,6 +102,7 @@ final class StreamCall implements StreamAttempts.Listener {
     CompletableFuture<@Nullable Object> begin() {
         started = template.clock().nanoTime();
         operation = ledger.begin(Phase.RPC, method.descriptor()::label);
+        nested = NestedCall.begin(serving, template.clock(), attempts::cancel);
         try {
             Invocation call = template.invocation(method, arguments, started, serial, serving);
             attempts.expect(call.deadline());
@@ -205,6 +207,10 @@ final class StreamCall implements StreamAttempts.Listener {
         }
         long took = template.clock().nanoTime() - started;
         operation.end();
+        NestedCall observed = nested;
+        if (observed != null) {
+            observed.end();
+        }
         method.meters().ended(cause, took);
         attempts.cancel(); // If the filters completed their stage early, the call is still running.
         attempts.close();

@@ -12,20 +12,22 @@ import tern.rpc.Invocation;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
+import tern.rpc.ServerContext;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
 
 /**
  * A thread that blocks until a stage completes, and meanwhile runs the tasks passed to {@link #execute}. Therefore the
  * caller's thread decodes the answer and completes the stages even if filters surround a blocking call. Any thread may
- * call {@link #execute}.
+ * call {@link #execute} and {@link #cancel}.
  */
-final class WaitingCaller implements CallScope {
+final class WaitingCaller extends NestedCall implements CallScope {
 
     private final Thread thread = Thread.currentThread();
     private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final Executor afterwards;
     private volatile boolean gone;
+    private volatile boolean cancelled;
     private final long began;
     private volatile @Nullable SentCall passedOn;
 
@@ -33,8 +35,10 @@ final class WaitingCaller implements CallScope {
      * @param afterwards runs the tasks that arrive after {@link #await} has returned, so that late answers are decoded
      *     too
      * @param began the start of the call, for error messages
+     * @param serving the call that the current thread serves; null for none
      */
-    WaitingCaller(Executor afterwards, long began) {
+    WaitingCaller(Executor afterwards, long began, @Nullable ServerContext serving, NanoClock clock) {
+        super(serving, clock);
         this.afterwards = afterwards;
         this.began = began;
     }
@@ -51,9 +55,19 @@ final class WaitingCaller implements CallScope {
 
     @Override
     public void passedOn(SentCall call) {
-        // No check for a cancellation is necessary, because only this thread cancels the call, and it is still sending
-        // the call.
         passedOn = call;
+        if (cancelled) { // the thread that cancelled the call may not have seen it
+            call.cancel();
+        }
+    }
+
+    @Override
+    void cancel() {
+        cancelled = true;
+        SentCall sent = passedOn;
+        if (sent != null) {
+            sent.cancel();
+        }
     }
 
     /** Returns the provider of the last attempt, or null if the call has not been sent. */

@@ -1,0 +1,66 @@
+package tern.rpc.client;
+
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Invocation;
+import tern.rpc.NanoClock;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.ServerContext;
+import tern.rpc.StatusCode;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.transport.PendingCall;
+
+/**
+ * A nested call without filters whose caller blocks. It knows the provider of the last attempt. Only the caller's thread
+ * uses it, but any thread may cancel it.
+ */
+final class BlockedCall extends NestedCall {
+
+    private @Nullable Endpoint endpoint; // used only by the caller's thread
+    private volatile @Nullable PendingCall attempt;
+    private volatile boolean cancelled;
+
+    BlockedCall(@Nullable ServerContext serving, NanoClock clock) {
+        super(serving, clock);
+    }
+
+    /** Called before an attempt is sent. Fails the attempt if the call is cancelled. */
+    void attempts(Endpoint provider, PendingCall next) {
+        endpoint = provider;
+        attempt = next;
+        if (cancelled) { // the thread that cancelled the call may not have seen this attempt
+            fail(next);
+        }
+    }
+
+    /** Throws CANCELLED if the call is cancelled. Called while no attempt is in flight. */
+    void checkCancelled(Invocation call) {
+        if (cancelled) {
+            throw cancellation(call.toString(), Executed.NO);
+        }
+    }
+
+    @Override
+    void cancel() {
+        cancelled = true;
+        PendingCall current = attempt;
+        if (current != null) {
+            fail(current);
+        }
+    }
+
+    private static void fail(PendingCall attempt) {
+        attempt.fail(executed -> cancellation(attempt.toString(), executed));
+    }
+
+    static RpcException cancellation(String call, Executed executed) {
+        return RpcException.refusal(
+                StatusCode.CANCELLED, call + " was cancelled with the served call that made it", executed);
+    }
+
+    /** Returns the provider of the last attempt; null if there was no attempt. */
+    @Nullable
+    Endpoint endpoint() {
+        return endpoint;
+    }
+}
