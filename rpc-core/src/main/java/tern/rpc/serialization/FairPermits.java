@@ -13,7 +13,11 @@ import tern.rpc.NanoClock;
  * Permits that tenants share, such as one for each KiB of memory or one for each busy thread. A request waits if too
  * few permits are available. Tenants get permits in turn. A request that does not fit lets later requests pass for one
  * second, because a caller could otherwise stop all others with requests that need all permits. Afterwards it is served
- * next, when it is the turn of its tenant. Thread-safe.
+ * next, when it is the turn of its tenant.
+ *
+ * <p>Requests take their permits only while they are decoded, and calls keep permits while they run. A request does not
+ * wait for the end of running calls if permits are left and no other request is decoded: a running call may last for
+ * long, and may itself wait for this request. Thread-safe.
  */
 final class FairPermits {
 
@@ -27,7 +31,9 @@ final class FairPermits {
     // the waiting requests of each tenant that has any; the tenant whose turn is next comes first
     private final Map<Object, Deque<Waiting>> queues = new LinkedHashMap<>();
 
+    private final int total;
     private int available;
+    private int kept; // permits of running calls
     private int waiting;
 
     /**
@@ -36,6 +42,7 @@ final class FairPermits {
      *     there are unused places
      */
     FairPermits(int permits, int maxWaiting, NanoClock clock) {
+        this.total = permits;
         this.available = permits;
         this.maxWaiting = maxWaiting;
         this.clock = clock;
@@ -72,7 +79,7 @@ final class FairPermits {
     Result acquire(Object tenant, int permits, long timeoutNanos) {
         lock.lock();
         try {
-            if (permits <= available && !isNextOverdue()) {
+            if (fits(permits) && !isNextOverdue()) {
                 available -= permits;
                 return Result.ACQUIRED;
             }
@@ -110,23 +117,37 @@ final class FairPermits {
         return request.granted;
     }
 
-    /** Takes permits without waiting. The number of available permits may become negative. */
-    void take(int permits) {
-        lock.lock();
-        try {
-            available -= permits;
-        } finally {
-            lock.unlock();
-        }
+    /**
+     * Returns whether a request may be decoded now. Its permits are available, or only running calls have taken permits
+     * and have left some. In the second case, the number of available permits may become negative.
+     */
+    private boolean fits(int permits) {
+        return permits <= available || (available > 0 && available + kept == total);
     }
 
+    /** Takes permits for a running call, without waiting. The number of available permits may become negative. */
+    void keep(int permits) {
+        change(-permits, permits);
+    }
+
+    /** Releases the permits of a running call. */
+    void giveBack(int permits) {
+        change(permits, -permits);
+    }
+
+    /** Releases the permits that {@link #acquire} has taken. */
     void release(int permits) {
-        if (permits == 0) {
+        change(permits, 0);
+    }
+
+    private void change(int free, int ofRunningCalls) {
+        if (free == 0) {
             return;
         }
         lock.lock();
         try {
-            available += permits;
+            available += free;
+            kept += ofRunningCalls;
             grant();
         } finally {
             lock.unlock();
@@ -156,7 +177,7 @@ final class FairPermits {
             Map.Entry<Object, Deque<Waiting>> next =
                     queues.entrySet().iterator().next();
             Waiting overdue = next.getValue().element();
-            if (overdue.permits > available) {
+            if (!fits(overdue.permits)) {
                 return false;
             }
             grant(next.getKey(), next.getValue(), overdue);
@@ -164,7 +185,7 @@ final class FairPermits {
         }
         for (Map.Entry<Object, Deque<Waiting>> tenant : queues.entrySet()) {
             for (Waiting request : tenant.getValue()) {
-                if (request.permits <= available) {
+                if (fits(request.permits)) {
                     grant(tenant.getKey(), tenant.getValue(), request);
                     return true;
                 }

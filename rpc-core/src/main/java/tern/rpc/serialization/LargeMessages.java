@@ -8,8 +8,9 @@ import tern.rpc.StatusCode;
 
 /**
  * Limits the memory for the objects of large requests. A request is decoded only when its objects fit into a quarter of
- * the heap together with the objects of the other requests that are being decoded or run. A call fails if its thread
- * waits for more than three seconds. {@link LargeWork} limits the threads. Thread-safe.
+ * the heap together with the objects of the other requests that are being decoded or run. A request that does not fit
+ * is decoded while no other request is decoded, if the running calls have left a part of this memory. A call fails if
+ * its thread waits for more than three seconds. {@link LargeWork} limits the threads. Thread-safe.
  */
 public final class LargeMessages {
 
@@ -97,7 +98,7 @@ public final class LargeMessages {
      * Takes permits for the decoded objects of a call that is about to run. Does not wait.
      *
      * @param objectBytes the memory of the objects
-     * @return the permits, which the caller must pass to {@link #release} when the call has ended
+     * @return the permits, which the caller must pass to {@link #ended} when the call has ended
      */
     public static int hold(long objectBytes) {
         long kib = objectBytes >> 10;
@@ -105,11 +106,16 @@ public final class LargeMessages {
             return 0;
         }
         int permits = (int) Math.min(OBJECT_KIB, kib);
-        OBJECTS.take(permits);
+        OBJECTS.keep(permits);
         return permits;
     }
 
-    /** @param permits the permits from {@link #startReading} or {@link #hold} */
+    /** @param permits the permits from {@link #hold} */
+    public static void ended(int permits) {
+        OBJECTS.giveBack(permits);
+    }
+
+    /** @param permits the permits from {@link #startReading} or {@link #startSkipping} */
     public static void release(int permits) {
         OBJECTS.release(permits);
     }

@@ -261,7 +261,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
             // A stream leaves the server's limiter when its worker finishes, because a stream may last for hours and
             // other limits bound its work. For the same reason, it releases the memory of its request here.
             leaveServer(false);
-            LargeMessages.release(heldMemory);
+            LargeMessages.ended(heldMemory);
             heldMemory = 0;
         }
         if (state == RUNNING) {
@@ -534,7 +534,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
      */
     private void stopped(boolean workerLeftBefore) {
         dispatcher.ledgers().stopped(place, this);
-        LargeMessages.release(heldMemory);
+        LargeMessages.ended(heldMemory);
         if (stream == null) {
             leaveServer(workerLeftBefore);
         }

@@ -118,6 +118,42 @@ class FairPermitsTest {
         assertThat(memory.available()).isEqualTo(100);
     }
 
+    @Test
+    void requestThatDoesNotFitBesideRunningCallsIsDecodedAlone() {
+        memory.keep(60);
+
+        take("nested", 100);
+        assertThat(memory.acquire("other", 1, 0)).isEqualTo(Result.TIMED_OUT);
+        memory.release(100);
+        take("other", 40);
+        memory.release(40);
+        memory.giveBack(60);
+
+        assertThat(memory.available()).isEqualTo(100);
+    }
+
+    @Test
+    void requestThatDoesNotFitWaitsForTheEndOfDecodingButNotOfRunningCalls() {
+        memory.keep(30);
+        take("held", 50);
+        CompletableFuture<Result> all = wait("large", "all", 100);
+
+        memory.release(50);
+
+        assertThat(all.join()).isEqualTo(Result.ACQUIRED);
+    }
+
+    @Test
+    void requestWaitsWhileRunningCallsHoldAllMemory() {
+        memory.keep(100);
+        CompletableFuture<Result> all = wait("large", "all", 100);
+        assertThat(memory.acquire("other", 1, 0)).isEqualTo(Result.TIMED_OUT);
+
+        memory.giveBack(100);
+
+        assertThat(all.join()).isEqualTo(Result.ACQUIRED);
+    }
+
     private void take(String tenant, int kib) {
         assertThat(memory.acquire(tenant, kib, 0)).isEqualTo(Result.ACQUIRED);
     }

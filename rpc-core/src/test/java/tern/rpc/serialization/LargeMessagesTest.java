@@ -61,7 +61,20 @@ class LargeMessagesTest {
         int permits = LargeMessages.hold(1 << 20);
 
         assertThat(LargeMessages.objectKib()).isEqualTo(free - 1024);
-        LargeMessages.release(permits);
+        LargeMessages.ended(permits);
+        assertThat(LargeMessages.objectKib()).isEqualTo(free);
+    }
+
+    @Test
+    void largestRequestIsDecodedWhileACallWithLargeObjectsRuns() {
+        int running = LargeMessages.hold(1 << 20);
+        Thread.currentThread().interrupt(); // An interrupted thread does not wait for the memory of its request.
+
+        int nested = LargeMessages.startReading(Integer.MAX_VALUE, "a");
+
+        assertThat(Thread.interrupted()).isTrue();
+        LargeMessages.release(nested);
+        LargeMessages.ended(running);
         assertThat(LargeMessages.objectKib()).isEqualTo(free);
     }
 
@@ -80,8 +93,8 @@ class LargeMessagesTest {
         assertThatThrownBy(() -> LargeMessages.startReading(1 << 20, "a"))
                 .hasMessageContaining("a quarter of the heap");
         assertThat(Thread.interrupted()).isTrue();
-        LargeMessages.release(first);
-        LargeMessages.release(second);
+        LargeMessages.ended(first);
+        LargeMessages.ended(second);
         assertThat(LargeMessages.objectKib()).isEqualTo(free);
     }
 
