@@ -49,7 +49,8 @@ final class GrpcMethod<Q, A> implements MethodBody {
                 ? new OneRequest(arguments[0])
                 : (Flow.Publisher<Object>) arguments[0];
         if (method.getType().serverSendsOneMessage()) {
-            OneAnswer answer = new OneAnswer(method.getFullMethodName(), serving);
+            boolean takesStream = !method.getType().clientSendsOneMessage();
+            OneAnswer answer = new OneAnswer(method.getFullMethodName(), serving, takesStream);
             new GrpcCall<>(method, messages, serving, context(serving), answer)
                     .start(definition.getServerCallHandler(), requests);
             return answer.stage();

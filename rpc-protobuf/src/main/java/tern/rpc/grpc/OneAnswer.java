@@ -13,12 +13,15 @@ final class OneAnswer implements Answers {
 
     private final String method;
     private final ServerContext serving;
+    private final boolean takesStream;
     private final CompletableFuture<Object> stage = new CompletableFuture<>();
     private @Nullable Object answer; // only one thread at a time uses this field
 
-    OneAnswer(String method, ServerContext serving) {
+    /** @param takesStream whether the caller sends a stream, and may wait for the headers before it sends messages */
+    OneAnswer(String method, ServerContext serving, boolean takesStream) {
         this.method = method;
         this.serving = serving;
+        this.takesStream = takesStream;
     }
 
     CompletionStage<Object> stage() {
@@ -28,6 +31,9 @@ final class OneAnswer implements Answers {
     @Override
     public void headers(Metadata headers) {
         GrpcMetadata.addTo(serving.responseHeaders(), headers);
+        if (takesStream) {
+            serving.sendHeaders();
+        }
     }
 
     @Override

@@ -9,6 +9,15 @@ import com.example.ledger.LedgerGrpc;
 import com.example.ledger.LedgerGrpc.LedgerStub;
 import com.example.ledger.Period;
 import com.example.ledger.Receipt;
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.ServerInterceptors;
+import io.grpc.Status;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
 import io.grpc.stub.ServerCallStreamObserver;
@@ -17,8 +26,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import tern.rpc.grpc.GrpcServices;
 
 /** Tests the flow control of grpc-java services exported by Tern. */
 class GrpcServiceFlowTest extends GrpcServiceCalls {
@@ -72,6 +83,51 @@ class GrpcServiceFlowTest extends GrpcServiceCalls {
                 .hasSize(20_000)
                 .last()
                 .satisfies(last -> assertThat(last.getAmount()).isEqualTo(20_000));
+    }
+
+    @Test
+    void headersOfAClientStreamArriveBeforeItsMessages() throws Exception {
+        Metadata.Key<String> session = Metadata.Key.of("session", Metadata.ASCII_STRING_MARSHALLER);
+        ServerInterceptor early = new ServerInterceptor() {
+            @Override
+            public <Q, A> ServerCall.Listener<Q> interceptCall(
+                    ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
+                Metadata told = new Metadata();
+                told.put(session, "s1");
+                call.sendHeaders(told);
+                return next.startCall(
+                        new SimpleForwardingServerCall<>(call) {
+                            @Override
+                            public void sendHeaders(Metadata late) {
+                                // the headers have been sent
+                            }
+                        },
+                        headers);
+            }
+        };
+        GrpcPeer peer = peer(GrpcServices.export(ServerInterceptors.intercept(new LedgerService(), early)));
+        CompletableFuture<String> seen = new CompletableFuture<>();
+        ClientCall<Entry, Receipt> call = peer.channel().newCall(LedgerGrpc.getImportMethod(), CallOptions.DEFAULT);
+        CompletableFuture<Status> end = new CompletableFuture<>();
+        call.start(
+                new ClientCall.Listener<>() {
+                    @Override
+                    public void onHeaders(Metadata headers) {
+                        seen.complete(headers.get(session));
+                    }
+
+                    @Override
+                    public void onClose(Status status, Metadata trailers) {
+                        end.complete(status);
+                    }
+                },
+                new Metadata());
+        call.request(2);
+
+        assertThat(seen.get(20, TimeUnit.SECONDS)).isEqualTo("s1");
+        call.sendMessage(entry("a", 1));
+        call.halfClose();
+        assertThat(end.get(20, TimeUnit.SECONDS).isOk()).isTrue();
     }
 
     @Test
