@@ -69,7 +69,13 @@ final class Http2Limits {
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /**
-     * The minimum interval between pings while calls are in flight. A ping that arrives sooner is a strike; the second
+     * The time by which a ping may arrive early. Clients send pings at the exact interval, and each ping takes a
+     * different time to arrive.
+     */
+    private static final long JITTER_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    /**
+     * The minimum interval between pings while calls are in flight. A ping that arrives sooner is a strike; the third
      * strike closes the connection.
      */
     private static final long PING_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -202,7 +208,7 @@ final class Http2Limits {
 
     void ping(long now, boolean calls) throws Http2Exception {
         controlFrame(now);
-        boolean early = pinged && now - pingNanos < (calls ? PING_NANOS : IDLE_PING_NANOS);
+        boolean early = pinged && now - pingNanos < (calls ? PING_NANOS : IDLE_PING_NANOS) - JITTER_NANOS;
         pinged = true;
         pingNanos = now;
         if (early && ++strikes > STRIKES) {

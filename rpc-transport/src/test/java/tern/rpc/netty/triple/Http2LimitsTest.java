@@ -191,6 +191,17 @@ class Http2LimitsTest {
     }
 
     @Test
+    void pingsThatArriveSomeMillisecondsEarlyAreTaken() {
+        assertThatCode(() -> {
+                    for (int i = 0; i < 100; i++) {
+                        long jitter = i % 2 == 0 ? 0 : SECOND / 10;
+                        limits.ping(start + i * 10 * SECOND - jitter, true);
+                    }
+                })
+                .doesNotThrowAnyException();
+    }
+
+    @Test
     void pingsTooOftenAreCutAfterTwoStrikes() {
         assertThatThrownBy(() -> {
                     for (int i = 0; i < 4; i++) {
