@@ -71,6 +71,11 @@ public final class EmbeddedConnection implements AutoCloseable {
         channel.runPendingTasks();
     }
 
+    /** Sends a call, whose request the client writes only after it has handled the next bytes of the server. */
+    public void callAfterTheNextBytes(PendingCall call) {
+        connection.send(call);
+    }
+
     /** Advances the clock of the event loop by one second, and runs all tasks that are due. */
     public void passSecond() {
         channel.advanceTimeBy(1, TimeUnit.SECONDS);

@@ -111,6 +111,10 @@ final class RequestStreams {
             drop(request);
             return;
         }
+        if (http2.goAwayReceived()) {
+            passOn(request);
+            return;
+        }
         calls.put(call.pending().id(), call);
         if (waiting.isEmpty() && mayOpen()) {
             open(request);
@@ -291,11 +295,11 @@ final class RequestStreams {
             }
             call.close();
         }
+        call.streamClosed();
     }
 
     private void failClosed(Http2Stream stream, ClientCall call) {
         if (http2.goAwayReceived() && stream.id() > http2.local().lastStreamKnownByPeer()) {
-        call.streamClosed();
             call.fail(StatusCode.UNAVAILABLE, "the server went away before it saw the call", Executed.NO);
         } else {
             call.fail(StatusCode.INTERNAL, "its stream was closed", Executed.MAYBE);

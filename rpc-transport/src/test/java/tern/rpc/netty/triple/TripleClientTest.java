@@ -16,6 +16,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.netty.ClientTransportSettings;
+import tern.rpc.netty.EmbeddedConnection;
 import tern.rpc.netty.peer.Await;
 import tern.rpc.netty.triple.Http2Script.Frame;
 import tern.rpc.netty.triple.Http2Script.Request;
@@ -191,7 +192,6 @@ class TripleClientTest extends RawServerCalls {
         assertThat(connection.lateAnswers()).isZero();
     }
 
-    @Test
     private PendingCall sendOneWay(ClientConnection connection) {
         PendingCall pending = new PendingCall(requests.call(CALL, (Object) bytes("x")), true, System.nanoTime(), null);
         connection.send(pending);
@@ -252,6 +252,7 @@ class TripleClientTest extends RawServerCalls {
         assertThat(script.isClosedByPeer()).isTrue();
     }
 
+    @Test
     void headersThatTheServerDoesNotTakeAreNotSent() {
         ClientConnection connection = connect();
         PendingCall first = send(connection, "1");
@@ -386,6 +387,29 @@ class TripleClientTest extends RawServerCalls {
         assertThat(answer(second)).isEqualTo("two");
         script.answer(3, bytes("one"));
         assertThat(answer(first)).isEqualTo("one");
+    }
+
+    @Test
+    void callThatIsQueuedWhileTheServerGoesAwayDoesNotWaitForTheCallsBeforeIt() {
+        try (EmbeddedConnection connection = new EmbeddedConnection(requests.protocol())) {
+            byte[] oneStream = Http2Script.settings(Http2Script.MAX_CONCURRENT_STREAMS, 1);
+            connection.send(new Frame(Http2Script.SETTINGS, 0, 0, oneStream).bytes());
+            PendingCall first = pending("1");
+            connection.call(first);
+            PendingCall second = pending("2");
+            connection.callAfterTheNextBytes(second);
+
+            byte[] lastStreamAndError = {127, -1, -1, -1, 0, 0, 0, 0};
+            connection.send(new Frame(Http2Script.GOAWAY, 0, 0, lastStreamAndError).bytes());
+
+            assertThat(first.isDone()).isFalse();
+            assertThat(second.isDone()).isTrue();
+            assertFailed(second, StatusCode.UNAVAILABLE, Executed.NO, "the server takes no new calls");
+        }
+    }
+
+    private PendingCall pending(String message) {
+        return new PendingCall(requests.call(CALL, (Object) bytes(message)), false, System.nanoTime(), null);
     }
 
     /**
