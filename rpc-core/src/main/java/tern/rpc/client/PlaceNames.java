@@ -3,6 +3,8 @@ package tern.rpc.client;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcException;
+import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
 
 /**
@@ -36,5 +38,31 @@ final class PlaceNames {
         String made = method + " at " + endpoint;
         names.put(endpoint, made);
         return made;
+    }
+
+    /**
+     * Returns the name of a call that has ended. If the provider failed, the name contains the status, as in
+     * {@code StockService.reserve at 10.0.0.7:20880 (failed UNAVAILABLE)}. The diagnosis then finds failed calls also if
+     * the application handles their exceptions, for example by a retry.
+     *
+     * @param endpoint the provider's address; null if the call reached no provider
+     * @param failure null if the call succeeded
+     */
+    String at(@Nullable Endpoint endpoint, @Nullable Throwable failure) {
+        String name = at(endpoint);
+        return failure instanceof RpcException rpc && isFailureOfProvider(rpc.code())
+                ? name + " (failed " + rpc.code() + ")"
+                : name;
+    }
+
+    /**
+     * Returns whether the status is unexpected. A call that exceeded its deadline was slow but did not fail. If a
+     * provider does not implement a method, the body of a default method runs instead.
+     */
+    private static boolean isFailureOfProvider(StatusCode code) {
+        return switch (code) {
+            case OK, CANCELLED, DEADLINE_EXCEEDED, UNIMPLEMENTED -> false;
+            default -> !code.blamesCaller();
+        };
     }
 }

@@ -177,7 +177,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
             throw CallTemplate.declared(method.descriptor(), failure);
         } finally {
             if (recorded) {
-                ledger.leave(interrupted, method.places().at(reached));
+                ledger.leave(interrupted, method.places().at(reached, failure));
             }
             method.meters().ended(failure, clock.nanoTime() - started);
         }
@@ -258,7 +258,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
         Throwable inner = failure instanceof CompletionException ? Thrown.cause(failure) : null;
         Throwable cause = inner == null ? failure : inner;
         long took = clock.nanoTime() - started;
-        operation.end();
+        operation.end(cause == null ? null : method.places().at(future.endpoint(), cause));
         method.meters().ended(cause, took);
         if (cause != null) {
             // If a filter threw an exception after it had passed the call on, the call is still running.

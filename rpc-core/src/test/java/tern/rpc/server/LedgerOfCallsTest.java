@@ -25,10 +25,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.slf4j.LoggerFactory;
 import tern.rpc.CallLedger;
+import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.RpcException;
 import tern.rpc.RunningCall;
 import tern.rpc.ServerContext;
+import tern.rpc.StatusCode;
 import tern.rpc.client.RpcClient;
 import tern.rpc.client.ServiceReference;
 import tern.rpc.endpoint.Endpoint;
@@ -67,6 +69,10 @@ class LedgerOfCallsTest {
         String check();
 
         CompletionStage<String> checkLater();
+
+        String refuse();
+
+        CompletionStage<String> refuseLater();
     }
 
     private final AtomicLong time = new AtomicLong();
@@ -226,6 +232,17 @@ class LedgerOfCallsTest {
             checked.set(answer);
             return answer;
         }
+
+        @Override
+        public String refuse() {
+            pass(25);
+            throw new RpcException(StatusCode.UNAVAILABLE, "no more");
+        }
+
+        @Override
+        public CompletionStage<String> refuseLater() {
+            return CompletableFuture.completedFuture(refuse());
+        }
     }
 
     /** Waits until the condition is true. A call is counted a short time after its answer has been sent. */
@@ -347,6 +364,25 @@ class LedgerOfCallsTest {
         assertThat(operations("asks", Phase.RPC)).isEqualTo(1);
         assertThat(millis("asks", Phase.OWN)).isEqualTo(3);
         assertThat(millis("check", Phase.OWN)).isEqualTo(25);
+    }
+
+    @Test
+    void failedCallsToAnotherServiceAreNamedWithTheirStatus() {
+        CallLedger ledger = new CallLedger(time::get);
+        CallLedger before = CallLedger.replace(ledger);
+        try {
+            assertThatThrownBy(authority::refuse).isInstanceOf(RpcException.class);
+            assertThatThrownBy(
+                            () -> authority.refuseLater().toCompletableFuture().join())
+                    .hasCauseInstanceOf(RpcException.class);
+        } finally {
+            CallLedger.replace(before);
+        }
+
+        assertThat(ledger.named())
+                .hasSize(2)
+                .extracting(NamedTimes.Entry::name)
+                .allMatch(name -> name.startsWith("AuthService.refuse") && name.endsWith(" (failed UNAVAILABLE)"));
     }
 
     @Test
