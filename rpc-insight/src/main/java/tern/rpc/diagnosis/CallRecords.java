@@ -1,6 +1,7 @@
 package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -32,6 +33,7 @@ final class CallRecords implements CallObserver {
     private final long targetNanos;
     private final ThreadIds threads;
     private final CallTrace trace = new CallTrace();
+    private final LastAnswers answers = new LastAnswers();
     private final ConcurrentMap<String, MethodRecords> methods = new ConcurrentHashMap<>();
 
     /** @param threads registers the threads of calls, so that their waits for a processor can be measured */
@@ -74,6 +76,7 @@ final class CallRecords implements CallObserver {
         // show why the limiter refuses calls.
         final Ring refused = new Ring(BAD_CALLS);
         final Ring good = new Ring(GOOD_CALLS);
+        final LastAnswers.LastTime answered = new LastAnswers.LastTime();
 
         MethodRecords(long firstNanos) {
             this.firstNanos = firstNanos;
@@ -140,6 +143,9 @@ final class CallRecords implements CallObserver {
         }
         if (failure != null) {
             records.failed.increment();
+        } else {
+            records.answered.happened(now);
+            answers.add(ledger, now);
         }
         if (late || failure != null) {
             boolean refused = failure != null && LocalRefusals.of(failure) != null;
@@ -170,6 +176,18 @@ final class CallRecords implements CallObserver {
     /** Returns the most recent calls to all methods. */
     CallTrace trace() {
         return trace;
+    }
+
+    /** Returns when calls last ended without a failure. */
+    Answers answers() {
+        Map<String, Long> byMethod = new HashMap<>();
+        methods.forEach((name, records) -> {
+            Long nanos = records.answered.nanos();
+            if (nanos != null) {
+                byMethod.put(name, nanos);
+            }
+        });
+        return new Answers(answers.byPhase(), byMethod);
     }
 
     /** Returns the totals of each method. */

@@ -114,7 +114,7 @@ final class CauseText {
             case SQL -> isFailed(part) ? told(failure(Phase.SQL, part)) : storeText.statement(part);
             case REDIS -> isFailed(part) ? told(failure(Phase.REDIS, part)) : storeText.command(part);
             case HTTP -> remoteText.http(part);
-            case RPC -> remoteText.rpc(part);
+            case RPC -> isFailed(part) ? told(failure(Phase.RPC, part)) : remoteText.rpc(part);
             case PEER_FAILS -> remoteText.fails(part);
             case LOG -> codeText.log();
             case LOCK,

@@ -25,6 +25,15 @@ final class ChildProcesses {
     private record Seen(String name, Instant at) {}
 
     /**
+     * Returns whether a thread in this method waits for a program to end.
+     *
+     * @param called the method, with the simple name of its class
+     */
+    static boolean isWait(String called) {
+        return called.matches("Process(?:Impl)?\\.waitFor");
+    }
+
+    /**
      * Returns the file name of the program that was started last. Returns null if this process has started no program
      * in the last minute, or if the program had ended before this method could see it.
      */

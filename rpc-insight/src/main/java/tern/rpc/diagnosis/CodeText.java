@@ -55,6 +55,11 @@ final class CodeText {
         if (part.kind() == Part.Kind.CLASS_INITIALIZATION) {
             return initialization(part, called == null ? shown : shown + " (" + called + ")", line);
         }
+        if (part.kind() == Part.Kind.RESULT && called != null && ChildProcesses.isWait(called)) {
+            String process = ChildProcesses.youngest();
+            String name = process == null ? "used in " + part.name() : process;
+            return childProcess(name, process == null ? "it" : process, "the call waits for its end in " + shown, line);
+        }
         Told told = told(part, called == null ? shown : shown + " (" + called + ")" + Hints.waiting(called), line);
         if (called == null) {
             return told;
@@ -202,19 +207,23 @@ final class CodeText {
         String process = ChildProcesses.youngest();
         boolean isRead = shown.contains("InputStream.") || shown.contains("Reader.");
         return isRead && process != null
-                ? code(
-                        "CHILD PROCESS",
-                        process,
-                        "do not wait for another program within a call: start " + process
-                                + " before the call or asynchronously, or use a library; its output is read in "
-                                + shown,
-                        line)
+                ? childProcess(process, process, "its output is read in " + shown, line)
                 : code(
                         "SLOW FILE",
                         part.name(),
                         "not in a call: the disk, the file access, or the process whose output is read, in " + shown
                                 + Hints.file(shown),
                         line);
+    }
+
+    /** @param use how the call waits for the program, and where */
+    private static Told childProcess(String name, String program, String use, @Nullable StackTraceElement line) {
+        return code(
+                "CHILD PROCESS",
+                name,
+                "do not wait for another program within a call: start " + program
+                        + " before the call or asynchronously, or use a library; " + use,
+                line);
     }
 
     /** Returns the advice for a thread that neither waits nor uses processor time. */
@@ -357,6 +366,10 @@ final class CodeText {
             return "compute the value before or outside of computeIfAbsent (compute, merge) in " + shown
                     + ", or keep it longer: meanwhile the map locks all keys of this bin";
         }
+        if (FileLocks.isOne(part)) {
+            return "release this lock of a file sooner in the other process that holds it, or do not wait for it in a"
+                    + " call (tryLock); wanted in " + shown;
+        }
         if (name.startsWith(LibraryWaits.DISTRIBUTED)) {
             return "hold this lock for less time, or take one lock for each key: another call or process holds it;"
                     + " release it in a finally block; wanted in " + shown;
@@ -388,8 +401,10 @@ final class CodeText {
         }
         String hint = Hints.result(excess.samples.calledIn(part));
         String change = hint.isEmpty()
-                ? "what completes the result that " + shown
-                        + " waits for; not within the call, or with more threads for it"
+                ? "see what completes the result that " + shown
+                        + " waits for: if a task does, shorter tasks or more threads for them; if the answer of a server"
+                        + " does, as in an asynchronous client (Kafka, HTTP), see why the server answers slowly; or do not"
+                        + " wait for it within the call"
                 : hint + ": calls wait in " + shown;
         return code("WAITS FOR A RESULT", part.name(), change, line);
     }

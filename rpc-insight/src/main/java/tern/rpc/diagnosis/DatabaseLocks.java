@@ -229,6 +229,12 @@ final class DatabaseLocks {
             "(updlock",
             "(xlock");
 
+    /** Returns whether this statement may wait for a lock of rows, for a named lock, or for the database's log. */
+    static boolean mayWait(String statement) {
+        return isWrite(statement)
+                || NAMED_LOCKS.matcher(statement.toLowerCase(Locale.ROOT)).find();
+    }
+
     /** Returns whether a statement in lower case writes or locks rows. */
     static boolean writes(String statement) {
         return statement.startsWith("update")

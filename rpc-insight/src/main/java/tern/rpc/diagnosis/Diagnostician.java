@@ -468,7 +468,8 @@ public final class Diagnostician {
                 pools(start),
                 current.refusedSince(start),
                 counts,
-                seen.usually(usual.figure("allocated")));
+                seen.usually(usual.figure("allocated")),
+                records.answers());
         Ranking ranking = new Ranking(evidence, now);
         recordIfItLasts(now);
         latest = report.add(begun(now), counts, bad, ranking, seen.missing(), watch.isWarm(), wall.instant());
@@ -500,9 +501,7 @@ public final class Diagnostician {
             PoolSnapshot now = source.snapshot();
             PoolSnapshot then = start.pools().get(now.name());
             Holders holders = source.holders();
-            List<Holders.Holder> held = holders == null ? List.of() : holders.all();
-            looks.add(
-                    new PoolLook(now, then == null ? now : now.since(then), held, usual.figure("hold " + now.name())));
+            looks.add(PoolLook.of(now, then, holders, usual.figure("hold " + now.name())));
         }
         return looks;
     }

@@ -20,6 +20,7 @@ import tern.rpc.pool.LoggingMode;
  * @param trace the most recent calls in order of arrival, for a replay
  * @param calls the call counts in the observed period
  * @param refused the number of refused calls by reason
+ * @param answers when calls last got an answer
  */
 record Evidence(
         long targetNanos,
@@ -37,7 +38,8 @@ record Evidence(
         List<PoolLook> pools,
         Map<String, Long> refused,
         Counts calls,
-        Machine machine) {
+        Machine machine,
+        Answers answers) {
 
     Evidence {
         bad = List.copyOf(bad);
@@ -45,6 +47,44 @@ record Evidence(
         earlier = List.copyOf(earlier);
         pools = List.copyOf(pools);
         trace = List.copyOf(trace);
+    }
+
+    /** Creates evidence that does not show when calls last got an answer. */
+    Evidence(
+            long targetNanos,
+            double seconds,
+            List<EndedCall> bad,
+            List<EndedCall> good,
+            List<EndedCall> earlier,
+            Map<CallLedger, Sampler.Samples> samples,
+            TaskWatch tasks,
+            LoggingMode logging,
+            Map<String, Long> methodAges,
+            List<CallTrace.Call> trace,
+            Usual usual,
+            PauseTimes pauses,
+            List<PoolLook> pools,
+            Map<String, Long> refused,
+            Counts calls,
+            Machine machine) {
+        this(
+                targetNanos,
+                seconds,
+                bad,
+                good,
+                earlier,
+                samples,
+                tasks,
+                logging,
+                methodAges,
+                trace,
+                usual,
+                pauses,
+                pools,
+                refused,
+                calls,
+                machine,
+                Answers.UNKNOWN);
     }
 
     /**

@@ -168,6 +168,7 @@ final class Excess {
         return call.ledger().named().stream()
                 .filter(entry -> OperationNames.isFailing(entry.name()))
                 .filter(entry -> entry.kind() == Phase.HTTP
+                        || entry.kind() == Phase.RPC
                         || (ofStores && (entry.kind() == Phase.SQL || entry.kind() == Phase.REDIS)))
                 .max(Comparator.comparingLong(NamedTimes.Entry::nanos))
                 .map(entry -> FailurePart.ofOperation(entry.kind(), entry.name()))

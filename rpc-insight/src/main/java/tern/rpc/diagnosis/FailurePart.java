@@ -10,7 +10,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -33,6 +32,9 @@ final class FailurePart {
     /** The name of the timeout that the caller sets. */
     static final String DEADLINE = "deadline of the caller";
 
+    /** The failure of a peer that does not answer requests for connections. */
+    static final String NOT_ACCEPTED = "connections are not accepted in time";
+
     private static final int MAX_CAUSES = 8;
 
     /** The simple names of exceptions that end a wait for a connection, with the ledger phases of these waits. */
@@ -46,16 +48,6 @@ final class FailurePart {
 
     /** A part of the error message of Redis clients whose pool has no free connection. */
     private static final String NO_RESOURCE = "Could not get a resource";
-
-    private static final Set<String> DATABASE = Set.of("SQLException", "DataAccessException", "PersistenceException");
-    private static final Set<String> REDIS = Set.of(
-            "JedisException",
-            "RedisException",
-            "RedisSystemException",
-            "RedisConnectionFailureException",
-            "PoolException");
-    private static final Set<String> HTTP =
-            Set.of("RestClientException", "WebClientException", "HttpException", "HttpTimeoutException");
 
     /** The failure of a name lookup. {@link FailureText} knows the recommended change. */
     private static final String UNRESOLVED = "name cannot be resolved";
@@ -89,9 +81,6 @@ final class FailurePart {
     /** The start of the file name in the stack frame that the client adds to a provider's exception. */
     private static final String ON_PROVIDER = "on ";
 
-    private static final Pattern ADDRESS = Pattern.compile(
-            "(?<![\\w.])([A-Za-z0-9_-]*[A-Za-z.][A-Za-z0-9_.-]*(?:/[0-9.]+)?|\\[[0-9a-fA-F:]+]):(\\d{2,5})(?!\\d)");
-    private static final Pattern HTTP_STATUS = Pattern.compile("^([45]\\d\\d)\\b");
     private static final Pattern REDIS_ERROR = Pattern.compile("\\b([A-Z]{3,12})\\b");
 
     private FailurePart() {}
@@ -117,10 +106,14 @@ final class FailurePart {
         if (limiter != null && ofProvider(chain) == null) {
             return LocalRefusals.part(limiter, chain, in(chain));
         }
+        String condition = condition(chain);
+        if (condition != null) {
+            return failing(FailedPeer.name(call, chain), condition);
+        }
         for (Throwable one : chain) {
             Phase pool = waitedFor(one);
             if (pool != null) {
-                Part named = longest(call, pool);
+                Part named = FailedPeer.longest(call, pool);
                 return named != null ? named : Account.part(pool, "");
             }
             if (one instanceof RejectedExecutionException) {
@@ -135,18 +128,40 @@ final class FailurePart {
     }
 
     /**
+     * Returns why a database, or a peer that a client could not reach in time, does not serve the call; null if the
+     * exceptions show no such reason. A timeout of a pool often has the reason as its cause, a timeout of a client often
+     * mentions it only.
+     */
+    private static @Nullable String condition(List<Throwable> chain) {
+        boolean waited = false;
+        boolean late = false;
+        for (Throwable one : chain) {
+            boolean atPool = waitedFor(one) != null;
+            waited |= atPool;
+            late |= !atPool && isTimeOut(one);
+        }
+        String hidden = waited || late ? HiddenReasons.of(chain) : null;
+        // A connection that is lost because a statement took too long is a symptom of the statement.
+        return hidden != null || late ? hidden : DatabaseConditions.of(chain);
+    }
+
+    /**
      * Returns the part for a failed operation whose exception is not known, because application code handled it.
      *
      * @param name the operation's name, which contains the failure
      */
     static Part ofOperation(Phase phase, String name) {
         String code = OperationNames.errorCode(name);
+        String condition = DatabaseConditions.ofState(code);
         return switch (phase) {
             case SQL ->
-                new Part(
-                        Kind.FAILURE,
-                        "SQLException" + (code.isEmpty() ? "" : " " + code) + " of "
-                                + OperationNames.withoutStatus(name));
+                condition != null
+                        ? failing("database", condition)
+                        : new Part(
+                                Kind.FAILURE,
+                                "SQLException" + (code.isEmpty() ? "" : " " + code) + " of "
+                                        + OperationNames.withoutStatus(name));
+            case RPC -> failing(OperationNames.withoutStatus(name), code.isEmpty() ? "calls fail" : code);
             case REDIS -> failing("Redis", code.isEmpty() ? "commands fail" : "answers " + code);
             default -> new Part(Kind.HTTP, name);
         };
@@ -165,6 +180,12 @@ final class FailurePart {
                 && part.kind() == Kind.FAILURE
                 && chain(failure).stream()
                         .noneMatch(one -> one instanceof java.sql.SQLException || known(one) != null || isMistake(one));
+    }
+
+    /** Returns the phase of the operation that failed ({@link FailedPeer#phase}); null if the call did not fail. */
+    static @Nullable Phase phase(EndedCall call) {
+        Throwable failure = call.failure();
+        return failure == null ? null : FailedPeer.phase(call, chain(failure));
     }
 
     /** Returns whether the call failed in this method of the application, or below it. */
@@ -211,7 +232,7 @@ final class FailurePart {
     private static @Nullable Phase waitedFor(Throwable failure) {
         String message = failure.getMessage();
         boolean exhausted = message != null && message.contains(NO_RESOURCE);
-        return exhausted && isA(failure, REDIS)
+        return exhausted && FailedPeer.isOfRedis(failure)
                 ? Phase.REDIS_CONNECTION
                 : POOL_TIMEOUTS.get(failure.getClass().getSimpleName());
     }
@@ -236,6 +257,7 @@ final class FailurePart {
 
     private static boolean isTimeOut(Throwable failure) {
         return (failure instanceof RpcException rpc && rpc.code() == StatusCode.DEADLINE_EXCEEDED)
+                || ClientFailures.isLate(failure)
                 || failure.getClass().getSimpleName().endsWith("TimeoutException");
     }
 
@@ -266,13 +288,13 @@ final class FailurePart {
     /** Returns the kind of operation that throws one of these exceptions; null if several kinds may throw it. */
     private static @Nullable Phase operation(List<Throwable> chain) {
         // Redis is checked first, because Spring wraps Redis exceptions in its database exceptions.
-        if (chain.stream().anyMatch(one -> isA(one, REDIS))) {
+        if (chain.stream().anyMatch(FailedPeer::isOfRedis)) {
             return Phase.REDIS;
         }
-        if (chain.stream().anyMatch(one -> isA(one, HTTP))) {
+        if (chain.stream().anyMatch(FailedPeer::isOfHttp)) {
             return Phase.HTTP;
         }
-        return chain.stream().anyMatch(one -> isA(one, DATABASE)) ? Phase.SQL : null;
+        return chain.stream().anyMatch(FailedPeer::isOfDatabase) ? Phase.SQL : null;
     }
 
     private static boolean isOperation(Phase phase) {
@@ -291,25 +313,25 @@ final class FailurePart {
                     || one.getClass().getSimpleName().equals("NoHttpResponseException");
             if (network && !"Too many open files".equals(known(one))) {
                 String connecting = whileConnecting(chain, i);
-                return failing(peer(call, chain), connecting == null ? text(one) : connecting);
+                return failing(FailedPeer.name(call, chain), connecting == null ? text(one) : connecting);
             }
             if (isConnectTimeOut(one)) {
-                return failing(peer(call, chain), "connections are not accepted in time");
+                return failing(FailedPeer.name(call, chain), NOT_ACCEPTED);
             }
         }
         for (Throwable one : chain) {
-            Matcher status = HTTP_STATUS.matcher(String.valueOf(one.getMessage()));
-            if (isA(one, HTTP) && status.find()) {
-                return failing(peer(call, chain), "HTTP status " + status.group(1));
+            String answer = ClientFailures.of(one, FailedPeer.isOfHttp(one));
+            if (answer != null) {
+                return failing(FailedPeer.name(call, chain), answer);
             }
-            Part remote = longest(call, Phase.RPC);
+            Part remote = FailedPeer.longest(call, Phase.RPC);
             boolean calledOne = call.ledger().count(Phase.RPC) > 0;
             if (one instanceof RpcException rpc
                     && rpc.code() != StatusCode.DEADLINE_EXCEEDED
                     && calledOne
                     && !isThrownByApplication(rpc)) {
                 return failing(
-                        remote != null ? remote.name() : peer(call, chain),
+                        remote != null ? OperationNames.withoutStatus(remote.name()) : FailedPeer.name(call, chain),
                         rpc.code().name());
             }
         }
@@ -335,78 +357,6 @@ final class FailurePart {
     }
 
     /**
-     * Returns the peer that failed. For HTTP and RPC, this is the call's slowest operation. Otherwise it is the address
-     * in the exceptions' messages, or a general name if there is no address.
-     */
-    private static String peer(EndedCall call, List<Throwable> chain) {
-        Phase phase = phase(call, chain);
-        Part longest = phase == null ? null : longest(call, phase);
-        if (longest != null && (phase == Phase.HTTP || phase == Phase.RPC)) {
-            return OperationNames.withoutStatus(longest.name());
-        }
-        String address = address(chain);
-        String kind = phase == null
-                ? ""
-                : switch (phase) {
-                    case SQL, JDBC_CONNECTION -> "database";
-                    case REDIS, REDIS_CONNECTION -> "Redis";
-                    case HTTP, HTTP_CONNECTION -> "HTTP peer";
-                    default -> "peer";
-                };
-        if (address != null) {
-            return kind.isEmpty() ? address : kind + " at " + address;
-        }
-        return kind.isEmpty() ? "peer of " + call.method() : kind;
-    }
-
-    private static @Nullable String address(List<Throwable> chain) {
-        for (int i = chain.size() - 1; i >= 0; i--) {
-            String message = chain.get(i).getMessage();
-            Matcher found = ADDRESS.matcher(message == null ? "" : message);
-            if (found.find()) {
-                return found.group();
-            }
-            if (chain.get(i) instanceof UnknownHostException && message != null) {
-                return message.split("[: ]", 2)[0];
-            }
-        }
-        return null;
-    }
-
-    private static @Nullable Phase phase(EndedCall call, List<Throwable> chain) {
-        // Redis is checked first, because Spring wraps Redis exceptions in its database exceptions.
-        for (Throwable one : chain) {
-            if (isA(one, REDIS)) {
-                return call.ledger().count(Phase.REDIS) > 0 ? Phase.REDIS : Phase.REDIS_CONNECTION;
-            }
-            if (isA(one, HTTP)) {
-                return call.ledger().count(Phase.HTTP) > 0 ? Phase.HTTP : Phase.HTTP_CONNECTION;
-            }
-        }
-        for (Throwable one : chain) {
-            if (isA(one, DATABASE)) {
-                return call.ledger().count(Phase.SQL) > 0 ? Phase.SQL : Phase.JDBC_CONNECTION;
-            }
-            if (one instanceof RpcException) {
-                return Phase.RPC;
-            }
-        }
-        for (Phase phase : List.of(
-                Phase.HTTP,
-                Phase.HTTP_CONNECTION,
-                Phase.RPC,
-                Phase.REDIS,
-                Phase.REDIS_CONNECTION,
-                Phase.SQL,
-                Phase.JDBC_CONNECTION)) {
-            if (call.ledger().count(phase) > 0) {
-                return phase;
-            }
-        }
-        return null;
-    }
-
-    /**
      * Returns the part of the call's time to which the failure is attributed. If a database or Redis reported an error,
      * the part names this error. For any other failure, the part names the exception and the application's innermost
      * stack frame.
@@ -415,7 +365,7 @@ final class FailurePart {
         Throwable innermost = chain.get(chain.size() - 1);
         for (Throwable one : chain) {
             if (one instanceof java.sql.SQLException sql) {
-                Part statement = longest(call, Phase.SQL);
+                Part statement = FailedPeer.longest(call, Phase.SQL);
                 String state = sql.getSQLState() == null ? "" : " " + sql.getSQLState();
                 return new Part(
                         Kind.FAILURE,
@@ -425,9 +375,9 @@ final class FailurePart {
                                         ? in(chain)
                                         : " of " + OperationNames.withoutStatus(statement.name())));
             }
-            if (isA(one, REDIS) && one.getMessage() != null) {
+            if (FailedPeer.isOfRedis(one) && one.getMessage() != null) {
                 Matcher word = REDIS_ERROR.matcher(one.getMessage());
-                return failing(peer(call, chain), word.find() ? "answers " + word.group(1) : named(one));
+                return failing(FailedPeer.name(call, chain), word.find() ? "answers " + word.group(1) : named(one));
             }
         }
         return new Part(Kind.FAILURE, named(innermost) + in(chain));
@@ -487,24 +437,5 @@ final class FailurePart {
             }
         }
         return null;
-    }
-
-    private static boolean isA(Throwable failure, Set<String> simpleNames) {
-        for (Class<?> type = failure.getClass(); type != null; type = type.getSuperclass()) {
-            if (simpleNames.contains(type.getSimpleName())) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private static @Nullable Part longest(EndedCall call, Phase phase) {
-        NamedTimes.Entry longest = null;
-        for (NamedTimes.Entry entry : call.ledger().named()) {
-            if (entry.kind() == phase && (longest == null || entry.nanos() > longest.nanos())) {
-                longest = entry;
-            }
-        }
-        return longest == null ? null : Account.part(phase, longest.name());
     }
 }

@@ -46,6 +46,13 @@ final class FailureText {
                     " 40001| 40P01|[Dd]eadlock",
                     "lock rows in the same order in all transactions, and repeat a transaction that the database ended"),
             Known.of(
+                    " 25006",
+                    "write in a transaction that is not read-only; if it is not, connect to the primary: after a"
+                            + " failover, writes reach a replica"),
+            Known.of(
+                    " (42P01|42S02)",
+                    "create the table: a migration did not run, or the schema is not on the search path"),
+            Known.of(
                     "Lock wait timeout| 55P03",
                     "end the transaction that holds the row sooner: the database gave up a wait for its lock"),
             Known.of(
@@ -66,10 +73,26 @@ final class FailureText {
             Known.of("answers (NOAUTH|WRONGPASS|NOPERM)", "correct the user and the password for %s"),
             Known.of("max number of clients", "fewer connections to %s in all instances, or a higher maxclients"),
             Known.of(
+                    "^does not answer",
+                    "see whether %s is stopped, paused or unreachable, or what blocks all of its clients (a lock, a long"
+                            + " command): start it again, or mend the way to it; no call gets an answer from it"),
+            Known.of(
+                    "^too many connections",
+                    "fewer connections in the pools of all instances, or a higher limit in %s, which refuses more"),
+            Known.of("^login refused", "correct the user and the password for %s"),
+            Known.of("^starting or shutting down", "see who stops or restarts %s, and wait until it has started"),
+            Known.of("^disk full", "free space on the disk of %s"),
+            Known.of("^read-only", "connect to the primary of %s: writes reach a replica, often after a failover"),
+            Known.of(
+                    "^connection lost",
+                    "see whether %s runs and why it ends connections: its log, a proxy or a firewall in between, or a"
+                            + " connection that the pool keeps for longer than the server"),
+            Known.of(
                     "^Connection refused",
                     "start the process at %s, where connections are refused, or correct the address"),
             Known.of(
-                    "^(Connection reset|Broken pipe|NoHttpResponseException|ClosedChannelException|SocketException)",
+                    "^(Connection reset|Broken pipe|NoHttpResponseException|ClosedChannelException|SocketException"
+                            + "|unexpected end of stream)",
                     "see why %s closes connections: its log, its limits, a proxy in between"),
             Known.of("^(No route to host|Network is unreachable)", "mend the route to %s"),
             Known.of("^name cannot be resolved", "correct the name of %s, or the resolver of this machine"),
@@ -119,7 +142,10 @@ final class FailureText {
      * information.
      */
     private static boolean isKnown(String failure) {
-        return !failure.startsWith("HTTP status ") && !failure.startsWith("answers ") && !failure.startsWith("SSL");
+        return !failure.startsWith("HTTP status ")
+                && !failure.startsWith("answers ")
+                && !failure.startsWith("SSL")
+                && !failure.endsWith(")"); // an SQL state
     }
 
     /** Returns the address from a name such as {@code GET stock:8080/levels}. */

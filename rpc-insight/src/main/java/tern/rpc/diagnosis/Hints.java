@@ -16,6 +16,10 @@ final class Hints {
             "the random numbers of the system block or are slow: -Djava.security.egd=file:/dev/./urandom";
     private static final String RATE = "a higher limit of this rate limiter, or refuse calls in place of a wait";
 
+    private static final String SIGNAL = "wait for a signal (a lock's condition, a future) in place of a loop";
+    private static final String FLUSH =
+            "Hibernate compares all entities of the session: a read-only transaction if nothing is changed, fewer entities"
+                    + " in it, or flush and clear in between";
     private static final String PATTERN = "compile the pattern once and keep it in a static field";
     private static final String KEEP = "create this object once and keep it";
     private static final String MAPPER = "create the mapper once and keep it: a new mapper examines all classes again";
@@ -61,7 +65,8 @@ final class Hints {
             new Hint("ObjectReader.", JSON),
             new Hint("ObjectWriter.", JSON),
             new Hint("ObjectInputStream.", JSON),
-            new Hint("Thread.onSpinWait", "wait for a signal (a lock's condition, a future) in place of a loop"),
+            new Hint("Thread.onSpinWait", SIGNAL),
+            new Hint("Thread.yield", SIGNAL),
             new Hint("Throwable.", EXCEPTION),
             new Hint("SecretKeyFactory.", "derive the key once and keep it"),
             new Hint("KeyPairGenerator.", "create the key once and keep it"),
@@ -101,6 +106,8 @@ final class Hints {
             new Hint("KeyStore.load", KEEP),
             new Hint("SSLContextImpl.", "create the context once and keep it"),
             new Hint("TrustManagerFactory.init", "create the context once and keep it"),
+            new Hint("AbstractFlushingEventListener.", FLUSH),
+            new Hint("DefaultFlushEntityEventListener.", FLUSH),
             new Hint("DriverManager.getConnection", "a pool of connections in place of a new one for each use"),
             new Hint("HttpClient.newHttpClient", CONNECT),
             new Hint("HttpClientBuilderImpl.build", CONNECT),

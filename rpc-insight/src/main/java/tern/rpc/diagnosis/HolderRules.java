@@ -95,7 +95,7 @@ final class HolderRules {
      */
     private @Nullable Phase ownersIn(Part part) {
         if (part.kind() == Kind.LOCK) {
-            return JdkLocks.isNeverReleased(part) ? null : excess.samples.ownersIn(part);
+            return JdkLocks.isNeverReleased(part) || FileLocks.isOne(part) ? null : excess.samples.ownersIn(part);
         }
         LikelyHolders.Activity activity = holdersOf(part, excess.samples);
         return activity == null || !activity.phase().isOperation() ? null : activity.phase();

@@ -49,7 +49,7 @@ final class Leaves {
         if (!from.equals(to)) {
             Times one = new Times();
             one.add(to, 1);
-            pour(from, one);
+            divide(from, one);
         }
     }
 
@@ -60,7 +60,7 @@ final class Leaves {
      * @param symptom the text of the symptom; it is stored with the main causes
      */
     void pour(Part from, Times into, String symptom) {
-        double moved = pour(from, into);
+        double moved = divide(from, into);
         double sum = into.sum();
         for (Part part : into.longestFirst()) {
             if (moved >= leastSymptomNanos && into.of(part) >= MAIN * sum) {
@@ -83,7 +83,7 @@ final class Leaves {
      * Distributes a part's time among other parts. Returns the time that was distributed, or 0 if there are no other
      * parts.
      */
-    private double pour(Part from, Times into) {
+    double divide(Part from, Times into) {
         double sum = into.sum();
         if (sum <= 0) {
             return 0;

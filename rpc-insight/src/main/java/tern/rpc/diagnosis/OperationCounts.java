@@ -58,7 +58,7 @@ final class OperationCounts {
         if (phase == null) {
             return false;
         }
-        Operations.Sum sum = operations.sum(phase, name);
+        Operations.Sum sum = operations.of(phase, name);
         if (sum.count() < Operations.MANY || sum.eachNanos() >= evidence.targetNanos() / 4.0) {
             return false;
         }

@@ -13,7 +13,7 @@ final class OperationNames {
     /** The text between the method and the provider in the name of a remote call. */
     private static final String AT = " at ";
 
-    private static final Pattern FAILING = Pattern.compile(" \\((?:429|5\\d\\d|failed(?: ([0-9A-Z]+))?)\\)$");
+    private static final Pattern FAILING = Pattern.compile(" \\((?:429|5\\d\\d|failed(?: ([0-9A-Z_]+))?)\\)$");
 
     private OperationNames() {}
 

@@ -248,7 +248,7 @@ final class Operations {
     @Nullable
     String manyCallsOf(Part part) {
         String method = part.kind() == Kind.RPC ? OperationNames.method(part.name()) : null;
-        if (method == null) {
+        if (method == null || OperationNames.isFailing(part.name())) {
             return null;
         }
         Sum sum = of(Phase.RPC, method);
@@ -357,7 +357,7 @@ final class Operations {
     }
 
     private static boolean mayBeRetried(Phase phase) {
-        return phase == Phase.SQL || phase == Phase.REDIS || phase == Phase.HTTP;
+        return phase == Phase.SQL || phase == Phase.REDIS || phase == Phase.HTTP || phase == Phase.RPC;
     }
 
     /**
@@ -403,16 +403,27 @@ final class Operations {
         return null;
     }
 
+    /** Returns whether the operation takes longer than usual, or has no usual time. */
+    boolean isSlower(Part operation) {
+        Phase phase = phase(operation.kind());
+        return phase != null && isSlower(phase, operation.name());
+    }
+
     private boolean isSlower(Phase phase, String name) {
         double usually = usualNamed(phase, name);
         return usually < 0 || of(phase, name).eachNanos() > usually + Math.max(usually / 2, WIDE_NANOS);
     }
 
-    /** Returns the names of the two operations of this kind that take the most time; empty if no name is known. */
-    String names(Kind kind) {
+    /**
+     * Returns the names of the two operations of this kind that take the most time; empty if no name is known.
+     *
+     * @param onlySlower whether to leave out operations that take about their usual time
+     */
+    String names(Kind kind, boolean onlySlower) {
         return excess.account.longestFirst().stream()
                 .filter(part -> part.kind() == kind && !part.name().isEmpty())
                 .filter(part -> !part.name().equals(NamedTimes.OTHERS))
+                .filter(part -> !onlySlower || isSlower(part))
                 .limit(2)
                 .map(Part::name)
                 .collect(Collectors.joining(", "));

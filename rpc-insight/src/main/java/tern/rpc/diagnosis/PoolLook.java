@@ -2,6 +2,7 @@ package tern.rpc.diagnosis;
 
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.pool.Holders;
 import tern.rpc.pool.Holders.Holder;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
@@ -12,9 +13,27 @@ import tern.rpc.pool.PoolSnapshot;
  * @param now the current state of the pool
  * @param since the counts and sums from the observed period
  * @param holders the holders of the pool's connections; empty if holders are not recorded
+ * @param recordsHolders whether holders are recorded, so that an empty list means that nobody holds a connection
  * @param usualHoldNanos the usual time for which a connection is held, in nanoseconds; -1 if unknown
  */
-record PoolLook(PoolSnapshot now, PoolSnapshot since, List<Holder> holders, double usualHoldNanos) {
+record PoolLook(
+        PoolSnapshot now, PoolSnapshot since, List<Holder> holders, boolean recordsHolders, double usualHoldNanos) {
+
+    /**
+     * Creates a look at a pool.
+     *
+     * @param then the pool's state at the beginning of the observed period; null if the pool is new
+     * @param holders null if holders are not recorded
+     */
+    static PoolLook of(
+            PoolSnapshot now, @Nullable PoolSnapshot then, @Nullable Holders holders, double usualHoldNanos) {
+        return new PoolLook(
+                now,
+                then == null ? now : now.since(then),
+                holders == null ? List.of() : holders.all(),
+                holders != null,
+                usualHoldNanos);
+    }
 
     /**
      * Returns the pool for which a call waited. This is the pool with the same name as the wait. A wait whose name only

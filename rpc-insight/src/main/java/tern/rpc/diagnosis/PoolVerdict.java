@@ -133,7 +133,8 @@ record PoolVerdict(
             return held(pool, Reason.HELD_BY_OTHERS, outside, now, facts);
         }
         boolean lends = snapshot.kind() != PoolKind.EXECUTOR && snapshot.kind() != PoolKind.WORKERS;
-        boolean unknown = snapshot.kind() != PoolKind.JDBC || pool.holders().isEmpty();
+        // The pools of Redis record only the holders outside of calls.
+        boolean unknown = snapshot.kind() != PoolKind.JDBC || !pool.recordsHolders();
         if (lends && unknown && waits && snapshot.active() >= size && needed >= 0 && needed < HALF * size) {
             facts.add(String.format(
                     Locale.ROOT, "proof    %d are out although use explains %.1f", snapshot.active(), needed));
@@ -144,7 +145,8 @@ record PoolVerdict(
         if (opens || (lends && waitsUnused && snapshot.active() + snapshot.idle() < size)) {
             return new PoolVerdict(pool, Reason.OPENING, null, null, facts);
         }
-        if (lends && waitsUnused && snapshot.idle() > 0 && pool.since().refused() <= 0) {
+        boolean checks = snapshot.idle() > 0 || (!unknown && isMostlyUnlent(pool));
+        if (lends && waitsUnused && checks && pool.since().refused() <= 0) {
             return new PoolVerdict(pool, Reason.CHECKING, null, null, facts);
         }
         double usual = pool.usualHoldNanos() / 1e9;
@@ -175,6 +177,15 @@ record PoolVerdict(
     private static boolean explains(int kept, double needed, int size) {
         double used = Math.max(0, needed);
         return kept > 0 && used <= FULL * size && (used + kept > FULL * size || kept >= MUCH * size);
+    }
+
+    /**
+     * Returns whether at least half of the busy connections have no holder: the pool is checking them before it lends
+     * them.
+     */
+    private static boolean isMostlyUnlent(PoolLook pool) {
+        int active = pool.now().active();
+        return active > 0 && active - pool.holders().size() >= HALF * active;
     }
 
     /**

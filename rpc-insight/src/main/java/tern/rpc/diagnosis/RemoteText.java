@@ -19,12 +19,6 @@ final class RemoteText {
     private static final String AT = " at ";
     private static final double LOSSY = 0.01;
 
-    /**
-     * The minimum number of samples in which calls waited for a connection of the HTTP client. With fewer samples, the
-     * lack of connections is not reported as the cause.
-     */
-    private static final int MIN_WAITS = 3;
-
     private final Evidence evidence;
     private final Excess excess;
     private final Operations operations;
@@ -66,6 +60,16 @@ final class RemoteText {
         }
         String host = part.name().isEmpty() ? "HTTP peers" : part.name();
         Operations.Sum sum = operations.sum(Phase.HTTP, part.name());
+        if (OperationNames.isFailing(host)) {
+            return new Told(
+                    "PEER FAILS",
+                    host,
+                    Change.of(
+                            Where.PEER,
+                            "see why " + host + " fails: its log, its limits"
+                                    + StoreText.at(operations.placeOf(Phase.HTTP, part.name()))),
+                    facts);
+        }
         if (counts.areMany(Kind.HTTP, part.name())) {
             return new Told(
                     "MANY HTTP CALLS",
@@ -78,35 +82,16 @@ final class RemoteText {
                                     + "; the peer itself answers in " + Times.millis(sum.eachNanos()) + " ms"),
                     facts);
         }
-        if (OperationNames.isFailing(host)) {
-            return new Told(
-                    "PEER FAILS",
-                    host,
-                    Change.of(
-                            Where.PEER,
-                            "see why " + host + " fails: its log, its limits"
-                                    + StoreText.at(operations.placeOf(Phase.HTTP, part.name()))),
-                    facts);
-        }
         if (counts.areMore(part)) {
             facts.add(counts.figures(part));
             String place = operations.placeOf(Phase.HTTP, part.name());
             return new Told("MORE HTTP CALLS", host, more(counts, part, place), facts);
         }
-        if (mostlyWaitsForConnection(part)) {
-            return new Told(
-                    "HTTP CONNECTIONS",
-                    host,
-                    Change.of(
-                            Where.CODE,
-                            "more connections per route in the application's own HTTP client (Apache's default is 5): most"
-                                    + " calls were found waiting for one of its connections, for " + host
-                                    + StoreText.at(operations.placeOf(Phase.HTTP, part.name()))),
-                    facts);
-        }
-        Told opened = newConnections(part, host, facts);
-        if (opened != null) {
-            return opened;
+        String in = StoreText.at(operations.placeOf(Phase.HTTP, part.name()));
+        HttpConnections.Found found = new HttpConnections(evidence, excess).of(part, host, in);
+        if (found != null) {
+            facts.addAll(found.facts());
+            return new Told(found.kind(), found.name(), found.change(), facts);
         }
         String meanwhile = timeOuts.failCalls(part)
                 ? "a fallback, or a longer response timeout, because its timeout fails the calls"
@@ -119,57 +104,6 @@ final class RemoteText {
                         Where.PEER,
                         "ask " + shown + " why it is slow" + lossy() + "; meanwhile " + meanwhile
                                 + StoreText.at(called ? null : operations.placeOf(Phase.HTTP, part.name()))),
-                facts);
-    }
-
-    /** Returns whether most samples of calls with this exchange found them waiting for a connection of the client. */
-    private boolean mostlyWaitsForConnection(Part part) {
-        int looks = 0;
-        int waits = 0;
-        for (Sampler.Samples samples : samplesOf(part)) {
-            looks += samples.httpLooks;
-            waits += samples.httpWaits;
-        }
-        return waits >= MIN_WAITS && 2 * waits > looks;
-    }
-
-    private List<Sampler.Samples> samplesOf(Part part) {
-        List<Sampler.Samples> all = new ArrayList<>();
-        for (Excess.Counted counted : excess.accounts) {
-            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
-            if (samples != null && counted.times().of(part) > 0) {
-                all.add(samples);
-            }
-        }
-        return all;
-    }
-
-    /**
-     * Returns the text for exchanges of which many samples found a thread that opens a connection; null if there are few
-     * of these samples.
-     */
-    private @Nullable Told newConnections(Part part, String host, List<String> facts) {
-        int looks = 0;
-        int connects = 0;
-        int calls = 0;
-        for (Sampler.Samples samples : samplesOf(part)) {
-            looks += samples.httpLooks;
-            connects += samples.httpConnects;
-            calls += samples.httpConnects > 0 ? 1 : 0;
-        }
-        if (calls < MIN_WAITS || 3 * connects < looks) {
-            return null;
-        }
-        facts.add("looks    " + connects + " of " + looks + " found a thread that opens a connection");
-        return new Told(
-                "HTTP CONNECTIONS",
-                host,
-                Change.of(
-                        Where.CODE,
-                        "keep connections open and use one client for all calls: many calls open a new connection to "
-                                + host + StoreText.at(operations.placeOf(Phase.HTTP, part.name()))
-                                + "; if the client already keeps them, see why the peer accepts connections slowly or"
-                                + " closes them"),
                 facts);
     }
 
@@ -257,7 +191,7 @@ final class RemoteText {
             for (EndedCall call : calls) {
                 for (NamedTimes.Entry entry : call.ledger().named()) {
                     if (entry.kind() == Phase.RPC && entry.name().startsWith(method)) {
-                        all.add(entry.name());
+                        all.add(OperationNames.withoutStatus(entry.name()));
                     }
                 }
             }

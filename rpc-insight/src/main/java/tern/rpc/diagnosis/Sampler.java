@@ -53,6 +53,8 @@ final class Sampler {
         int httpLooks; // the number of samples during HTTP exchanges
         int httpWaits; // the number of these samples in which the thread waited for a connection
         int httpConnects; // the number of these samples in which the thread opened a connection
+        long longestConnect; // the longest time in which all samples found the thread opening a connection
+        private long connectsSince; // the time of the first of these samples; 0 while the thread opens no connection
 
         Samples(String method) {
             this.method = method;
@@ -100,8 +102,18 @@ final class Sampler {
             if (phase == Phase.HTTP || isSeen) {
                 httpLooks++;
                 httpWaits += StackReader.waitsForHttpConnection(thread) ? 1 : 0;
-                httpConnects += NewConnections.isOpening(thread) ? 1 : 0;
+                addConnect(NewConnections.isOpening(thread));
             }
+        }
+
+        private void addConnect(boolean opens) {
+            if (!opens) {
+                connectsSince = 0;
+                return;
+            }
+            httpConnects++;
+            connectsSince = connectsSince == 0 ? last() : connectsSince;
+            longestConnect = Math.max(longestConnect, last() - connectsSince);
         }
 
         long last() {

@@ -214,6 +214,10 @@ final class StackReader {
         if (parksForATime(thread)) {
             return new Part(Kind.SLEEP, at);
         }
+        Part fileLock = FileLocks.of(thread, at);
+        if (fileLock != null) {
+            return fileLock;
+        }
         for (Place known : PLACES) {
             if (thread.waitsIn(known.className, known.method)) {
                 return part(known, thread, at);

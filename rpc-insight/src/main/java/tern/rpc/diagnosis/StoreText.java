@@ -95,7 +95,7 @@ final class StoreText {
         if (!part.name().isEmpty() && !part.name().equals(NamedTimes.OTHERS)) {
             return part.name();
         }
-        String names = operations.names(part.kind());
+        String names = operations.names(part.kind(), !counts.areMany(part.kind(), ""));
         return names.isEmpty() ? otherwise : names;
     }
 

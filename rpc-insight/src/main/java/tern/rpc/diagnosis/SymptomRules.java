@@ -84,11 +84,14 @@ final class SymptomRules {
         new ForkedWork(evidence, excess, pools, leaves).apply();
         new ResultRules(evidence, excess, operations, pools, leaves).apply();
         new LoadingCalls(excess, leaves).apply();
+        new FailedPeers(excess, pools, leaves).apply();
+        new SilentStores(evidence, excess, pools, leaves).apply();
+        new RunningStatements(pools.values()).name(excess, leaves);
         boolean redisStands = passOnRedis();
         mergeProviders();
         mergeStatements();
         mergeOperations(redisStands);
-        nameRunningOperations();
+        new RunningOperations(operations, leaves).name();
         passOnAttempts();
         new HolderRules(evidence, excess, operations, leaves).apply();
         new PoolRules(evidence, excess, counts, pools, leaves).apply();
@@ -258,40 +261,6 @@ final class SymptomRules {
             if (polled != null) {
                 Part attempts = Account.part(polled.phase(), polled.name());
                 leaves.pour(attempts, leaves.only(part::equals), "calls repeat " + polled.name());
-            }
-        }
-    }
-
-    /**
-     * Gives unnamed operations the name of the slowest operation of the same kind. An operation in a running call gets
-     * its name only when it ends.
-     */
-    private void nameRunningOperations() {
-        for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
-            Times named = leaves.only(part -> part.kind() == kind
-                    && !part.name().isEmpty()
-                    && !part.name().startsWith(StackReader.CALLED));
-            Part slowest = named.isEmpty() ? null : named.longestFirst().get(0);
-            if (slowest != null && named.of(slowest) > named.sum() / 2) {
-                leaves.move(Part.of(kind), slowest);
-            }
-            named.longestFirst().forEach(this::addTimeWithin);
-        }
-    }
-
-    /**
-     * A client library also takes time between its operations. Adds this time to the operation that the same code runs.
-     * Otherwise one loop would appear as two causes.
-     */
-    private void addTimeWithin(Part operation) {
-        Phase phase = Operations.phase(operation.kind());
-        String place = phase == null ? null : operations.placeOf(phase, operation.name());
-        for (Part part : leaves.longestFirst()) {
-            boolean within = part.kind() == operation.kind() && part.name().startsWith(StackReader.CALLED);
-            if (within
-                    && place != null
-                    && (place + ":").startsWith(part.name().substring(StackReader.CALLED.length()) + ":")) {
-                leaves.move(part, operation);
             }
         }
     }

@@ -34,6 +34,8 @@ class AdviceTest {
         "InternalSpelExpressionParser.doParseExpression, parse the expression once",
         "HttpClient.newHttpClient, create the client once",
         "Class.getMethod, look the method up once",
+        "Thread.yield, wait for a signal",
+        "AbstractFlushingEventListener.flushEntities, a read-only transaction",
     })
     void commonReasonsForComputingHaveAdvice(String called, String advice) {
         assertThat(Hints.computing(called)).contains(advice);
@@ -91,6 +93,9 @@ class AdviceTest {
                 "answers OOM                     | raise maxmemory",
                 "answers READONLY                | connect to the primary",
                 "Connection reset                | closes connections",
+                "unexpected end of stream        | closes connections",
+                "does not answer                 | stopped, paused or unreachable",
+                "read-only (HY000)         | connect to the primary",
                 "SomethingElse                   | see the log of carrier:443",
             })
     void failuresOfPeersHaveAdvice(String failure, String advice) {
@@ -104,6 +109,8 @@ class AdviceTest {
                 "SQLException 40001 of update stock                      | lock rows in the same order",
                 "SQLException 08004 (Too many connections)               | fewer connections in the pools",
                 "SQLException HY000 (Lock wait timeout exceeded)         | end the transaction that holds the row",
+                "PSQLException 25006 of update stock                     | connect to the primary",
+                "PSQLException 42P01 of select stock                     | a migration did not run",
                 "NoClassDefFoundError in Quotes.price:9                  | a static initializer failed",
                 "OutOfMemoryError (Java heap space) in Exports.all:3     | bound what is kept in memory",
                 "IllegalStateException in Orders.close:7                 | mend what throws",

@@ -104,6 +104,16 @@ class FirstCausesTest {
                         "PEER FAILS: GET carrier:80 (503)",
                         "see why GET carrier:80 (503) fails",
                         call -> call.in(Phase.HTTP, "GET carrier:80 (503)", 160)),
+                late("PEER FAILS: GET carrier:80 (503)", "see why GET carrier:80 (503) fails", call -> {
+                    for (int i = 0; i < 12; i++) {
+                        call.in(Phase.HTTP, "GET carrier:80 (503)", 12);
+                    }
+                }),
+                late("PEER FAILS: StockService.find at stock-1:20880: UNAVAILABLE", "see the log of", call -> {
+                    for (int i = 0; i < 12; i++) {
+                        call.in(Phase.RPC, "StockService.find at stock-1:20880 (failed UNAVAILABLE)", 12);
+                    }
+                }),
                 late("SLOW LOG: log appenders", "fewer lines", call -> call.in(Phase.LOGGING, null, 150)),
                 failed(
                         "PEER FAILS: GET carrier:80: Connection refused",

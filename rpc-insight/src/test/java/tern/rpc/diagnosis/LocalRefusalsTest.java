@@ -91,7 +91,7 @@ class LocalRefusalsTest {
             delimiter = '|',
             value = {
                 "HTTP  | GET stock:8080 (503)        | PEER FAILS: GET stock:8080 (503)",
-                "SQL   | select level (failed 08006) | FAILURE: SQLException 08006 of select level",
+                "SQL   | select level (failed 08006) | PEER FAILS: database: connection lost (08006)",
                 "REDIS | GET level:* (failed OOM)    | PEER FAILS: Redis: answers OOM",
             })
     void openCircuitBreakerIsASymptomOfTheOperationThatOpenedIt(Phase phase, String operation, String title) {

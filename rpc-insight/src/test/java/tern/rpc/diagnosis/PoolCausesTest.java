@@ -127,6 +127,25 @@ class PoolCausesTest {
                 .build();
     }
 
+    @Test
+    void busyConnectionsWithoutHoldersAreBeingCheckedAndNotLost() {
+        shop.healthy(USUAL);
+        long[] taken = {0};
+        shop.pools.add(PoolSource.of(
+                () -> PoolSnapshot.builder("hikari", PoolKind.JDBC, 5)
+                        .now(5, 0, 3)
+                        .counts(taken[0] += 20, 0)
+                        .sums(Duration.ZERO, Duration.ofMillis(taken[0] * 5))
+                        .settings(List.of())
+                        .build(),
+                new Holders()));
+
+        Diagnosis miss = shop.miss(
+                call -> call.own(2).in(Phase.JDBC_CONNECTION, "hikari", 160).in(Phase.SQL, "select stock", 3));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("CONNECTIONS CHECKED SLOWLY: hikari");
+    }
+
     /** An exception with the same simple name as the exception that Jedis throws if its pool is exhausted. */
     private static final class JedisException extends RuntimeException {
         private static final long serialVersionUID = 1;

@@ -51,12 +51,16 @@ class SampledCallsTest {
         assertThat(first.symptoms()).anyMatch(symptom -> symptom.contains("collector"));
     }
 
-    private void lookAtClient(Sampler.Samples samples, Phase phase, String library, String opens) {
-        StackTraceElement[] stack = Stream.of("sun.nio.ch.Net/poll", opens, library, "depot.Tracking/track")
+    private static ThreadLook look(Thread.State state, String... frames) {
+        StackTraceElement[] stack = Stream.of(frames)
                 .map(frame -> frame.split("/"))
                 .map(parts -> new StackTraceElement(parts[0], parts[1], null, 7))
                 .toArray(StackTraceElement[]::new);
-        ThreadLook thread = new ThreadLook("http-1", 7, Thread.State.WAITING, stack, null, null, -1, -1);
+        return new ThreadLook("http-1", 7, state, stack, null, null, -1, -1);
+    }
+
+    private static void lookAtClient(Sampler.Samples samples, Phase phase, String library, String opens) {
+        ThreadLook thread = look(Thread.State.WAITING, "sun.nio.ch.Net/poll", opens, library, "depot.Tracking/track");
         samples.add(SampledCalls.sample(phase, thread));
         samples.addStack(phase, thread);
     }
@@ -77,15 +81,99 @@ class SampledCallsTest {
         assertThat(first.change().text()).startsWith("keep connections open and use one client");
     }
 
+    private static final String APACHE = "org.apache.hc.client5.http.impl.classic.CloseableHttpClient/execute";
+    private static final String LEASE = "org.apache.hc.core5.pool.StrictConnPool/lease";
+
     @Test
     void clientThatIsNotMeasuredIsToldToHaveMoreConnections() {
-        Cause first = firstInClient(
-                Phase.OWN,
-                "org.apache.hc.client5.http.impl.classic.CloseableHttpClient/execute",
-                "org.apache.hc.core5.pool.StrictConnPool/lease");
+        int[] number = {0};
+        Cause first = new SampledCalls()
+                .calls("Tracking.track", Phase.OWN, 150, samples -> {
+                    boolean exchanges = number[0]++ % 5 == 4;
+                    String frame = exchanges ? "org.apache.hc.core5.http.impl.io.HttpRequestExecutor/execute" : LEASE;
+                    lookAtClient(samples, Phase.OWN, APACHE, frame);
+                })
+                .causes()
+                .get(0);
 
         assertThat(DiagnosisText.title(first)).isEqualTo("HTTP CONNECTIONS: called in Tracking.track");
         assertThat(first.change().text()).startsWith("more connections per route");
+    }
+
+    @Test
+    void clientWhoseConnectionsNoExchangeUsesIsToldToCloseResponses() {
+        Cause first = firstInClient(Phase.OWN, APACHE, LEASE);
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("HTTP CONNECTIONS: called in Tracking.track");
+        assertThat(first.change().text()).startsWith("close each response").contains("Tracking.track:7");
+    }
+
+    @Test
+    void connectionThatTakesLongIsAPeerThatDoesNotAcceptIt() {
+        ThreadLook thread = look(
+                Thread.State.RUNNABLE,
+                "sun.nio.ch.NioSocketImpl/connect",
+                "okhttp3.Call/execute",
+                "depot.Tracking/track");
+        Cause first = new SampledCalls()
+                .calls("Tracking.track", Phase.HTTP, 3_000, samples -> {
+                    Sample look = SampledCalls.sample(Phase.HTTP, thread);
+                    long at = 1 + samples.list.size() * 400_000_000L;
+                    samples.add(new Sample(
+                            at, Phase.HTTP, look.part(), look.path(), null, null, null, false, null, -1, -1));
+                    samples.addStack(Phase.HTTP, thread);
+                })
+                .causes()
+                .get(0);
+
+        assertThat(DiagnosisText.title(first))
+                .isEqualTo("PEER FAILS: GET stock:80: connections are not accepted in time");
+        assertThat(first.change().text()).startsWith("see why GET stock:80 does not accept connections");
+    }
+
+    private static Cause firstIn(Thread.State state, String... frames) {
+        ThreadLook thread = look(state, frames);
+        return new SampledCalls()
+                .calls("Tracking.track", Phase.OWN, 150, samples -> samples.add(SampledCalls.sample(Phase.OWN, thread)))
+                .causes()
+                .get(0);
+    }
+
+    @Test
+    void lockOfAFileIsHeldByAnotherProcess() {
+        Cause first = firstIn(
+                Thread.State.RUNNABLE,
+                "sun.nio.ch.UnixFileDispatcherImpl/lock0",
+                "sun.nio.ch.FileChannelImpl/lock",
+                "depot.Tracking/track");
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("LOCK: file lock requested in Tracking.track");
+        assertThat(first.change().text())
+                .startsWith("release this lock of a file sooner in the other process")
+                .contains("Tracking.track:7");
+    }
+
+    @Test
+    void waitForTheEndOfAProgramIsNoWaitForAThread() {
+        Cause first = firstIn(
+                Thread.State.WAITING, "java.lang.Object/wait", "java.lang.ProcessImpl/waitFor", "depot.Tracking/track");
+
+        assertThat(first.kind()).isEqualTo("CHILD PROCESS");
+        assertThat(first.change().text())
+                .startsWith("do not wait for another program within a call: start")
+                .contains("the call waits for its end in Tracking.track:7");
+    }
+
+    @Test
+    void waitForAResultMayBeAWaitForAServer() {
+        Cause first = firstIn(
+                Thread.State.WAITING,
+                "java.util.concurrent.locks.LockSupport/park",
+                "java.util.concurrent.CompletableFuture/join",
+                "depot.Tracking/track");
+
+        assertThat(first.kind()).isEqualTo("WAITS FOR A RESULT");
+        assertThat(first.change().text()).contains("see why the server answers slowly");
     }
 
     @Test

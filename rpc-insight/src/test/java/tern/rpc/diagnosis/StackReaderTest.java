@@ -111,6 +111,21 @@ class StackReaderTest {
                 .isEqualTo(new Part(Part.Kind.POOL, "object pool in Tracking.track"));
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"sun.nio.ch.FileDispatcherImpl", "sun.nio.ch.UnixFileDispatcherImpl"})
+    void lockOfAFileIsNoSlowDisk(String dispatcher) {
+        assertThat(read(
+                        Thread.State.RUNNABLE,
+                        dispatcher + "/lock0",
+                        dispatcher + "/lock",
+                        "sun.nio.ch.FileChannelImpl/lock",
+                        "java.nio.channels.FileChannel/lock",
+                        "depot.Tracking/track"))
+                .isEqualTo(new Part(Part.Kind.LOCK, "file lock requested in Tracking.track"));
+        assertThat(waitingIn(dispatcher + "/force0", dispatcher + "/force", "depot.Tracking/track"))
+                .isEqualTo(new Part(Part.Kind.FILE, "Tracking.track"));
+    }
+
     @Test
     void poolThatOpensAConnectionWaitsForItsServer() {
         assertThat(waitingIn(

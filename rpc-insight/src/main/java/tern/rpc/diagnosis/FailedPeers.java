@@ -1,0 +1,111 @@
+package tern.rpc.diagnosis;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.Part.Kind;
+
+/**
+ * Attributes waits to the failure in which they end. If nothing accepts connections, calls wait for a connection, or for
+ * the answer of an operation, until a timeout ends the wait. The exception then names the reason. The calls that still
+ * wait have the same reason.
+ */
+final class FailedPeers {
+
+    private final Excess excess;
+    private final PeerKinds kinds;
+    private final Leaves leaves;
+
+    // the calls that ended after a long wait, by what they waited for
+    private final Map<Part, Ended> byWait = new HashMap<>();
+    private final Map<Kind, Ended> byKind = new HashMap<>();
+
+    /** Calls that ended after a long wait. */
+    private static final class Ended {
+        int calls;
+        final Times failures = new Times(); // the number of calls by the failure of the peer
+
+        void add(@Nullable Part failure) {
+            calls++;
+            if (failure != null) {
+                failures.add(failure, 1);
+            }
+        }
+
+        /** Returns whether the failure of a peer ended at least half of the calls. */
+        boolean haveFailed() {
+            return calls > 0 && 2 * failures.sum() >= calls;
+        }
+    }
+
+    FailedPeers(Excess excess, Map<String, PoolVerdict> pools, Leaves leaves) {
+        this.excess = excess;
+        this.kinds = new PeerKinds(pools);
+        this.leaves = leaves;
+    }
+
+    void apply() {
+        for (Excess.Counted counted : excess.accounts) {
+            if (counted.call().ledger().isEnded()) {
+                count(counted);
+            }
+        }
+        for (Part wait : leaves.longestFirst()) {
+            Ended named = byWait.get(wait);
+            Ended ended = named == null ? ofUnnamed(wait) : named;
+            if (ended != null && ended.haveFailed()) {
+                leaves.pour(wait, ended.failures, Leaves.WAIT_FOR + waitedFor(wait) + " until it fails");
+            }
+        }
+    }
+
+    private void count(Excess.Counted counted) {
+        Part wait = longWait(counted);
+        Kind kind = wait == null ? null : kinds.of(wait, counted.call().ledger());
+        if (wait != null && kind != null) {
+            Part failure = failureOf(counted.call(), kind);
+            byWait.computeIfAbsent(wait, unknown -> new Ended()).add(failure);
+            byKind.computeIfAbsent(kind, unknown -> new Ended()).add(failure);
+        }
+    }
+
+    /**
+     * Returns the wait for a peer that took at least half of the call's time and at least as long as the latency target;
+     * null if there is none.
+     */
+    private @Nullable Part longWait(Excess.Counted counted) {
+        EndedCall call = counted.call();
+        Times waits = counted.times().only(part -> kinds.of(part, call.ledger()) != null);
+        Part longest = waits.isEmpty() ? null : waits.longestFirst().get(0);
+        return longest != null && waits.of(longest) >= excess.targetNanos() && 2 * waits.of(longest) >= call.tookNanos()
+                ? longest
+                : null;
+    }
+
+    /** Returns the failure of a peer of this kind that ended the call; null if there is none. */
+    private @Nullable Part failureOf(EndedCall call, Kind kind) {
+        Part failure = excess.failureOf(call);
+        if (failure == null || failure.kind() != Kind.PEER_FAILS) {
+            return null;
+        }
+        Kind failed = PeerKinds.of(FailurePart.phase(call));
+        return failed == null || failed == kind ? failure : null;
+    }
+
+    /**
+     * Returns all ended calls that waited for this kind of peer, if the part is a wait of running calls. The operation of
+     * a running call has no name yet. Returns null for a wait that has a name.
+     */
+    private @Nullable Ended ofUnnamed(Part wait) {
+        boolean isOperation = wait.name().isEmpty() && Operations.phase(wait.kind()) != null;
+        Kind kind = isOperation ? wait.kind() : wait.kind() == Kind.POOL ? kinds.ofPool(wait) : null;
+        return kind == null ? null : byKind.get(kind);
+    }
+
+    private static String waitedFor(Part wait) {
+        if (wait.kind() == Kind.POOL) {
+            return "a connection of \"" + wait.name() + "\"";
+        }
+        return wait.name().isEmpty() ? "its answer" : wait.name();
+    }
+}

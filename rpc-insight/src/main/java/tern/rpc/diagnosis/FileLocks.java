@@ -1,0 +1,41 @@
+package tern.rpc.diagnosis;
+
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.Part.Kind;
+
+/**
+ * Recognizes threads that wait for the lock of a file ({@link java.nio.channels.FileChannel#lock()}). Another process
+ * holds such a lock: within one process, a second request fails at once. The wait is in a native method of the JDK that
+ * also reads and writes files, so it would look like slow access to a disk.
+ */
+final class FileLocks {
+
+    private static final String NAME = "file lock requested in ";
+
+    private FileLocks() {}
+
+    /**
+     * Returns the wait for the lock of a file; null if the thread does not wait for one.
+     *
+     * @param at the application's innermost method
+     */
+    static @Nullable Part of(ThreadLook thread, String at) {
+        for (StackTraceElement frame : thread.frames()) {
+            String type = frame.getClassName();
+            if (!ThreadLook.isPlatform(type)) {
+                return null;
+            }
+            boolean isFile = type.startsWith("sun.nio.ch.") && type.contains("File");
+            if (isFile
+                    && (frame.getMethodName().equals("lock0")
+                            || frame.getMethodName().equals("lock"))) {
+                return new Part(Kind.LOCK, NAME + at);
+            }
+        }
+        return null;
+    }
+
+    static boolean isOne(Part part) {
+        return part.kind() == Kind.LOCK && part.name().startsWith(NAME);
+    }
+}

@@ -1,0 +1,112 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.Cause.Change;
+import tern.rpc.diagnosis.Cause.Where;
+
+/**
+ * Describes HTTP exchanges that take long because of their connections, as the samples of the calls' threads show:
+ * calls wait for a connection of a client that Tern does not measure, or open connections.
+ */
+final class HttpConnections {
+
+    /**
+     * The minimum number of samples in which calls waited for a connection of the HTTP client. With fewer samples, the
+     * lack of connections is not reported as the cause.
+     */
+    private static final int MIN_WAITS = 3;
+
+    /**
+     * The minimum number of samples without any exchange from which it follows that responses keep their connections.
+     * The samples prefer calls that have run for long, and calls with a connection have run longest.
+     */
+    private static final int MIN_LEAKING = 20;
+
+    /** A single connection is not opened for this long if its peer accepts it. */
+    private static final long SLOW_CONNECT_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final Evidence evidence;
+    private final Excess excess;
+
+    HttpConnections(Evidence evidence, Excess excess) {
+        this.evidence = evidence;
+        this.excess = excess;
+    }
+
+    /**
+     * The cause of the time that exchanges take.
+     *
+     * @param facts the evidence, one fact per short line
+     */
+    record Found(String kind, String name, Change change, List<String> facts) {}
+
+    /** The samples of the calls with an exchange: all, those that wait for a connection, and those that open one. */
+    private record Looks(int all, int waits, int connects, int connectingCalls, int slowlyConnectingCalls) {}
+
+    /**
+     * Returns the text if the connections explain the time of this exchange; null otherwise.
+     *
+     * @param host the name of the exchange
+     * @param place the code that runs it, preceded by {@code " in "}; empty if unknown
+     */
+    @Nullable
+    Found of(Part part, String host, String place) {
+        Looks looks = looks(part);
+        if (looks.waits >= MIN_WAITS && 2 * looks.waits > looks.all) {
+            return new Found("HTTP CONNECTIONS", host, Change.of(Where.CODE, waiting(looks, host, place)), List.of());
+        }
+        if (looks.connectingCalls < MIN_WAITS || 3 * looks.connects < looks.all) {
+            return null;
+        }
+        List<String> facts = new ArrayList<>();
+        facts.add("looks    " + looks.connects + " of " + looks.all + " found a thread that opens a connection");
+        if (2 * looks.slowlyConnectingCalls >= looks.connectingCalls) {
+            facts.add("opens    " + looks.slowlyConnectingCalls + " calls were opening a connection for more than 1 s");
+            String name = host + ": " + FailurePart.NOT_ACCEPTED;
+            return new Found("PEER FAILS", name, Change.of(Where.PEER, FailureText.ofPeer(name) + place), facts);
+        }
+        return new Found(
+                "HTTP CONNECTIONS",
+                host,
+                Change.of(
+                        Where.CODE,
+                        "keep connections open and use one client for all calls: many calls open a new connection to "
+                                + host + place
+                                + "; if the client already keeps them, see why the peer accepts connections slowly or"
+                                + " closes them"),
+                facts);
+    }
+
+    private static String waiting(Looks looks, String host, String place) {
+        if (looks.waits == looks.all && looks.all >= MIN_LEAKING) {
+            return "close each response of the application's own HTTP client, also where code fails (try-with-resources,"
+                    + " EntityUtils.consume)" + place + ": " + looks.all + " looks found calls waiting for one of its"
+                    + " connections, for " + host
+                    + ", and none that used one, so nobody gives them back; more connections do not help for long";
+        }
+        return "more connections per route in the application's own HTTP client (Apache's default is 5): most"
+                + " calls were found waiting for one of its connections, for " + host + place;
+    }
+
+    private Looks looks(Part part) {
+        int all = 0;
+        int waits = 0;
+        int connects = 0;
+        int calls = 0;
+        int slow = 0;
+        for (Excess.Counted counted : excess.accounts) {
+            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            if (samples != null && counted.times().of(part) > 0) {
+                all += samples.httpLooks;
+                waits += samples.httpWaits;
+                connects += samples.httpConnects;
+                calls += samples.httpConnects > 0 ? 1 : 0;
+                slow += samples.longestConnect > SLOW_CONNECT_NANOS ? 1 : 0;
+            }
+        }
+        return new Looks(all, waits, connects, calls, slow);
+    }
+}

@@ -1,0 +1,81 @@
+package tern.rpc.diagnosis;
+
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.CallLedger;
+import tern.rpc.NamedTimes;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Part.Kind;
+
+/**
+ * Determines for which kind of peer a call waits: a database, Redis, or a peer over HTTP or RPC. The wait for a
+ * connection and the operation on the connection have the same kind.
+ */
+final class PeerKinds {
+
+    private final Map<String, PoolVerdict> pools;
+
+    PeerKinds(Map<String, PoolVerdict> pools) {
+        this.pools = pools;
+    }
+
+    /** Returns the kind of peer to which operations of this phase go; null if the phase stands for no peer. */
+    static @Nullable Kind of(@Nullable Phase phase) {
+        return phase == null
+                ? null
+                : switch (phase) {
+                    case SQL, JDBC_CONNECTION -> Kind.SQL;
+                    case REDIS, REDIS_CONNECTION -> Kind.REDIS;
+                    case HTTP, HTTP_CONNECTION -> Kind.HTTP;
+                    case RPC -> Kind.RPC;
+                    default -> null;
+                };
+    }
+
+    /**
+     * Returns the kind of peer for which the call waits during this part; null if the part is no such wait.
+     *
+     * @param ledger the ledger of the call. It tells waits for executors from waits for data sources without a pool
+     */
+    @Nullable
+    Kind of(Part part, CallLedger ledger) {
+        return switch (part.kind()) {
+            case SQL, REDIS, HTTP, RPC, SOCKET -> part.kind();
+            case POOL -> ofPool(part, ledger);
+            default -> null;
+        };
+    }
+
+    private @Nullable Kind ofPool(Part wait, CallLedger ledger) {
+        Kind known = ofPool(wait);
+        if (known != null) {
+            return known;
+        }
+        for (NamedTimes.Entry entry : ledger.named()) {
+            if (entry.name().equals(wait.name())) {
+                return of(entry.kind());
+            }
+        }
+        return null;
+    }
+
+    /** Returns the kind of peer to which the connections of this pool lead; null if it is unknown. */
+    @Nullable
+    Kind ofPool(Part wait) {
+        PoolVerdict verdict = PoolVerdict.find(pools, wait);
+        if (verdict != null) {
+            return switch (verdict.pool().now().kind()) {
+                case JDBC -> Kind.SQL;
+                case REDIS -> Kind.REDIS;
+                case HTTP -> Kind.HTTP;
+                default -> null;
+            };
+        }
+        for (Phase phase : new Phase[] {Phase.JDBC_CONNECTION, Phase.REDIS_CONNECTION, Phase.HTTP_CONNECTION}) {
+            if (wait.equals(Account.part(phase, ""))) {
+                return of(phase);
+            }
+        }
+        return null;
+    }
+}

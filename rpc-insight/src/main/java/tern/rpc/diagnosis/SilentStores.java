@@ -1,0 +1,267 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.CallLedger;
+import tern.rpc.NamedTimes;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.PoolKind;
+
+/**
+ * Recognizes a database, a Redis server or another store that does not answer any more: several calls wait for it, and
+ * no call has got an answer from it since then. A slow store, or one that makes some calls wait for a lock, still
+ * answers other calls.
+ */
+final class SilentStores {
+
+    /** The failure of a store that does not answer, as in the names of failures of peers. */
+    static final String SILENT = "does not answer";
+
+    private static final int MIN_CALLS = 3;
+
+    /** A running call waits for a store only if the wait has taken at least this multiple of the latency target. */
+    private static final int LONG_TARGETS = 10;
+
+    /**
+     * If all statements that hang use the same table, a lock or a slow statement is the likely reason until they have
+     * taken this multiple of the target.
+     */
+    private static final int ONE_TABLE_TARGETS = 50;
+
+    /**
+     * An answer may be recorded up to this multiple of the latency target after it came, because calls go on after an
+     * answer and are recorded when they end.
+     */
+    private static final int RECORDED_TARGETS = 2;
+
+    private final Evidence evidence;
+    private final Excess excess;
+    private final Map<String, PoolVerdict> pools;
+    private final PeerKinds kinds;
+    private final RunningStatements statements;
+    private final Leaves leaves;
+
+    SilentStores(Evidence evidence, Excess excess, Map<String, PoolVerdict> pools, Leaves leaves) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.pools = pools;
+        this.kinds = new PeerKinds(pools);
+        this.statements = new RunningStatements(pools.values());
+        this.leaves = leaves;
+    }
+
+    /** A call that waits for a store, or whose wait for it ended in a timeout. */
+    private record Waiting(EndedCall call, boolean atPool) {}
+
+    /** Attributes all waits for a store that does not answer to this store. */
+    void apply() {
+        for (Kind store : List.of(Kind.SQL, Kind.REDIS)) {
+            List<Waiting> waiting = waiting(store);
+            if (waiting.size() >= MIN_CALLS && isPossible(store, waiting)) {
+                Long answered = evidence.answers().of(store);
+                pourAll(store, failing(store, name(store)), since(answered, waiting));
+            }
+        }
+        for (Part part : leaves.longestFirst()) {
+            if (isUnmeasured(part)) {
+                passOnUnmeasured(part);
+            }
+        }
+    }
+
+    /** Returns the calls that have waited for this store for long, since its last answer. */
+    private List<Waiting> waiting(Kind store) {
+        List<Waiting> waiting = new ArrayList<>();
+        Long answered = evidence.answers().of(store);
+        if (answered == null) {
+            return waiting;
+        }
+        for (Excess.Counted counted : excess.accounts) {
+            EndedCall call = counted.call();
+            CallLedger ledger = call.ledger();
+            double waited = counted.times()
+                    .sum(part -> kinds.of(part, ledger) == store && !part.name().startsWith(StackReader.CALLED));
+            boolean isRunning = isRunning(call) && PeerKinds.of(ledger.phase()) == store;
+            boolean hangs = isRunning
+                    ? waited >= LONG_TARGETS * (double) evidence.targetNanos()
+                    : hasGivenUp(call) && waited >= evidence.targetNanos() && 2 * waited >= call.tookNanos();
+            if (hangs && isAfter(call, answered)) {
+                waiting.add(new Waiting(call, isAtPool(counted, store)));
+            }
+        }
+        return waiting;
+    }
+
+    private static boolean isRunning(EndedCall call) {
+        return call.failure() == null && !call.ledger().isEnded();
+    }
+
+    /** Returns whether a timeout ended the call, or a pool that had no connection for it. */
+    private boolean hasGivenUp(EndedCall call) {
+        Part failure = call.failure() == null ? null : FailurePart.of(call);
+        return call.failure() != null && (failure == null || failure.kind() == Kind.POOL);
+    }
+
+    /** Returns whether no answer came after the call had begun. */
+    private boolean isAfter(EndedCall call, long answeredNanos) {
+        return answeredNanos - call.startedNanos() <= RECORDED_TARGETS * evidence.targetNanos();
+    }
+
+    /** Returns whether the call waits for a connection for longer than for operations. */
+    private boolean isAtPool(Excess.Counted counted, Kind store) {
+        Times times = counted.times();
+        return times.sum(part -> part.kind() == Kind.POOL
+                        && kinds.of(part, counted.call().ledger()) == store)
+                > times.sum(store);
+    }
+
+    /** Returns whether the store is the likely reason, and not the use of its connections, a lock or the commands. */
+    private boolean isPossible(Kind store, List<Waiting> waiting) {
+        long operations = waiting.stream().filter(call -> !call.atPool).count();
+        List<PoolVerdict> known = poolsOf(store);
+        boolean opens = !known.isEmpty();
+        int size = MIN_CALLS;
+        for (PoolVerdict pool : known) {
+            if (pool.isHeld() || pool.reason() == PoolVerdict.Reason.NESTED) {
+                return false;
+            }
+            opens &= switch (pool.reason()) {
+                case OPENING, CHECKING, UNKNOWN -> true;
+                default -> false;
+            };
+            size = Math.min(size, Math.max(1, pool.pool().now().effectiveMax()));
+        }
+        boolean hang = operations >= size;
+        return (hang || opens) && (store == Kind.REDIS ? !areBlocking() : !areSlow(waiting));
+    }
+
+    private List<PoolVerdict> poolsOf(Kind store) {
+        PoolKind wanted = store == Kind.REDIS ? PoolKind.REDIS : PoolKind.JDBC;
+        return pools.values().stream()
+                .filter(pool -> pool.pool().now().kind() == wanted)
+                .toList();
+    }
+
+    /**
+     * Returns whether the statements that hang explain the wait: all of them may wait for a lock of rows or for the
+     * database's log, or all of them use the same table.
+     */
+    private boolean areSlow(List<Waiting> waiting) {
+        Set<String> known = new TreeSet<>();
+        Set<String> tables = new TreeSet<>();
+        long longest = 0;
+        for (Waiting one : waiting) {
+            String statement = statementOf(one.call);
+            if (statement != null) {
+                String table = DatabaseLocks.table(statement);
+                known.add(statement);
+                tables.add(table == null ? statement : table);
+                longest = Math.max(longest, one.call.tookNanos());
+            }
+        }
+        boolean isOneTable = tables.size() == 1 && longest < ONE_TABLE_TARGETS * evidence.targetNanos();
+        return !known.isEmpty() && (isOneTable || known.stream().allMatch(DatabaseLocks::mayWait));
+    }
+
+    /** Returns the statement that the call runs, or that ended in a timeout; null if it is unknown. */
+    private @Nullable String statementOf(EndedCall call) {
+        String running = statements.of(call.ledger());
+        Part ended = running == null && !isRunning(call) ? FailedPeer.longest(call, Phase.SQL) : null;
+        return ended == null ? running : ended.name();
+    }
+
+    /** Returns whether late calls run commands that wait for data or stop the server. */
+    private boolean areBlocking() {
+        return excess.accounts.stream()
+                .flatMap(counted -> counted.call().ledger().named().stream())
+                .filter(entry -> PeerKinds.of(entry.kind()) == Kind.REDIS)
+                .map(NamedTimes.Entry::name)
+                .anyMatch(name -> StoreText.isBlocking(name) || StoreText.stopsServer(name));
+    }
+
+    private String name(Kind store) {
+        List<PoolVerdict> known = poolsOf(store);
+        String kind = store == Kind.REDIS ? "Redis" : "database";
+        return known.size() == 1 && store == Kind.SQL
+                ? kind + " of " + known.get(0).name()
+                : kind;
+    }
+
+    /** Returns the part for the store: the failure that exceptions of other calls show, or its silence. */
+    private Part failing(Kind store, String name) {
+        for (Part part : leaves.longestFirst()) {
+            if (part.kind() == Kind.PEER_FAILS && isOf(store, part)) {
+                return part;
+            }
+        }
+        return new Part(Kind.PEER_FAILS, name + ": " + SILENT);
+    }
+
+    private boolean isOf(Kind store, Part failure) {
+        return excess.accounts.stream()
+                .map(Excess.Counted::call)
+                .anyMatch(call ->
+                        failure.equals(excess.failureOf(call)) && PeerKinds.of(FailurePart.phase(call)) == store);
+    }
+
+    private void pourAll(Kind store, Part silent, String since) {
+        Times one = new Times();
+        one.add(silent, 1);
+        for (Part part : leaves.longestFirst()) {
+            boolean waits = part.kind() == Kind.POOL ? kinds.ofPool(part) == store : part.kind() == store;
+            if (waits && !part.name().startsWith(StackReader.CALLED)) {
+                PoolVerdict pool = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
+                leaves.pour(part, one, Leaves.WAIT_FOR + (pool == null ? "an answer" : pool.resource()) + since);
+            }
+        }
+    }
+
+    /** Returns a text about the time since the last answer. */
+    private static String since(@Nullable Long answered, List<Waiting> waiting) {
+        long now = waiting.get(0).call.endedNanos();
+        for (Waiting one : waiting) {
+            now = Math.max(now, one.call.endedNanos());
+        }
+        return answered == null
+                ? ""
+                : String.format(Locale.ROOT, ", and none came in the last %.1f s", (now - answered) / 1e9);
+    }
+
+    /** Returns whether the part is a wait for a store in a client that Tern does not measure. */
+    private static boolean isUnmeasured(Part part) {
+        boolean isCalled = part.name().startsWith(StackReader.CALLED);
+        return part.kind() == Kind.SOCKET || (isCalled && (part.kind() == Kind.SQL || part.kind() == Kind.REDIS));
+    }
+
+    private void passOnUnmeasured(Part part) {
+        List<Waiting> waiting = new ArrayList<>();
+        for (Excess.Counted counted : excess.accounts) {
+            EndedCall call = counted.call();
+            Long answered = evidence.answers().of(call.method());
+            if (isRunning(call)
+                    && answered != null
+                    && counted.times().of(part) >= LONG_TARGETS * (double) evidence.targetNanos()
+                    && isAfter(call, answered)) {
+                waiting.add(new Waiting(call, false));
+            }
+        }
+        if (waiting.size() < MIN_CALLS) {
+            return;
+        }
+        String name = switch (part.kind()) {
+            case SQL -> "database " + part.name();
+            case REDIS -> "Redis " + part.name();
+            default -> "peer of " + part.name();
+        };
+        Long answered = evidence.answers().of(waiting.get(0).call.method());
+        Times one = new Times();
+        one.add(failing(part.kind(), name), 1);
+        leaves.pour(part, one, Leaves.WAIT_FOR + "an answer" + since(answered, waiting));
+    }
+}

@@ -1,0 +1,10 @@
+package feign;
+
+/** Has the name of the exception with which the client library Feign reports the status of an answer. */
+public final class FeignException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    public FeignException(String message) {
+        super(message);
+    }
+}

@@ -1,0 +1,10 @@
+package io.grpc;
+
+/** Has the name of the exception with which gRPC reports the status of a call. */
+public final class StatusRuntimeException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    public StatusRuntimeException(String message) {
+        super(message);
+    }
+}
