@@ -22,7 +22,7 @@ class HeaderTokenMemoryTest {
     private static final byte[] HALF_MESSAGE = new byte[PART];
 
     static {
-        HALF_MESSAGE[3] = (byte) (2 * PART >>> 8);
+        HALF_MESSAGE[3] = (byte) ((2 * PART) >>> 8);
         HALF_MESSAGE[4] = (byte) (2 * PART);
     }
 
