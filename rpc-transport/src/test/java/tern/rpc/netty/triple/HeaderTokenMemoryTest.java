@@ -53,10 +53,9 @@ class HeaderTokenMemoryTest {
 
     @Test
     void callerWithATokenIsUnknownUntilTheAuthorizersAllowItsCall() throws Exception {
-        afterHalfARequest(
-                builder -> builder.token(Token.of("let-me-in")).authorizer(call -> null), peer -> {
-                    assertThat(peer.requestBytes()).isZero();
-                    assertThat(peer.strangersBytes()).isGreaterThanOrEqualTo(PART - 5);
-                });
+        afterHalfARequest(builder -> builder.token(Token.of("let-me-in")).authorizer(call -> null), peer -> {
+            assertThat(peer.requestBytes()).isZero();
+            assertThat(peer.strangersBytes()).isGreaterThanOrEqualTo(PART - 5);
+        });
     }
 }
