@@ -51,6 +51,11 @@ class ArrivingCallTest {
         boolean isWritable() {
             return true;
         }
+
+        @Override
+        long takenStepBytes() {
+            return 0;
+        }
     }
 
     /** A request whose headers have arrived, on a connection without a socket. */

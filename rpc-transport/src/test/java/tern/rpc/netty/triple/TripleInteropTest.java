@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -465,7 +466,12 @@ class TripleInteropTest extends DubboInteropContract {
         Told<Integer> theirs = new Told<>();
         StreamObserver<byte[]> byDubbo = theirShapes().upload(theirs);
         ((ClientStreamObserver<byte[]>) byDubbo).setCompression("gzip");
-        byDubbo.onNext(new byte[ShapesServer.LARGE]);
+        byte[] digits = new byte[ShapesServer.LARGE];
+        Random random = new Random(1);
+        for (int i = 0; i < digits.length; i++) {
+            digits[i] = (byte) ('0' + random.nextInt(10)); // gzip cannot reduce them to a hundredth of their size
+        }
+        byDubbo.onNext(digits);
         byDubbo.onCompleted();
 
         assertThat(theirs.all()).containsExactly(ShapesServer.LARGE);

@@ -128,7 +128,7 @@ class UnpackedRequestTest {
         HttpResponse<String> large = send(version, zeros(200_000));
 
         assertThat(small.body()).isEqualTo("60000");
-        assertThat(large.statusCode()).as(large.body()).isEqualTo(429);
+        assertThat(large.statusCode()).as(large.body()).isEqualTo(413);
         assertThat(large.body())
                 .contains("becomes more than 100 times as large, and more than 64 KiB")
                 .contains("rpc.limits.max-unpacked-ratio");
