@@ -60,8 +60,8 @@ class ServicePolicy implements ReadableTypes {
         this.audit = audit;
         this.shapes = shapes;
         Class<?> own = service.type();
-        this.named = new NamedClasses(
-                service.classLoader(), own == null ? ServiceDescriptor.class : own, NanoClock.SYSTEM);
+        this.named =
+                new NamedClasses(service.classLoader(), own == null ? ServiceDescriptor.class : own, NanoClock.SYSTEM);
         this.listed = AllowedClasses.of(service);
         listed.values().forEach(LostState::check);
         packages.addAll(configured.packages());
