@@ -70,7 +70,7 @@ class LastGoodTest {
         answering.remove("c");
 
         LastGood held = after(known("a", "b", "c"), list("c", "d", "e", "f"), SECOND);
-        assertThat(hosts(held.listed())).containsExactly("c", "d", "e");
+        assertThat(hosts(held.listed())).containsExactly("c", "d", "e", "f");
         assertThat(hosts(held.held())).containsExactly("a", "b");
 
         LastGood later = after(held, list("c", "d", "e", "f", "g"), 2 * SECOND);

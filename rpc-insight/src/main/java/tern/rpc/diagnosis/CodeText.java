@@ -126,12 +126,12 @@ final class CodeText {
                     "CODE POLLS",
                     part.name(),
                     String.format(
-                            Locale.ROOT,
-                            "calls sleep at least %.0f times in %s: if the code waits until something happens, find out why"
-                                    + " it comes late, and wait for a signal (a condition, a future, a message) in place"
-                                    + " of the loop; otherwise no sleeps in calls",
-                            sleeps,
-                            shown)
+                                    Locale.ROOT,
+                                    "calls sleep at least %.0f times in %s: if the code waits until something happens, find out why"
+                                            + " it comes late, and wait for a signal (a condition, a future, a message) in place"
+                                            + " of the loop; otherwise no sleeps in calls",
+                                    sleeps,
+                                    shown)
                             + unmeasured(part),
                     line);
         }
