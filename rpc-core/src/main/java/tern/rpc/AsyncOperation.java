@@ -48,9 +48,12 @@ public final class AsyncOperation {
         }
     }
 
-    /** Records that the task that this operation represents does not wait for a thread any longer. */
+    /**
+     * Records that the task of this operation no longer waits for a thread. Has no effect after the call has ended,
+     * because the call then waited for this thread until its end.
+     */
     void started() {
-        if (call.isOpen()) {
+        if (call.isOpen() && !call.isEnded()) {
             call.started(this);
         }
     }

@@ -281,13 +281,14 @@ public final class CallLedger {
      * for.
      *
      * @param executor the executor name, for diagnoses
+     * @param now the current time on the call's clock
      */
-    AsyncOperation queued(String executor) {
+    AsyncOperation queued(String executor, long now) {
         if (!open) {
             return AsyncOperation.none();
         }
         CallLedger call = whole();
-        AsyncOperation task = new AsyncOperation(call, Phase.EXECUTOR, () -> executor, call.now());
+        AsyncOperation task = new AsyncOperation(call, Phase.EXECUTOR, () -> executor, now);
         call.others().queued(task);
         return task;
     }
@@ -307,8 +308,9 @@ public final class CallLedger {
 
     /**
      * Returns the asynchronous operations that had not ended when the call ended, and the tasks that no thread had
-     * started. While the call runs, returns those that are running or waiting. At most 64 of them are listed. Their times are not part of {@link #nanos}, because the call
-     * has not necessarily waited for them. Any thread may call this.
+     * started. While the call runs, returns those that are running or waiting. At most 64 of them are listed. Their
+     * times are not part of {@link #nanos}, because the call has not necessarily waited for them. Any thread may call
+     * this.
      */
     public List<NamedTimes.Entry> unfinished() {
         CallLedger call = whole();

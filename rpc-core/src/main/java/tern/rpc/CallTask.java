@@ -19,12 +19,12 @@ public final class CallTask implements Runnable {
     private final long submitted;
     private final long idleBefore;
 
-    private CallTask(Runnable task, CallLedger call, String executor) {
+    private CallTask(Runnable task, CallLedger call, String executor, boolean isAwaited) {
         this.task = task;
         this.call = call;
         this.executor = executor;
-        this.queued = call.queued(executor);
         this.submitted = call.now();
+        this.queued = isAwaited ? call.queued(executor, submitted) : AsyncOperation.none();
         this.idleBefore = call.idleNanos();
     }
 
@@ -35,8 +35,20 @@ public final class CallTask implements Runnable {
      * @param executor the executor name, for diagnoses
      */
     public static Runnable of(Runnable task, String executor) {
+        return of(task, executor, true);
+    }
+
+    /**
+     * Works like {@link #of}, but {@link CallLedger#unfinished} does not list the task. Use this for a scheduler that
+     * also runs timers. A timer waits because of its delay, and not because no thread is free.
+     */
+    public static Runnable ofScheduled(Runnable task, String scheduler) {
+        return of(task, scheduler, false);
+    }
+
+    private static Runnable of(Runnable task, String executor, boolean isAwaited) {
         CallLedger call = CallLedger.current();
-        return call.isOpen() && !(task instanceof CallTask) ? new CallTask(task, call, executor) : task;
+        return call.isOpen() && !(task instanceof CallTask) ? new CallTask(task, call, executor, isAwaited) : task;
     }
 
     /** Wraps a task that returns a result. See {@link #of}. */

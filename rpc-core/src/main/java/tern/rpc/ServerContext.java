@@ -139,8 +139,8 @@ public final class ServerContext {
      * @param executor the executor name, for diagnoses
      */
     public Runnable wrap(Runnable task, String executor) {
-        AsyncOperation queued = ledger.queued(executor);
         long submitted = ledger.now();
+        AsyncOperation queued = ledger.queued(executor, submitted);
         long idleBefore = ledger.idleNanos();
         return () -> {
             queued.started();

@@ -71,7 +71,7 @@ final class HolderRules {
                 continue;
             }
             if (isAsUsual(phase, operation)) {
-                passOnToLock(part, phase, operation.longestFirst().get(0));
+                passOnToLock(part, phase, operation);
                 continue;
             }
             Times known = leaves.only(other -> other.equals(Part.of(kind)) || operation.of(other) > 0);
@@ -80,13 +80,17 @@ final class HolderRules {
     }
 
     /** Attributes an operation to the lock if it runs in or below the code that holds the lock. */
-    private void passOnToLock(Part lock, Phase phase, Part operation) {
+    private void passOnToLock(Part lock, Phase phase, Times operations) {
         if (lock.kind() != Kind.LOCK || !excess.samples.isRunIn(lock, phase)) {
             return;
         }
         Times one = new Times();
         one.add(lock, 1);
-        leaves.pour(operation, one, operation.name() + " runs while the lock is held");
+        operations.longestFirst().stream()
+                .filter(operation -> !operation.name().isEmpty() && leaves.of(operation) > 0)
+                .findFirst()
+                .ifPresent(operation ->
+                        leaves.pour(operation, one, operation.name() + " runs while the lock is held"));
     }
 
     /**

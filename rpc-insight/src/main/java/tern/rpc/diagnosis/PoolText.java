@@ -390,7 +390,10 @@ final class PoolText {
      */
     Change change(PoolSnapshot pool, double takings, double hold, boolean slower) {
         String name = "\"" + pool.name() + "\"";
-        if (hold < 0) {
+        // Tasks that have not ended do not count in the mean duration. If the threads are all busy although the ended
+        // tasks need only a few of them, other tasks occupy the threads.
+        boolean areOccupied = pool.active() >= pool.max() && pool.waiting() > 0 && takings * hold / 1e9 < pool.max() / 2.0;
+        if (hold < 0 || areOccupied) {
             return Change.of(
                     Where.CODE,
                     "all threads of " + name + " are busy" + mostly(pool.name())

@@ -29,10 +29,10 @@ final class SilentStores {
     private static final int LONG_TARGETS = 10;
 
     /**
-     * If all statements that hang use the same table, a lock or a slow statement is the likely reason until they have
-     * taken this multiple of the target.
+     * Until the statements that hang have taken this multiple of the target, a lock or a slow statement is the likely
+     * reason if all of them use the same table or none of them has a usual time.
      */
-    private static final int ONE_TABLE_TARGETS = 50;
+    private static final int LONG_HANG_TARGETS = 50;
 
     /**
      * An answer may be recorded up to this multiple of the latency target after it came, because calls go on after an
@@ -45,6 +45,7 @@ final class SilentStores {
     private final Map<String, PoolVerdict> pools;
     private final PeerKinds kinds;
     private final RunningStatements statements;
+    private final UsualOperations usual;
     private final Leaves leaves;
 
     SilentStores(Evidence evidence, Excess excess, Map<String, PoolVerdict> pools, Leaves leaves) {
@@ -53,6 +54,7 @@ final class SilentStores {
         this.pools = pools;
         this.kinds = new PeerKinds(pools);
         this.statements = new RunningStatements(pools.values());
+        this.usual = new UsualOperations(evidence.usual());
         this.leaves = leaves;
     }
 
@@ -150,7 +152,7 @@ final class SilentStores {
 
     /**
      * Returns whether the statements that hang explain the wait: all of them may wait for a lock of rows or for the
-     * database's log, or all of them use the same table.
+     * database's log, or they have not hung for very long, and all of them use the same table or have no usual time.
      */
     private boolean areSlow(List<Waiting> waiting) {
         Set<String> known = new TreeSet<>();
@@ -165,8 +167,10 @@ final class SilentStores {
                 longest = Math.max(longest, one.call.tookNanos());
             }
         }
-        boolean isOneTable = tables.size() == 1 && longest < ONE_TABLE_TARGETS * evidence.targetNanos();
-        return !known.isEmpty() && (isOneTable || known.stream().allMatch(DatabaseLocks::mayWait));
+        boolean isShort = longest < LONG_HANG_TARGETS * evidence.targetNanos();
+        boolean areNew = known.stream().noneMatch(statement -> usual.each(Phase.SQL, statement) >= 0);
+        return !known.isEmpty()
+                && ((isShort && (tables.size() == 1 || areNew)) || known.stream().allMatch(DatabaseLocks::mayWait));
     }
 
     /** Returns the statement that the call runs, or that ended in a timeout; null if it is unknown. */

@@ -107,11 +107,26 @@ final class SymptomRules {
     /** Attributes waits for results to the asynchronous operation whose result had not arrived when the calls ended. */
     private void passOnToUnanswered() {
         for (Part part : leaves.longestFirst()) {
-            Part unanswered = ResultRules.waitsForOthers(part) ? Unanswered.of(part, excess.accounts) : null;
+            Part unanswered = ResultRules.waitsForOthers(part)
+                    ? Unanswered.of(part, excess.accounts, executor -> mayAwait(part, executor))
+                    : null;
             if (unanswered != null) {
                 leaves.move(part, unanswered);
             }
         }
+    }
+
+    /**
+     * Returns whether the calls may wait for tasks of this executor. The code must wait for a task or a future, and no
+     * other executor may run code of the waiting class.
+     */
+    private boolean mayAwait(Part wait, String executor) {
+        String called = excess.samples.calledIn(wait);
+        boolean isForTask = wait.kind() == Kind.ELSEWHERE
+                || TaskWaits.isForTask(called)
+                || (called != null && called.startsWith("CompletableFuture."));
+        String same = evidence.tasks().executorOf(excess.samples.lineOf(wait), other -> false);
+        return isForTask && (same == null || PoolText.poolOf(same).equals(executor));
     }
 
     /**

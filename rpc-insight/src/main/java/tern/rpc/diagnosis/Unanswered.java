@@ -1,7 +1,11 @@
 package tern.rpc.diagnosis;
 
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.CallLedger;
 import tern.rpc.NamedTimes;
 import tern.rpc.diagnosis.Part.Kind;
 
@@ -19,8 +23,10 @@ final class Unanswered {
      * Returns the operation that explains at least half of the time for which the calls waited for a result; null if
      * there is none. An operation explains the wait of its call for as long as it runs. An operation comes before a
      * task, because calls do not wait for all of their tasks.
+     *
+     * @param isAwaited returns whether the calls may wait for tasks of the executor with this name
      */
-    static @Nullable Part of(Part wait, List<Excess.Counted> accounts) {
+    static @Nullable Part of(Part wait, List<Excess.Counted> accounts, Predicate<String> isAwaited) {
         Times explained = new Times();
         double waited = 0;
         for (Excess.Counted counted : accounts) {
@@ -29,9 +35,9 @@ final class Unanswered {
                 continue;
             }
             waited += ofCall;
-            for (NamedTimes.Entry entry : counted.call().ledger().unfinished()) {
-                Kind kind = Account.part(entry.kind(), entry.name()).kind();
-                explained.add(new Part(kind, entry.name()), Math.min(ofCall, (double) entry.nanos()));
+            for (Map.Entry<Part, Double> operation :
+                    longest(counted.call().ledger()).entrySet()) {
+                explained.add(operation.getKey(), Math.min(ofCall, operation.getValue()));
             }
         }
         double least = HALF * waited;
@@ -40,8 +46,18 @@ final class Unanswered {
             if (explained.of(part) >= least && part.kind() != Kind.POOL) {
                 return part;
             }
-            task = task == null && explained.of(part) >= least ? part : task;
+            task = task == null && explained.of(part) >= least && isAwaited.test(part.name()) ? part : task;
         }
         return task;
+    }
+
+    /** Returns the longest duration of each unfinished operation of the call. */
+    private static Map<Part, Double> longest(CallLedger ledger) {
+        Map<Part, Double> longest = new HashMap<>();
+        for (NamedTimes.Entry entry : ledger.unfinished()) {
+            Kind kind = Account.part(entry.kind(), entry.name()).kind();
+            longest.merge(new Part(kind, entry.name()), (double) entry.nanos(), Math::max);
+        }
+        return longest;
     }
 }

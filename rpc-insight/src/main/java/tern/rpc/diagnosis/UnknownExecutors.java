@@ -24,6 +24,9 @@ final class UnknownExecutors {
     /** More threads can help only if a task takes at most this share of the latency target. */
     private static final double SHORT = 0.8;
 
+    /** There are more calls than usual if their rate is at least this multiple of the usual rate. */
+    private static final double MORE = 1.2;
+
     private final Evidence evidence;
     private final Excess excess;
 
@@ -63,12 +66,23 @@ final class UnknownExecutors {
         if (!executor.isBusy()
                 || calls.perSecond() <= 0
                 || isMeasured(wait)
-                || evidence.machine().isFull()) {
+                || evidence.machine().isFull()
+                || areSlower(executor)) {
             return null;
         }
         double task = calls.taskNanos(executor.threads());
         boolean isTooSmall = QUEUED * task <= calls.waitNanos() && task <= SHORT * evidence.targetNanos();
         return isTooSmall ? new Part(Kind.POOL, THREADS + threads) : null;
+    }
+
+    /**
+     * Returns whether the tasks most likely take longer than before: they mostly wait, and calls are not much more
+     * frequent than usual.
+     */
+    private boolean areSlower(TaskWatch.Executor executor) {
+        double usually = evidence.usual().figure("calls");
+        double perSecond = evidence.calls().calls() / evidence.seconds();
+        return usually > 0 && perSecond < MORE * usually && executor.isMostlyBlocked();
     }
 
     /** Returns whether the ledgers of the calls record waits for threads of executors. */

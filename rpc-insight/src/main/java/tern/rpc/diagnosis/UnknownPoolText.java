@@ -1,5 +1,6 @@
 package tern.rpc.diagnosis;
 
+import java.util.stream.Stream;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
@@ -28,12 +29,13 @@ final class UnknownPoolText {
     /** @param mostly the most frequent activity of the executor's tasks; empty if unknown or if it is no executor */
     Change change(Part part, String mostly) {
         String name = "\"" + part.name() + "\"";
-        String wait = Times.millis(excess.accountOfCallsWith(part).of(part)) + " ms";
+        double waited = excess.accountOfCallsWith(part).of(part);
+        String wait = Times.millis(waited) + " ms";
         if (isMeasuredAs(Phase.EXECUTOR, part)) {
             return Change.of(
                     Where.CODE,
-                    "shorter tasks or more threads for " + name + mostly + ": tasks of calls wait " + wait
-                            + " for a thread, and the number of threads cannot be looked at");
+                    "shorter tasks or more threads for " + name + mostly + ": tasks of calls wait"
+                            + (waited > 0 ? " " + wait : "") + " for a thread, and the number of threads cannot be looked at");
         }
         if (opensConnections(part)) {
             StackTraceElement taken = excess.samples.lineIn(Phase.JDBC_CONNECTION);
@@ -63,10 +65,14 @@ final class UnknownPoolText {
                         .noneMatch(part::equals);
     }
 
-    /** Returns whether the ledgers of calls contain waits of this phase under the part's name. */
+    /**
+     * Returns whether the ledgers of calls contain waits of this phase under the part's name, or tasks that have not
+     * started.
+     */
     private boolean isMeasuredAs(Phase phase, Part part) {
         return excess.accounts.stream()
-                .anyMatch(counted -> counted.call().ledger().named().stream()
-                        .anyMatch(entry -> entry.kind() == phase && entry.name().equals(part.name())));
+                .map(counted -> counted.call().ledger())
+                .flatMap(ledger -> Stream.concat(ledger.named().stream(), ledger.unfinished().stream()))
+                .anyMatch(entry -> entry.kind() == phase && entry.name().equals(part.name()));
     }
 }

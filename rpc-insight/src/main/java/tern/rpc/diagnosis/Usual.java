@@ -67,8 +67,22 @@ final class Usual {
         double slowFromNanos = -1; // the minimum time of a call in the slowest tenth; -1 before the first call
         int slowCalls;
         int seconds;
+        boolean hasMet; // whether usual times were learned from a call that met the target
         long good;
         long late;
+
+        /**
+         * Forgets the usual times if they were learned only from late calls, and a call meets the target for the first
+         * time. The late calls were the slow first calls of a new process.
+         */
+        void forgetFirstLateCalls() {
+            if (!hasMet) {
+                hasMet = true;
+                seconds = 0;
+                slowCalls = 0;
+                slowFromNanos = -1;
+            }
+        }
 
         /**
          * Adds one call to the mean of the slowest tenth if the call is slow enough. Moves the lower limit of the
@@ -100,6 +114,7 @@ final class Usual {
     void learn(List<EndedCall> good, List<EndedCall> late) {
         good.forEach(call -> method(call).good++);
         late.forEach(call -> method(call).late++);
+        good.forEach(call -> method(call).forgetFirstLateCalls());
         learn(good);
         learn(late.stream().filter(this::isOfLateMethod).toList());
     }

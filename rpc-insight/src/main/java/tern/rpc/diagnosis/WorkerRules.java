@@ -3,7 +3,6 @@ package tern.rpc.diagnosis;
 import java.util.Map;
 import java.util.Set;
 import tern.rpc.diagnosis.Part.Kind;
-import tern.rpc.pool.PoolKind;
 
 /**
  * Decides whether calls wait for a worker because their work takes too long, or because there are too few workers.
@@ -49,9 +48,8 @@ final class WorkerRules {
             return false;
         }
         double usually = usualService();
-        // Busy workers complete calls at a rate of workers / service. They would suffice for this rate if they were
-        // busy
-        // for at most 80 % of the time with the usual work.
+        // Busy workers complete calls at a rate of workers / service. They would suffice for this rate if the usual work
+        // kept them busy for at most 80 % of the time.
         boolean isWorkAsUsual = usually <= 0 || service < usually / FULL;
         double workers = workers();
         return isWorkAsUsual || (workers > 0 && wantedPerSecond() * usually / 1e9 > FULL * workers);
@@ -67,18 +65,17 @@ final class WorkerRules {
         int all = 0;
         for (Map.Entry<String, Integer> method : excess.badByMethod().entrySet()) {
             Times usual = excess.usualOf(method.getKey());
-            sum += usual == null ? 0 : method.getValue() * usual.sum(WorkerRules::needsWorker);
-            all += method.getValue();
+            if (usual != null) {
+                sum += method.getValue() * usual.sum(WorkerRules::needsWorker);
+                all += method.getValue();
+            }
         }
         return all == 0 ? 0 : sum / all;
     }
 
     private double workers() {
-        return evidence.pools().stream()
-                .map(PoolLook::now)
-                .filter(pool -> pool.kind() == PoolKind.WORKERS)
-                .mapToDouble(pool -> pool.max())
-                .sum();
+        PoolLook pool = WorkerText.pool(evidence);
+        return pool == null ? 0 : pool.now().max();
     }
 
     /** Returns the number of calls per second that were served, or were refused because no worker was free. */

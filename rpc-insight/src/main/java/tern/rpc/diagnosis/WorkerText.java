@@ -94,7 +94,7 @@ final class WorkerText {
     }
 
     /** Returns the workers for which calls wait. A process may have workers of several servers. */
-    private static @Nullable PoolLook pool(Evidence evidence) {
+    static @Nullable PoolLook pool(Evidence evidence) {
         return evidence.pools().stream()
                 .filter(pool -> pool.now().kind() == PoolKind.WORKERS)
                 .max(Comparator.comparingInt(pool -> pool.now().waiting()))

@@ -68,6 +68,9 @@ final class StatementText {
     /** Leaves out all but the first column in the lists of SELECT, INSERT and UPDATE. */
     private static String withoutColumns(String text) {
         String lower = text.toLowerCase(Locale.ROOT);
+        if (lower.length() != text.length()) {
+            return text; // a letter whose lower case has another length; positions would differ
+        }
         int end;
         if (lower.startsWith("insert")) {
             int open = lower.indexOf('(');

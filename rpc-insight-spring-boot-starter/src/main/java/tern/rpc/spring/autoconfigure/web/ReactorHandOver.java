@@ -13,7 +13,7 @@ final class ReactorHandOver implements InitializingBean, DisposableBean {
 
     @Override
     public void afterPropertiesSet() {
-        Schedulers.onScheduleHook(KEY, task -> CallTask.of(task, NAME));
+        Schedulers.onScheduleHook(KEY, task -> CallTask.ofScheduled(task, NAME));
     }
 
     @Override
