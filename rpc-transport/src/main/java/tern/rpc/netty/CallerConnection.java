@@ -93,6 +93,8 @@ final class CallerConnection implements PendingCall.Carrier {
         current = call;
         if (isClosed()) {
             lose(call); // the connection may have been closed before the call was assigned to it
+        } else if (call.isDone()) {
+            close("its call was given up"); // nobody awaits the call any longer, so nobody would end the exchange
         }
     }
 
