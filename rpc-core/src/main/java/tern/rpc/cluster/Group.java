@@ -53,8 +53,9 @@ final class Group {
     }
 
     /**
-     * Measures which share of the calls stays in the client's zone. If less than half of the zone's providers are usable,
-     * have a weight above 0 and are neither silent nor ejected, the others get the rest.
+     * Measures which share of the calls stays in the client's zone. A provider is good if it is usable, has the service
+     * and a weight above 0, and is neither silent nor ejected. If fewer than half of the zone's providers are good, the
+     * remaining calls go to providers of other zones.
      *
      * @return whether more than half of this group's providers are ejected. Ejections are then ignored
      */

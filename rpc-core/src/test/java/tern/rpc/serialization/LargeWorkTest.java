@@ -93,7 +93,10 @@ class LargeWorkTest {
         assertThat(LargeWork.maxWaiting(4L << 30)).isEqualTo(256);
     }
 
-    /** Starts a thread that waits for a permit, and returns the permit at once. */
+    /**
+     * Starts a thread that takes a permit and releases it immediately. Returns as soon as this thread waits for the
+     * permit.
+     */
     private CompletableFuture<Void> write(String tenant, String name) {
         int before = work.waiting();
         CompletableFuture<Void> done = CompletableFuture.runAsync(

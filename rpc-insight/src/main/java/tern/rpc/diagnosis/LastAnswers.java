@@ -21,7 +21,7 @@ final class LastAnswers {
         private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(STEP_MILLIS);
 
         private volatile long nanos;
-        private volatile boolean known; // written after the first time
+        private volatile boolean known; // true after nanos was written for the first time
 
         void happened(long now) {
             if (!known || now - nanos >= STEP_NANOS) {

@@ -246,7 +246,7 @@ public final class InboundAccount {
             loop.execute(() -> {
                 look();
                 if (finishing == null || asked != budget) {
-                    asked.finished(this); // the connection does not need the turn if it has got it
+                    asked.finished(this); // gives back the turn if the connection has it but does not use it
                 }
             });
         } catch (RejectedExecutionException e) {

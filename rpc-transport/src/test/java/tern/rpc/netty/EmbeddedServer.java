@@ -93,7 +93,7 @@ public final class EmbeddedServer implements AutoCloseable {
         private final OpenStreams streams = new OpenStreams(mostStreams);
         private final UnsentBudget unsent =
                 new UnsentBudget(settings.maxStreamUnsentBytes(), settings.maxUnsentBytes());
-        private final List<ServerConnection> connections = new ArrayList<>(); // one after the constructor has run
+        private final List<ServerConnection> connections = new ArrayList<>(); // one element after construction
         private final EmbeddedChannel channel = new EmbeddedChannel(new ChannelInitializer<>() {
             @Override
             protected void initChannel(Channel made) {

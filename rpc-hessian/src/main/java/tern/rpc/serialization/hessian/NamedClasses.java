@@ -15,7 +15,7 @@ import tern.rpc.Pace;
  */
 final class NamedClasses {
 
-    /** The maximum number of remembered names without a class. Only these may be searched for at any rate. */
+    /** The maximum number of remembered names without a class. When it is reached, the rate of searches is limited. */
     static final int MAX_UNKNOWN = 1024;
 
     /** The maximum number of searches for further names per second. */
@@ -58,7 +58,10 @@ final class NamedClasses {
         return loaded;
     }
 
-    /** Returns whether so many unknown names were sent that an existing class may not be searched for at once. */
+    /**
+     * Returns whether the limit for unknown names is reached. {@link #find} may then return null even for an existing
+     * class.
+     */
     boolean isFull() {
         return unknown.size() >= MAX_UNKNOWN;
     }
