@@ -31,8 +31,8 @@ public final class Node {
     private static final int SILENT_TIMES = 10;
 
     /**
-     * The time without an answer to a ping after which a silence is logged. A provider whose only call takes long
-     * answers the ping earlier.
+     * The time without an answer to a ping after which a silence is logged. A provider that is merely busy with one
+     * long call answers the ping earlier.
      */
     private static final long UNANSWERED_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 

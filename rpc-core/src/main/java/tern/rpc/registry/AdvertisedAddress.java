@@ -149,7 +149,7 @@ public record AdvertisedAddress(String host, int port, String reason) {
                 : ofRoute(port, remotes, machine);
     }
 
-    /** Returns the address of the route to the first server that can be reached, preferably one elsewhere. */
+    /** Returns this machine's address on the route to the first reachable server. Prefers routes to other machines. */
     private static AdvertisedAddress ofRoute(int port, List<InetSocketAddress> remotes, Machine machine) {
         AdvertisedAddress local = null;
         List<String> failed = new ArrayList<>();

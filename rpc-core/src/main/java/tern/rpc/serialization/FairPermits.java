@@ -118,8 +118,9 @@ final class FairPermits {
     }
 
     /**
-     * Returns whether a request may be decoded now. Its permits are available, or only running calls have taken permits
-     * and have left some. In the second case, the number of available permits may become negative.
+     * Returns whether a request may be decoded now. This is the case if its permits are available. It is also the case
+     * if no other request is being decoded and running calls have left at least one permit. The number of available
+     * permits may then become negative.
      */
     private boolean fits(int permits) {
         return permits <= available || (available > 0 && available + kept == total);
@@ -169,8 +170,8 @@ final class FairPermits {
     }
 
     /**
-     * Serves the oldest request that fits of the first tenant that has one, and returns whether there is one. If the
-     * next request is overdue, serves only this one.
+     * Looks for the first tenant with a request that fits, and serves the oldest such request. Returns false if there
+     * is none. If the next request is overdue, only this request may be served.
      */
     private boolean grantOne() {
         if (isNextOverdue()) {

@@ -8,8 +8,8 @@ import tern.rpc.diagnosis.Part.Kind;
 /**
  * The last calls that ended without a failure. They show that a store answers.
  *
- * @param byPhase for each kind of operation, the time at which the last of these calls ended that ran such an operation
- * @param byMethod for each method, the time at which the last of these calls to it ended
+ * @param byPhase for each kind of operation, when the last of these calls with such an operation ended
+ * @param byMethod for each method, when the last of these calls to it ended
  */
 record Answers(Map<Phase, Long> byPhase, Map<String, Long> byMethod) {
 

@@ -225,8 +225,8 @@ final class CallSamples {
     }
 
     /**
-     * Returns whether a method that spends time on this part, or the method that called it, also runs an operation of
-     * this kind between two such waits of the same call.
+     * Returns whether a call runs an operation of this kind between two of these waits. The operation must run in or
+     * below a method that waits, or in or below the caller of such a method.
      */
     boolean isRepeatedBetween(Part wait, Phase phase) {
         Set<String> methods = innermostMethodsOf(wait);

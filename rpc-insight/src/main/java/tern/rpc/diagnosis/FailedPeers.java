@@ -93,8 +93,8 @@ final class FailedPeers {
     }
 
     /**
-     * Returns all ended calls that waited for this kind of peer, if the part is a wait of running calls. The operation of
-     * a running call has no name yet. Returns null for a wait that has a name.
+     * Returns all ended calls that waited for the same kind of peer, if the part is an operation without a name or a
+     * wait for a pool; otherwise null. Operations of running calls have no names yet.
      */
     private @Nullable Ended ofUnnamed(Part wait) {
         boolean isOperation = wait.name().isEmpty() && Operations.phase(wait.kind()) != null;

@@ -20,12 +20,13 @@ final class HttpConnections {
     private static final int MIN_WAITS = 3;
 
     /**
-     * The minimum number of samples without any exchange from which it follows that responses keep their connections.
-     * The samples prefer calls that have run for long, and calls with a connection have run longest.
+     * If all samples found calls waiting for a connection, and there are at least this many samples, responses that
+     * were not closed hold the connections. The sampler prefers calls that have run longest, so it would have found
+     * calls with a connection.
      */
     private static final int MIN_LEAKING = 20;
 
-    /** A single connection is not opened for this long if its peer accepts it. */
+    /** Opening a single connection takes less time than this if the peer accepts it. */
     private static final long SLOW_CONNECT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Evidence evidence;

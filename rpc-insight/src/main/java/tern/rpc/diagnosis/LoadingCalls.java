@@ -16,12 +16,13 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class LoadingCalls {
 
-    /** The minimum number of looks that find such a call at work while others wait. */
+    /** The minimum number of sampling times at which such a call was working while others waited. */
     private static final int MIN_LOOKS = 3;
 
     /**
-     * A call waits for a result if it does so for at least this share of its time. Another call explains the wait if it
-     * is found at work in at least this share of the looks, and if it works for at least this share of the mean wait.
+     * A call waits for a result if the wait takes at least this share of its time. Other calls load the result only if
+     * they were found at work at no less than this share of the sampling times. The work of such a call explains the
+     * wait only if it takes at least this share of the mean wait.
      */
     private static final double HALF = 0.5;
 
@@ -71,8 +72,8 @@ final class LoadingCalls {
     }
 
     /**
-     * Returns the calls that were found in or below the waiting code in at least half of the looks that found others
-     * waiting there; an empty set if there are none.
+     * Returns the calls that were working in or below the waiting code while others waited there. Returns an empty set
+     * if such calls were found at less than half of these sampling times.
      */
     private Set<CallLedger> loading(Part wait, List<CallLedger> waiters, List<Excess.Counted> others) {
         Map<Sample, CallLedger> calls = new IdentityHashMap<>();

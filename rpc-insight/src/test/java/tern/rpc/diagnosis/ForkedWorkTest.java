@@ -39,7 +39,9 @@ class ForkedWorkTest {
         calls.join();
     }
 
-    /** Returns the first cause of calls that run an item which asks a peer, while the pool runs these tasks. */
+    /**
+     * Runs the tasks in the common pool, and calls whose items ask a peer. Returns the first cause of the diagnosis.
+     */
     private Cause firstCause(Runnable tasks) throws Exception {
         shop.pools.add(() -> PoolSnapshot.builder(PoolText.COMMON_POOL, PoolKind.EXECUTOR, THREADS)
                 .now(THREADS, 0, 5)

@@ -205,7 +205,10 @@ final class AllowedClasses {
         }
     }
 
-    /** Returns whether the compiler added the field, which contains the object or a variable around an inner class. */
+    /**
+     * Returns whether the compiler added the field to an inner class, to hold the enclosing object or a captured
+     * variable.
+     */
     private static boolean isOfSurroundings(Field field) {
         return field.isSynthetic()
                 && (field.getName().startsWith("this$") || field.getName().startsWith("val$"));

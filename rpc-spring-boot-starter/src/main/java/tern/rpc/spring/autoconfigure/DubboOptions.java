@@ -6,8 +6,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.spring.autoconfigure.PropertyIntents.Intent;
 
 /**
- * Names of Dubbo's options that people write below Tern's prefixes during a migration, each with Tern's alternative. One
- * name may have another meaning for a consumer, a provider and a registry, so each entry has its places.
+ * Names of Dubbo's options that people write below Tern's prefixes during a migration, each with Tern's alternative.
+ * The same name may have different meanings for a consumer, a provider and a registry, so each entry lists the prefixes
+ * to which it applies.
  */
 final class DubboOptions {
 
@@ -136,7 +137,9 @@ final class DubboOptions {
                     "the address has it as a parameter: {parent}=zookeeper://host:2181?ssl.bundle=… names a bundle"
                             + " under spring.ssl.bundle"));
 
-    /** The answer for any other setting of a registry. It comes after the search for typing errors. */
+    /**
+     * The answer for any other setting of a registry. It is used only if the search for typing errors finds nothing.
+     */
     private static final Intent OF_AN_ADDRESS =
             Intent.of(REGISTRY, "*", "the address of a registry has its settings; docs/registries.md lists them");
 
@@ -151,7 +154,7 @@ final class DubboOptions {
         return PropertyIntents.adviceFor(ALL, written);
     }
 
-    /** Returns where the settings of a registry are, if the name is one of them; otherwise null. */
+    /** Returns the answer for any setting of a registry; null for other settings. */
     static @Nullable String ofRegistry(List<String> written) {
         return PropertyIntents.adviceFor(List.of(OF_AN_ADDRESS), written);
     }

@@ -13,7 +13,10 @@ final class GrpcStarterProperties {
 
     static final List<String> PREFIXES = List.of("spring.grpc", "grpc.server", "grpc.client");
 
-    /** Classes of the starters, and of gRPC's own server and client, whose settings an application may have named so. */
+    /**
+     * Classes of the starters, and of gRPC's own server. If one is present, properties with these prefixes may be meant
+     * for it.
+     */
     private static final List<String> USERS = List.of(
             "org.springframework.grpc.server.GrpcServerFactory",
             "org.springframework.grpc.client.GrpcChannelFactory",
@@ -22,7 +25,7 @@ final class GrpcStarterProperties {
             "io.grpc.netty.NettyServerBuilder",
             "io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder");
 
-    /** Tern's properties for those of servers, by the name without the prefix. */
+    /** Maps a property of a server, without the prefix, to Tern's property. */
     static final Map<String, String> OF_SERVERS = Map.of(
             "port", "rpc.server.port",
             "address", "rpc.server.address",
@@ -34,7 +37,7 @@ final class GrpcStarterProperties {
             "health.enabled", "rpc.server.health",
             "health-service-enabled", "rpc.server.health");
 
-    /** Tern's properties for those of a channel, by the name without the prefix and the channel. */
+    /** Maps a property of a channel, without the prefix and the channel's name, to Tern's property. */
     static final Map<String, String> OF_CHANNELS = Map.of(
             "address", "rpc.client.services.<name>.url",
             "target", "rpc.client.services.<name>.url",

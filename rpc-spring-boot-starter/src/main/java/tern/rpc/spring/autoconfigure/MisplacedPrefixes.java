@@ -19,8 +19,9 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.util.ClassUtils;
 
 /**
- * Finds properties that were meant for Tern but begin with another prefix: Tern's packages are called {@code tern.rpc},
- * and an application that comes from Dubbo or gRPC has properties of theirs. Without a check, they have no effect.
+ * Finds properties that were meant for Tern but begin with another prefix. The prefix may be {@code tern.rpc}, the name
+ * of Tern's packages, or a prefix of Dubbo or gRPC that remained after a migration. Without this check, such properties
+ * would be ignored silently.
  */
 final class MisplacedPrefixes {
 

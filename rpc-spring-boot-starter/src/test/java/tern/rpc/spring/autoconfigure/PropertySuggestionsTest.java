@@ -118,8 +118,9 @@ class PropertySuggestionsTest {
     }
 
     /**
-     * One option of Dubbo has another meaning in each place. A cell has the part of the answer that names the setting.
-     * A minus sign means that Tern lists the names that exist in the place, because it knows no setting of this meaning.
+     * An option of Dubbo may have a different meaning for each prefix. Each cell of the table contains the part of the
+     * answer that names the setting. A minus sign means that Tern knows no such setting and refers to the list of all
+     * properties. An empty cell means that the property exists.
      */
     @ParameterizedTest
     @CsvSource(delimiter = '|', useHeadersInDisplayName = true, textBlock = """

@@ -119,8 +119,8 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     }
 
     /**
-     * An arriving request may rest too, because a client can open thousands of requests that never become complete. One
-     * check a second is enough for the speed at which the body arrives.
+     * An incomplete request may also be checked only once a second, because a client can open thousands of such
+     * requests. One check a second is enough to measure the speed at which the body arrives.
      */
     @Override
     public boolean mayRest(long now) {
