@@ -11,8 +11,8 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.PendingCall;
 
 /**
- * A nested call without filters whose caller blocks. It knows the provider of the last attempt. Only the caller's thread
- * uses it, but any thread may cancel it.
+ * A nested call that has no filters and whose caller blocks. It knows the provider of the last attempt. Only the
+ * caller's thread uses it, but any thread may cancel it.
  */
 final class BlockedCall extends NestedCall {
 

@@ -52,9 +52,9 @@ final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> 
     }
 
     /**
-     * Cancels the call if it is still running, or when the filters pass it on later. The future then fails with the
-     * failure of the call. Called before the caller gets a failure, such as an exception that a filter threw, and when
-     * the served call that made this call is cancelled.
+     * Cancels the call. If the filters have not passed it on yet, it is cancelled when they do. The future then fails
+     * with the failure of the call. Called before the caller gets a failure, such as an exception that a filter threw,
+     * and when the served call that made this call is cancelled.
      */
     void giveUp() {
         givenUp = true;

@@ -104,7 +104,8 @@ public record AdvertisedAddress(String host, int port, String reason) {
      * @param bound the address on which the server listens, or null for all addresses
      * @param remotes the addresses of the registry's servers, whose names are looked up here; empty for a registry
      *     without a network
-     * @throws NoRouteException if there is currently no route to any of these servers, which would give the address
+     * @throws NoRouteException if the address depends on the route to these servers, but there is currently no route to
+     *     any of them
      * @throws IllegalArgumentException if no address matches the configuration, or if consumers of the registry could
      *     not reach the address. The message names the property to set
      */
@@ -192,7 +193,7 @@ public record AdvertisedAddress(String host, int port, String reason) {
 
     /**
      * Returns the kind of an address that other machines cannot reach, or an empty string for other addresses. Names
-     * are not looked up, because a name may belong to another address elsewhere.
+     * are not looked up, because a name may resolve to a different address on another machine.
      */
     private static String uselessKind(String host) {
         if (host.equalsIgnoreCase("localhost")) {

@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
  */
 final class LatePublication implements Publication {
 
-    /** The interval at which the address is looked for. */
+    /** The interval between attempts to find the address. */
     static final Duration TRY_EVERY = Duration.ofSeconds(5);
 
     private static final Logger LOG = LoggerFactory.getLogger(LatePublication.class);
@@ -54,7 +54,7 @@ final class LatePublication implements Publication {
     private void look() {
         try {
             begin(registration.get());
-        } catch (RuntimeException e) { // The registry may also turn out to be one for which the address is useless.
+        } catch (RuntimeException e) { // The address may also turn out to be useless for this registry.
             failed(e);
         }
     }

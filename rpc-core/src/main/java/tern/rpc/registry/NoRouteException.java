@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown if this process has no route to a registry, for example because the name of the registry cannot be looked up.
- * The route would give the address to publish. It may exist later.
+ * The address to publish depends on this route. The route may become available later.
  */
 public final class NoRouteException extends IllegalArgumentException {
 

@@ -71,7 +71,7 @@ public final class OutputBuffer {
     /** Returns the permit, and keeps the content. */
     public void endTurn() {
         inTurns = null;
-        tenant = LargeWork.OWN_CALLS; // the buffer is reused, and must not keep the caller
+        tenant = LargeWork.OWN_CALLS; // the buffer is reused, and must not keep a reference to the caller
         LargeWork held = turn;
         if (held != null) {
             turn = null;

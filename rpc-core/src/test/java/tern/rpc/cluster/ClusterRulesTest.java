@@ -227,7 +227,7 @@ class ClusterRulesTest extends SimulatedCluster {
         assertThat(future.score(now)).isEqualTo(past.score(now));
     }
 
-    /** Rules under which a provider has a tag, and takes calls without a tag as well. */
+    /** Rules that let a provider with a tag also take calls without a tag. */
     private record Lenient(String loadBalancing) implements Rules {
 
         @Override

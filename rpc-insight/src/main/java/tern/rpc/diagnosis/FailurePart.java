@@ -129,8 +129,8 @@ final class FailurePart {
 
     /**
      * Returns why a database, or a peer that a client could not reach in time, does not serve the call; null if the
-     * exceptions show no such reason. A timeout of a pool often has the reason as its cause, a timeout of a client often
-     * mentions it only.
+     * exceptions show no such reason. The timeout of a pool often has the reason as its cause. The timeout of a client
+     * often contains it only in the message.
      */
     private static @Nullable String condition(List<Throwable> chain) {
         boolean waited = false;

@@ -33,7 +33,10 @@ final class ForkedWork {
         this.leaves = leaves;
     }
 
-    /** Attributes the work of such calls to the common pool if tasks of other code block all of its threads. */
+    /**
+     * Attributes the work of calls to the common pool if they run items themselves while tasks of other code block the
+     * pool.
+     */
     void apply() {
         TaskWatch.Executor tasks = evidence.tasks().executor(PoolText.COMMON_THREADS);
         PoolVerdict pool = pools.get(PoolText.COMMON_POOL);

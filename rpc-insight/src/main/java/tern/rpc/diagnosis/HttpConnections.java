@@ -38,7 +38,7 @@ final class HttpConnections {
     }
 
     /**
-     * The cause of the time that exchanges take.
+     * The reason why HTTP exchanges take long.
      *
      * @param facts the evidence, one fact per short line
      */

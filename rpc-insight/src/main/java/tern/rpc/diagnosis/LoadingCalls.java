@@ -26,7 +26,7 @@ final class LoadingCalls {
      */
     private static final double HALF = 0.5;
 
-    /** Shares below this one are neglected. */
+    /** Smaller shares are ignored. */
     private static final double LITTLE = 0.1;
 
     private final Excess excess;

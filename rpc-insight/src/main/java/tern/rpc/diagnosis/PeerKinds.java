@@ -35,7 +35,8 @@ final class PeerKinds {
     /**
      * Returns the kind of peer for which the call waits during this part; null if the part is no such wait.
      *
-     * @param ledger the ledger of the call. It tells waits for executors from waits for data sources without a pool
+     * @param ledger the ledger of the call. It distinguishes waits for executors from waits for data sources without a
+     *     pool
      */
     @Nullable
     Kind of(Part part, CallLedger ledger) {

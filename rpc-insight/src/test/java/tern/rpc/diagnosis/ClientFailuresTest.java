@@ -16,13 +16,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.Phase;
 
-/** Tests failures of other services that clients report, also clients that Tern does not measure. */
+/** Tests failures of other services that clients report, including clients that Tern does not measure. */
 class ClientFailuresTest {
 
     private static final String FEIGN =
             "[503 Service Unavailable] during [GET] to [http://stock:8080/levels] [Stock#levels()]: [see bank:9090]";
 
-    /** Returns the exception as if this class had thrown it, called by code of the application. */
+    /** Returns the exception with a stack trace in which application code calls the named class. */
     private static <T extends Throwable> T thrownIn(String type, T failure) {
         List<StackTraceElement> frames = new ArrayList<>();
         if (!type.isEmpty()) {

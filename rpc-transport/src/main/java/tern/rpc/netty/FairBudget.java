@@ -24,7 +24,7 @@ final class FairBudget {
 
     private final long maxBytes;
     private final long halfBytes;
-    // the bytes of all networks, but at most half of the budget for each of them
+    // the sum of the bytes of all networks; each network counts for at most half of the budget
     private final AtomicLong taken = new AtomicLong();
     // the other bytes: those beyond half of the budget
     private final AtomicLong excess = new AtomicLong();

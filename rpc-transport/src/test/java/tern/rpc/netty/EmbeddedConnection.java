@@ -71,7 +71,7 @@ public final class EmbeddedConnection implements AutoCloseable {
         channel.runPendingTasks();
     }
 
-    /** Sends a call, whose request the client writes only after it has handled the next bytes of the server. */
+    /** Sends a call. The client writes the request only after it has handled the next bytes from the server. */
     public void callAfterTheNextBytes(PendingCall call) {
         connection.send(call);
     }

@@ -154,12 +154,12 @@ public final class EmbeddedServer implements AutoCloseable {
             return connections.get(0);
         }
 
-        /** Returns the number of bytes of requests that count in the full budget. */
+        /** Returns the number of bytes of requests that count towards the full budget. */
         public long requestBytes() {
             return budget.used();
         }
 
-        /** Returns the number of bytes of requests that count in the budget of unauthenticated callers. */
+        /** Returns the number of bytes of requests that count towards the budget of unauthenticated callers. */
         public long strangersBytes() {
             return strangers.used();
         }

@@ -73,7 +73,7 @@ final class NamedClasses {
             }
             return Class.forName(name, false, loader);
         } catch (ClassNotFoundException | LinkageError | IllegalArgumentException unknownName) {
-            return null; // A class path with jars reports a name that is no valid text as an illegal argument.
+            return null; // A class path with jars throws IllegalArgumentException for invalid text.
         }
     }
 

@@ -206,7 +206,7 @@ class AllowedClassesTest {
         assertRefused(TakesFormat.class, "declare a simpler one, such as String");
     }
 
-    /** An inner class: its objects refer to the object around them. */
+    /** An inner class: its objects refer to their enclosing object. */
     class Inner implements Serializable {
         AllowedClassesTest around() {
             return AllowedClassesTest.this;

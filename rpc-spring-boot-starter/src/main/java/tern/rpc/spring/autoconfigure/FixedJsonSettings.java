@@ -11,7 +11,7 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.core.env.Environment;
 
 /**
- * Reports the properties of Spring Boot's JSON that apply to web pages but not to RPC, because the peers rely on one
+ * Reports Spring Boot's JSON properties that apply to web endpoints but not to RPC. The peers of RPC expect a fixed
  * format.
  */
 final class FixedJsonSettings {

@@ -149,7 +149,7 @@ final class MisplacedPrefixes {
                 .toList();
     }
 
-    /** @param ours returns Tern's property for another one, or null */
+    /** @param ours maps a property with another prefix to Tern's property, or to null if there is none */
     private static String listed(List<String> names, Function<String, @Nullable String> ours) {
         String first = names.stream()
                 .limit(MAX_NAMES)

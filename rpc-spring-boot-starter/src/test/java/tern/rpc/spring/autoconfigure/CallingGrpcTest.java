@@ -27,7 +27,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.WireName;
 import tern.rpc.spring.RpcReference;
 
-/** Tests calls to a server of grpc-java through an interface of one's own, as docs/grpc.md shows. */
+/** Tests calls to a server of grpc-java through a hand-written interface, as docs/grpc.md shows. */
 @Timeout(120)
 class CallingGrpcTest {
 

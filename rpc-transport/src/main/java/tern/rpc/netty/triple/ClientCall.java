@@ -31,7 +31,7 @@ abstract class ClientCall implements MessageDeframer.Receiver {
     private @Nullable Http2Stream stream;
     private @Nullable Http2Headers head;
     private @Nullable MessageDeframer deframer;
-    private UnfinishedAnswers.@Nullable Account memory; // null until the answer is large
+    private UnfinishedAnswers.@Nullable Account memory; // null while the answer is small
     private boolean mayBeCompressed;
     private boolean foreign;
     private boolean over;

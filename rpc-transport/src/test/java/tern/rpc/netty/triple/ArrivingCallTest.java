@@ -13,7 +13,7 @@ import tern.rpc.netty.WriteBatch;
 import tern.rpc.netty.triple.MessageDeframer.Framing;
 import tern.rpc.server.ServiceExport;
 
-/** Tests how often an incomplete request is checked, and how much memory it counts. */
+/** Tests how often an incomplete request is checked, and how much memory is counted for it. */
 class ArrivingCallTest {
 
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);

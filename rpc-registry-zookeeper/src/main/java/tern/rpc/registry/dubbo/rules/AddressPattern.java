@@ -117,7 +117,7 @@ record AddressPattern(Form form, String host, int prefixBits, int port) {
                         + " host:port, host:*, 0.0.0.0:port, numbers such as 10.1.*.1-20, and networks such as 10.1.0.0/16");
     }
 
-    /** Returns whether every address of every host matches. */
+    /** Returns whether this pattern matches all ports of all hosts. */
     boolean isForAll() {
         return form == Form.EVERY_HOST && port == ANY_PORT;
     }

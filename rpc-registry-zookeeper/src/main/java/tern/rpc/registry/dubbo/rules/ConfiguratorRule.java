@@ -21,7 +21,7 @@ import tern.rpc.registry.dubbo.Limits;
  */
 record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) implements Rule {
 
-    /** To whom a rule applies, as its key says. */
+    /** What a rule applies to, according to its key. */
     enum Scope {
         /** One service. */
         SERVICE,
