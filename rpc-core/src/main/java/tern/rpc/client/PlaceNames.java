@@ -42,8 +42,8 @@ final class PlaceNames {
 
     /**
      * Returns the name of a call that has ended. If the provider failed, the name contains the status, as in
-     * {@code StockService.reserve at 10.0.0.7:20880 (failed UNAVAILABLE)}. The diagnosis then finds failed calls even if
-     * the application handles their exceptions, for example by a retry.
+     * {@code StockService.reserve at 10.0.0.7:20880 (failed UNAVAILABLE)}. The diagnosis then finds failed calls even
+     * if the application handles their exceptions, for example by a retry.
      *
      * @param endpoint the provider's address; null if the call reached no provider
      * @param failure null if the call succeeded
