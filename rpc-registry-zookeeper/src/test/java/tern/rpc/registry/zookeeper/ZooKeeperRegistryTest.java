@@ -385,7 +385,7 @@ class ZooKeeperRegistryTest {
         Registry publishing = registry();
         Publication publication = publishing.publish(registration(20880));
         snapshots.awaitState(State.UNKNOWN);
-        assertThat(publication.problem()).contains("was not reached yet");
+        Await.until("the reason is named", () -> publication.problem().contains("does not answer"));
 
         zooKeeper.restart();
 
