@@ -21,7 +21,7 @@ public final class Rates {
         return rate;
     }
 
-    /** Waits for a rate that no call loads. */
+    /** Waits until a rate has been published. No call loads this rate. */
     public static void await(CountDownLatch published) {
         try {
             published.await();

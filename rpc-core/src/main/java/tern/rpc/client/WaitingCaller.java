@@ -56,7 +56,7 @@ final class WaitingCaller extends NestedCall implements CallScope {
     @Override
     public void passedOn(SentCall call) {
         passedOn = call;
-        if (cancelled) { // the thread that cancelled the call may not have seen it
+        if (cancelled) { // the thread that cancelled may have read passedOn before it was set
             call.cancel();
         }
     }

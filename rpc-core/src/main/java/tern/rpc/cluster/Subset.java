@@ -11,7 +11,10 @@ import tern.rpc.endpoint.Instance;
  */
 final class Subset {
 
-    /** The number of bits by which hashes are shifted, so that the following numbers can be added. */
+    /**
+     * Hashes are shifted to the right by this number of bits, so that {@link #LATER} or {@link #LAST} can be added
+     * without overflow.
+     */
     private static final int SHIFT = 3;
 
     /** Added to the hashes of providers in other zones, so that they are chosen after the client's zone. */

@@ -86,8 +86,9 @@ final class ResultRules {
 
     /**
      * Returns the name of the executor that most likely works on the results for which calls wait; null if there is none.
-     * A busy executor that runs no code of the waiting class may run unrelated work. It is chosen only if the calls hand
-     * tasks over to executors, or if they wait for a task, and its tasks run code of the waiting frame's package.
+     * A busy executor that runs no code of the waiting class may run unrelated work. It is chosen only if one of two
+     * conditions holds: the calls hand tasks over to executors, or they wait for a task and the executor's tasks run
+     * code of the package in which the calls wait.
      */
     private @Nullable String executorOf(Part wait) {
         StackTraceElement line = excess.samples.lineOf(wait);

@@ -20,7 +20,9 @@ import tern.rpc.pool.PoolKind;
  */
 final class SilentStores {
 
-    /** The failure of a store that does not answer, as in the names of failures of peers. */
+    /**
+     * The text for a store that does not answer. In the name of a part, it follows the name of the store and a colon.
+     */
     static final String SILENT = "does not answer";
 
     private static final int MIN_CALLS = 3;
@@ -29,8 +31,8 @@ final class SilentStores {
     private static final int LONG_TARGETS = 10;
 
     /**
-     * Until the statements that hang have taken this multiple of the target, a lock or a slow statement is the likely
-     * reason if all of them use the same table or none of them has a usual time.
+     * If all statements that hang use the same table, or none of them has a usual time, the cause may be a lock or a slow
+     * statement. The store is then blamed only if one of the calls has taken at least this multiple of the target.
      */
     private static final int LONG_HANG_TARGETS = 50;
 

@@ -24,7 +24,10 @@ final class Usual {
     /** The weight of a new second after several minutes. */
     private static final double LEAST_WEIGHT = 1.0 / 300;
 
-    /** The number of calls in a second from which each call has a lower weight after the first seconds. */
+    /**
+     * If more calls than this are learned in one second, each of them has a lower weight. This applies after the first
+     * {@link #QUICK_SECONDS} seconds.
+     */
     private static final double CALLS_OF_FULL_WEIGHT = 10;
 
     /** A late call is considered usual if it takes no more than this multiple of its usual time. */

@@ -44,8 +44,8 @@ final class FairBudget {
     }
 
     /**
-     * Counts a connection from the given network and returns the part of the network. {@link Part#leave} must be called
-     * when the connection is closed.
+     * Counts a connection from the given network. Returns the record of the bytes that the network holds.
+     * {@link Part#leave} must be called when the connection is closed.
      */
     Part join(InetAddress network) {
         return parts.compute(network, (same, known) -> {

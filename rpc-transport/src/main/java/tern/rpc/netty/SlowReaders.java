@@ -88,7 +88,10 @@ final class SlowReaders {
             return new Look(now.unsentBytes(), now.takenBytes(), Math.min(ahead, aheadAfter(now)));
         }
 
-        /** One step pays for the time until the next step, and a part of this time is the present check. */
+        /**
+         * Returns the maximum number of bytes that count for later checks. The bytes of one report count until the next
+         * report, and {@link #FAST_BYTES} of them count for the current check.
+         */
         private static long aheadAfter(Open connection) {
             return Math.max(0, connection.takenStepBytes() - FAST_BYTES);
         }

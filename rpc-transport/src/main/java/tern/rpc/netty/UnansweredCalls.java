@@ -36,7 +36,7 @@ final class UnansweredCalls {
         /** Returns whether the call prevents the server from closing the connection to make room for another one. */
         boolean keepsConnection();
 
-        /** Called when the client has disconnected. The call ends, unless it has no answer. */
+        /** Called when the client has disconnected. Ends the call, unless it is a one-way call. */
         void disconnected();
     }
 

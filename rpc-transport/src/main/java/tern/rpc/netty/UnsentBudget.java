@@ -55,13 +55,13 @@ final class UnsentBudget {
         whenMany = told;
     }
 
-    /** Counts a connection from the given network and returns the part of the network. */
+    /** Counts a connection from the given network. Returns the record of the bytes that the network holds. */
     FairBudget.Part join(InetAddress network) {
         return all.join(network);
     }
 
     /**
-     * @param part the part of the client's network
+     * @param part the record of the bytes that the client's network holds
      * @param bytes the number of queued bytes; negative for bytes that clients have read
      */
     void add(FairBudget.Part part, long bytes) {
@@ -102,7 +102,7 @@ final class UnsentBudget {
      * @param ofStream the number of queued bytes of the stream that the client has not read
      * @param message the size of the message, in bytes
      * @param ofConnection the number of queued bytes of the stream's connection that the client has not read
-     * @param part the part of the client's network
+     * @param part the record of the bytes that the client's network holds
      */
     @Nullable
     String refusal(long ofStream, int message, long ofConnection, FairBudget.Part part) {

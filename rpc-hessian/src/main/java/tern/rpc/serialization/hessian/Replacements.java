@@ -11,9 +11,10 @@ final class Replacements {
     private Replacements() {}
 
     /**
-     * Returns whether a class may stand for a declared class in a message: the declared class, or the class around the
-     * other one, replaces itself, and {@code readResolve} creates the declared class again. The reader checks the class
-     * of that object.
+     * Returns whether a message may contain an object of the replacement class where the other class is declared. The
+     * replacement class must have a {@code readResolve} method. In addition, the declared class must have a
+     * {@code writeReplace} method, or the replacement class must be nested in a subclass of it that has one. The reader
+     * checks the class of the object that {@code readResolve} returns.
      */
     static boolean mayStandFor(Class<?> declared, Class<?> replacement) {
         Class<?> outer = replacement.getEnclosingClass();

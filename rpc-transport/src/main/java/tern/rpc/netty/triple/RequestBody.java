@@ -64,7 +64,7 @@ final class RequestBody {
      */
     private static final int CALL_BYTES = 2 << 10;
 
-    /** The minimum for a waiting message of a stream, in bytes. */
+    /** The minimum number of bytes that are counted for a waiting message of a stream. */
     private static final int MESSAGE_BYTES = 1 << 10;
 
     /** The maximum body of a health probe if callers must identify themselves (docs/limits.md). */

@@ -26,7 +26,10 @@ final class UnfinishedAnswers {
     private final int maxSteps;
     private final AtomicInteger used = new AtomicInteger();
 
-    /** The steps of each server. Servers without unfinished answers have no entry. */
+    /**
+     * The memory of each server's unfinished answers, in steps of 64 KiB ({@link #STEP_BITS}). Servers without
+     * unfinished answers have no entry.
+     */
     private final Map<Endpoint, Integer> ofServers = new ConcurrentHashMap<>();
 
     /** @param maxBytes the memory for all unfinished answers */

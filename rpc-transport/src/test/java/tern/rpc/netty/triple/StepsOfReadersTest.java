@@ -29,7 +29,7 @@ import tern.rpc.transport.ServerCall;
 import tern.rpc.transport.ServerTransport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests in which steps the callers of streams report what they have read. */
+/** Tests the report sizes that the server assumes for callers of streams. */
 @Timeout(60)
 class StepsOfReadersTest {
 
