@@ -241,7 +241,7 @@ public final class ServiceDescriptor {
         return methods;
     }
 
-    /** Returns the names of the methods in alphabetical order. The name of overloads occurs once. */
+    /** Returns the names of the methods in alphabetical order. Overloaded methods have only one entry. */
     public List<String> methodNames() {
         return methodNames;
     }

@@ -157,7 +157,7 @@ final class ServiceCatalog {
                         : null);
         List<MethodDescriptor> overloads = export.service().overloads(method.name());
         boolean overloaded = overloads.size() > 1;
-        // The letters in a plain HTTP path may fit several overloads.
+        // The overload suffix of a plain HTTP path, such as find~L, may match several overloads.
         boolean ambiguous = overloads.stream()
                         .filter(other -> letters(other).equals(letters(method)))
                         .count()

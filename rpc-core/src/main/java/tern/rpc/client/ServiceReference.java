@@ -176,7 +176,10 @@ public record ServiceReference<T>(
             return this;
         }
 
-        /** @throws IllegalArgumentException if the group or the version is a wildcard or a list, as only Dubbo allows */
+        /**
+         * @throws IllegalArgumentException if the group or the version is a wildcard or a list, which only Dubbo
+         *     supports
+         */
         public ServiceReference<T> build() {
             checkOne("group", group);
             checkOne("version", version);

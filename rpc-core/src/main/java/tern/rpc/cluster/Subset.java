@@ -17,7 +17,10 @@ final class Subset {
      */
     private static final int SHIFT = 3;
 
-    /** Added to the hashes of providers in other zones, so that they are chosen after the client's zone. */
+    /**
+     * Added to the hashes of providers in other zones, so that they are chosen after the providers in the client's
+     * zone.
+     */
     private static final long LATER = 1L << 61;
 
     /** Added to the hashes of providers with weight 0, so that they are chosen after all other providers. */

@@ -107,7 +107,9 @@ public final class Target implements Candidate {
         return held;
     }
 
-    /** Sets whether the provider gets calls even if it is ejected, because too many providers are. */
+    /**
+     * Sets whether the provider gets calls although it is ejected. This is the case if too many providers are ejected.
+     */
     void ignoreEjection(boolean isIgnored) {
         ejectionIgnored = isIgnored;
     }

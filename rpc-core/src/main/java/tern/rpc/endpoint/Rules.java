@@ -29,8 +29,8 @@ public interface Rules {
 
     /**
      * Returns the tags of a provider: its own tag, unless rules take it away, and the tags that rules give it. A list
-     * that contains only an empty string means that the provider has no tag. It then also takes calls for whose tag
-     * there is no provider.
+     * that contains only an empty string means that the provider has no tag. It then also takes calls with a tag that
+     * no provider has.
      */
     default List<String> tags(Instance provider) {
         return List.of(provider.attributes().tag());

@@ -232,8 +232,8 @@ public final class RpcServer implements AutoCloseable {
 
     /**
      * Stops accepting connections and tells clients to use another server. Blocks until all connections are closed and
-     * no call is in flight, or until for two seconds no call has been in flight, no call has arrived, and no answer has
-     * waited to be sent. Calls that arrive in the meantime are served.
+     * no call is in flight, or until there has been no call in flight, no new call and no unsent answer for two
+     * seconds. Calls that arrive in the meantime are served.
      *
      * @param atMost the maximum time to block
      */
@@ -412,11 +412,11 @@ public final class RpcServer implements AutoCloseable {
 
         /**
          * Limits the time that a worker blocks in {@code onNext} because the reader of a stream is slow. The default
-         * is 1 s. The limit applies to the total of a stream's waits. Each 32 KiB that the caller reads permit waits
-         * of the same length again. Unused time is kept until the caller reports its next bytes, which HTTP/2 callers
-         * usually do for half of their flow-control window at once; at most 17 times the limit is kept. Once the limit
-         * is reached, the transport buffers a limited number of bytes and then ends the stream with RESOURCE_EXHAUSTED.
-         * Application threads may block until the call ends.
+         * is 1 s. The limit applies to the total of a stream's waits. For every 32 KiB that the caller reads, the
+         * worker may wait for this time again. Unused time is kept until the caller next reports what it has read, up
+         * to 17 times the limit. HTTP/2 callers usually report what they have read once it fills half of their
+         * flow-control window. Once the limit is reached, the transport buffers a limited number of bytes and then ends
+         * the stream with RESOURCE_EXHAUSTED. Threads that are not workers may block until the call ends.
          *
          * @param wait zero or more
          */

@@ -8,8 +8,8 @@ import tern.rpc.concurrent.WorkerPool;
 final class StreamWaits {
 
     /**
-     * The number of bytes for which a caller earns its stream a further waiting time. A stream is ready while it has
-     * fewer unsent bytes than this number.
+     * A stream gets more waiting time each time its caller has read this number of bytes. A stream is ready while it
+     * has fewer unsent bytes than this number.
      */
     static final long RENEWAL_BYTES = 32 << 10;
 
@@ -38,21 +38,22 @@ final class StreamWaits {
     }
 
     /**
-     * The remaining waiting time of one stream. Each {@link #RENEWAL_BYTES} bytes that the caller reads add to it.
-     * Callers report what they have read in steps, so the time that one step adds may be used until the next step. More
-     * time is not saved, because a caller could otherwise read fast at first and then stop. Thread-safe.
+     * The remaining waiting time of one stream. Each time the caller has read another {@link #RENEWAL_BYTES} bytes,
+     * time is added. Callers report what they have read in large steps, so the time that one report adds may be used
+     * until the next report. Time is not saved beyond that. Otherwise a caller could read fast at first and then stop.
+     * Thread-safe.
      */
     final class Patience {
 
         private long leftNanos = longestNanos; // guarded by this
-        private long paidBytes; // number of read bytes for which time has been added; guarded by this
+        private long paidBytes; // the number of read bytes that have already added waiting time; guarded by this
 
         /**
          * Returns how long the calling thread may wait, in nanoseconds, or {@link Long#MAX_VALUE} if it is not a
          * worker.
          *
          * @param taken the number of bytes of the stream that its caller has read so far
-         * @param step the number of bytes by which {@code taken} may grow at once
+         * @param step the caller's report size: the number of bytes by which {@code taken} may grow in one step
          */
         long leftNanos(long taken, long step) {
             if (!isWorker()) {

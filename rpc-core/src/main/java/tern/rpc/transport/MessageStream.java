@@ -47,9 +47,9 @@ public interface MessageStream {
     }
 
     /**
-     * Returns the number of bytes by which {@link #takenBytes} may grow at once, or 0 if it grows with each message.
-     * For example, HTTP/2 peers usually report what they have read when it fills half of their flow-control window. Any
-     * thread may call this.
+     * Returns the report size of the peer, or 0 if the peer reports each message. The report size is the number of
+     * bytes by which {@link #takenBytes} may grow in one step. For example, HTTP/2 peers usually report what they have
+     * read once it fills half of their flow-control window. Any thread may call this.
      */
     default long takenStepBytes() {
         return 0;

@@ -107,7 +107,7 @@ final class ResultRules {
                                                 && executor.runsPackageOf(line)));
     }
 
-    /** Returns whether unrelated tasks, or tasks of the common pool that block, occupy the executor. */
+    /** Returns whether the executor is occupied by unrelated tasks, or by tasks that block if it is the common pool. */
     private boolean isOccupied(PoolVerdict pool, TaskWatch.Executor executor, Part wait) {
         return isOccupiedByOthers(pool, executor, wait)
                 || (executor.waiting() == null && ForkedWork.isBlocked(pool, executor));

@@ -33,8 +33,8 @@ final class RunningOperations {
     }
 
     /**
-     * A client library also takes time between its operations. Adds this time to the operation that the same code runs.
-     * Otherwise one loop would appear as two causes.
+     * A client library also takes time between its operations. Adds this time to the operation that was started by the
+     * same code. Otherwise one loop in the code would appear as two causes.
      */
     private void addTimeWithin(Part operation) {
         Phase phase = Operations.phase(operation.kind());

@@ -9,8 +9,8 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.Holders.Holder;
 
 /**
- * The statements that calls are executing now. Ledgers contain the name of a statement only after its end. The holders
- * of connections show it while it runs.
+ * The statements that calls are executing now. Ledgers contain the name of a statement only after its end. While the
+ * statement runs, its text is known from the holder of the connection.
  */
 final class RunningStatements {
 
@@ -33,7 +33,10 @@ final class RunningStatements {
         return statements.get(call);
     }
 
-    /** Gives the time of statements that are still running the names of these statements, if most of them are known. */
+    /**
+     * Attributes the time of running statements to the names of these statements. Does nothing if the names are known
+     * for less than half of this time.
+     */
     void name(Excess excess, Leaves leaves) {
         Part unnamed = Part.of(Kind.SQL);
         Times named = new Times();

@@ -45,11 +45,11 @@ final class Sampler {
         private long lastNanos;
         // whether the call's thread ran a task that it had submitted to a full executor
         boolean ranRejectedTask;
-        // the number of sleeps that were counted between samples of one and the same sleeping code
+        // the number of sleeps between successive samples that found the thread sleeping at the same place
         long sleeps;
         private @Nullable Part lastSleep; // the activity of the last sample if the thread slept; null otherwise
         private long waitsBefore; // the thread's number of waits in that sample
-        int forkedLooks; // the number of samples in which the thread ran a task of the common pool itself
+        int forkedLooks; // the number of samples in which this thread itself ran a task of the common pool
         int httpLooks; // the number of samples during HTTP exchanges
         int httpWaits; // the number of these samples in which the thread waited for a connection
         int httpConnects; // the number of these samples in which the thread opened a connection

@@ -15,8 +15,8 @@ import tern.rpc.pool.PoolKind;
 
 /**
  * Recognizes a database, a Redis server or another store that does not answer any more: several calls wait for it, and
- * no call has got an answer from it since then. A slow store, or one that makes some calls wait for a lock, still
- * answers other calls.
+ * no call has got an answer from it since these calls began. A slow store, or one that makes some calls wait for a
+ * lock, still answers other calls.
  */
 final class SilentStores {
 
@@ -37,8 +37,8 @@ final class SilentStores {
     private static final int LONG_HANG_TARGETS = 50;
 
     /**
-     * An answer may be recorded up to this multiple of the latency target after it came, because calls go on after an
-     * answer and are recorded when they end.
+     * An answer is recorded only when its call ends. The delay is assumed to be at most this multiple of the latency
+     * target.
      */
     private static final int RECORDED_TARGETS = 2;
 
@@ -79,7 +79,7 @@ final class SilentStores {
         }
     }
 
-    /** Returns the calls that have waited for this store for long, since its last answer. */
+    /** Returns the calls that have waited for this store for a long time, since its last answer. */
     private List<Waiting> waiting(Kind store) {
         List<Waiting> waiting = new ArrayList<>();
         Long answered = evidence.answers().of(store);
@@ -106,7 +106,7 @@ final class SilentStores {
         return call.failure() == null && !call.ledger().isEnded();
     }
 
-    /** Returns whether a timeout ended the call, or a pool that had no connection for it. */
+    /** Returns whether the call ended because of a timeout, or because a pool had no connection for it. */
     private boolean hasGivenUp(EndedCall call) {
         Part failure = call.failure() == null ? null : FailurePart.of(call);
         return call.failure() != null && (failure == null || failure.kind() == Kind.POOL);
@@ -117,7 +117,7 @@ final class SilentStores {
         return answeredNanos - call.startedNanos() <= RECORDED_TARGETS * evidence.targetNanos();
     }
 
-    /** Returns whether the call waits for a connection for longer than for operations. */
+    /** Returns whether the call has waited longer for a connection than for operations. */
     private boolean isAtPool(Excess.Counted counted, Kind store) {
         Times times = counted.times();
         return times.sum(part -> part.kind() == Kind.POOL
@@ -125,7 +125,10 @@ final class SilentStores {
                 > times.sum(store);
     }
 
-    /** Returns whether the store is the likely reason, and not the use of its connections, a lock or the commands. */
+    /**
+     * Returns whether the store is the likely cause, rather than the way its connections are used, a lock or the
+     * commands.
+     */
     private boolean isPossible(Kind store, List<Waiting> waiting) {
         long operations = waiting.stream().filter(call -> !call.atPool).count();
         List<PoolVerdict> known = poolsOf(store);
@@ -153,8 +156,8 @@ final class SilentStores {
     }
 
     /**
-     * Returns whether the statements that hang explain the wait: all of them may wait for a lock of rows or for the
-     * database's log, or they have not hung for very long, and all of them use the same table or have no usual time.
+     * Returns whether the statements that hang explain the wait. Either all of them may wait for a row lock or for the
+     * database's log. Or they have not hung for very long, and all of them use the same table or have no usual time.
      */
     private boolean areSlow(List<Waiting> waiting) {
         Set<String> known = new TreeSet<>();
@@ -199,7 +202,10 @@ final class SilentStores {
                 : kind;
     }
 
-    /** Returns the part for the store: the failure that exceptions of other calls show, or its silence. */
+    /**
+     * Returns the part that blames the store: the failure in the exceptions of other calls, or {@link #SILENT} if there
+     * is none.
+     */
     private Part failing(Kind store, String name) {
         for (Part part : leaves.longestFirst()) {
             if (part.kind() == Kind.PEER_FAILS && isOf(store, part)) {
@@ -239,7 +245,7 @@ final class SilentStores {
                 : String.format(Locale.ROOT, ", and none came in the last %.1f s", (now - answered) / 1e9);
     }
 
-    /** Returns whether the part is a wait for a store in a client that Tern does not measure. */
+    /** Returns whether the part is a wait for a store that is accessed with a client that Tern does not measure. */
     private static boolean isUnmeasured(Part part) {
         boolean isCalled = part.name().startsWith(StackReader.CALLED);
         return part.kind() == Kind.SOCKET || (isCalled && (part.kind() == Kind.SQL || part.kind() == Kind.REDIS));

@@ -335,9 +335,11 @@ final class SymptomRules {
     }
 
     /**
-     * Attributes the wait for a processor to the code that uses processor time in calls, if this process uses more
-     * processor time than all other processes together. Either the code's extra time is at least as long as the wait, or
-     * one of the code's methods uses most of the process's time: several calls that compute also wait for each other.
+     * Attributes the wait for a processor to the code that uses processor time in calls. This process must use more
+     * processor time than all other processes together. In addition, one of the code's methods must use most of the
+     * process's time, or the code's extra time must be at least as long as the wait. In the second case, the collector
+     * and threads without calls must not use most of the process's time. The wait may be longer than the extra time,
+     * because calls that compute also wait for each other.
      */
     private void passOnToOwnCode() {
         Machine machine = evidence.machine();

@@ -19,7 +19,7 @@ final class TaskWaits {
 
     /**
      * Returns whether the code waits for a task of an executor. Other waits, such as for a latch or for an answer of a
-     * message broker, show nothing about an executor.
+     * message broker, say nothing about an executor.
      *
      * @param called the method, with the simple name of its class; null if unknown
      */
@@ -27,7 +27,7 @@ final class TaskWaits {
         return called != null && TASK.matcher(called).matches();
     }
 
-    /** Returns whether the code waits for another program, so that no task completes the result. */
+    /** Returns whether the code waits for another program, and therefore not for a task. */
     static boolean isForProgram(@Nullable String called) {
         return called != null && PROGRAM.matcher(called).matches();
     }

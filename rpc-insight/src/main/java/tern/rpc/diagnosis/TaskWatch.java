@@ -71,7 +71,8 @@ final class TaskWatch {
         final Map<String, Integer> classes = new HashMap<>();
         // for each application class, the innermost frames of this class in tasks that do not wait for a lock
         private final Map<String, Map<Inside, Integer>> inside = new HashMap<>();
-        // the ids of the sampled threads, since the samples were last halved and in the interval before
+        // the ids of the sampled threads: those since the last halving of the samples, and those of the interval before
+        // it
         private Set<Long> threads = new HashSet<>();
         private Set<Long> earlierThreads = Set.of();
         final boolean isExecutor; // false for threads outside of executors, which take no tasks from a queue
@@ -92,7 +93,7 @@ final class TaskWatch {
             return busy >= MIN_BUSY && busy >= FULL * looks;
         }
 
-        /** Returns the number of threads, as far as they were sampled. */
+        /** Returns the number of threads that were sampled. */
         int threads() {
             return Math.max(threads.size(), earlierThreads.size());
         }
@@ -193,8 +194,8 @@ final class TaskWatch {
     /**
      * A line of a class that a task was found in.
      *
-     * @param rank the lower the rank, the more likely the task holds a lock at this line. A task that repeats its work
-     *     in a loop sleeps without the lock, or waits without the lock until there is work
+     * @param rank the lower the rank, the more likely the task holds a lock at this line. The rank is high where the
+     *     task sleeps or waits for work, because it usually does not hold the lock there
      */
     private record Inside(StackTraceElement line, int rank) {
 
@@ -298,12 +299,12 @@ final class TaskWatch {
 
     /**
      * Returns the name of the executor or of the threads that most likely work on the result for which a thread waits.
-     * Tasks of an executor come first that run code from the class of the waiting frame. If there are none, it is the
-     * only executor with tasks, provided that its threads are mostly busy, and that something connects it with the
-     * wait. The common pool needs no connection, because it mostly runs tasks of calls. Otherwise it is other threads
-     * that often run code from the class of the waiting frame. Returns null if none of them exists.
+     * The first choice is an executor whose tasks run code of the class in which the thread waits. The second choice is
+     * the only executor with tasks, if its threads are mostly busy and something connects it with the wait. The common
+     * pool needs no such connection, because it mostly runs tasks of calls. The third choice is other threads that
+     * often run code of the class in which the thread waits. Returns null if there are no such threads either.
      *
-     * @param line the thread's waiting frame; null if no thread waits, but an asynchronous method
+     * @param line the thread's waiting frame; null if an asynchronous method waits without a thread
      * @param isConnected returns whether something connects an executor with the wait
      */
     @Nullable

@@ -57,8 +57,8 @@ record ThreadLook(
     }
 
     /**
-     * Returns whether the thread runs a task of a fork-join pool, such as items of a parallel stream, although it is no
-     * thread of such a pool.
+     * Returns whether the thread runs a task of a fork-join pool, such as items of a parallel stream, although it is
+     * not a thread of such a pool.
      */
     boolean runsForkedTask() {
         boolean runs = false;

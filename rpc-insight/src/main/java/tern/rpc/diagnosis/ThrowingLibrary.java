@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 
-/** Finds the client library that threw an exception, also if Tern does not measure this client. */
+/** Finds the client library that threw an exception, even if Tern does not measure this client. */
 final class ThrowingLibrary {
 
     private ThrowingLibrary() {}

@@ -9,13 +9,13 @@ import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Recognizes executors that are too small although no snapshot of them exists, because they are no beans. The number of
- * their threads is known from samples. The time of a task follows from this number and from the rate at which calls get
- * their results: busy threads complete tasks at a rate of threads / time.
+ * Recognizes executors that are too small although no snapshot of them exists, because they are not beans. The number
+ * of their threads is known from samples. The time of a task follows from this number and from the rate at which calls
+ * get their results: busy threads complete tasks at a rate of threads / time.
  */
 final class UnknownExecutors {
 
-    /** The first word in the name of a part that stands for the wait for a thread of such an executor. */
+    /** If a part is a wait for a thread of such an executor, its name begins with this word. */
     private static final String THREADS = "threads ";
 
     /** Tasks are queued if calls wait for at least this multiple of the time of a task. */
@@ -104,7 +104,7 @@ final class UnknownExecutors {
         return new Waiting(share * evidence.calls().late() / evidence.seconds(), waited / Math.max(1, calls));
     }
 
-    /** Returns whether the part stands for the wait for a thread of an executor without a snapshot. */
+    /** Returns whether the part is a wait for a thread of an executor that has no snapshot. */
     static boolean isOne(Part part) {
         return part.kind() == Kind.POOL && part.name().startsWith(THREADS);
     }

@@ -15,13 +15,13 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class Usual {
 
-    /** The weight of a new second in the first seconds. */
+    /** The weight of the mean of a new second in the usual time, during the first seconds. */
     private static final double WEIGHT = 0.1;
 
     /** The number of seconds in which new values have the weight {@link #WEIGHT}. */
     private static final int QUICK_SECONDS = 60;
 
-    /** The weight of a new second after several minutes. */
+    /** The weight of the mean of a new second in the usual time, after several minutes. */
     private static final double LEAST_WEIGHT = 1.0 / 300;
 
     /**
@@ -164,7 +164,7 @@ final class Usual {
         });
     }
 
-    /** Returns the weight of a new second after this number of seconds. */
+    /** Returns the weight of the mean of a new second in the usual time, after this number of earlier seconds. */
     private static double weight(int seconds) {
         return seconds < QUICK_SECONDS ? WEIGHT : Math.max(LEAST_WEIGHT, 1 / (1 / WEIGHT + seconds - QUICK_SECONDS));
     }

@@ -214,7 +214,7 @@ class SilentStoresTest {
                 new Answers(Map.of(), Map.of(Shop.PLACE, answered)));
     }
 
-    /** Returns the part to which the waits of calls go that hang in a client that is not measured. */
+    /** Returns the part to which the waits are attributed if calls hang in a client that is not measured. */
     private static Part hangingIn(Part wait, long answeredSeconds) {
         long now = TimeUnit.SECONDS.toNanos(60);
         List<EndedCall> bad = new ArrayList<>();

@@ -70,7 +70,7 @@ class SlowMethodsTest {
         assertThat(shop.diagnosis().text()).doesNotContain(REPORT);
     }
 
-    /** Serves quick calls for a second, while three calls to another method have run for this time. */
+    /** Serves quick calls for a second, while three calls to another method have already run for the given time. */
     private void secondWithRunning(String method, Phase phase, List<CallLedger> ledgers, int ranSeconds) {
         long ran = TimeUnit.SECONDS.toNanos(ranSeconds);
         shop.running.clear();

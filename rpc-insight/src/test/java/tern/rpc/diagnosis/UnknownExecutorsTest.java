@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import shop.Packages;
 import tern.rpc.Phase;
 
-/** Tests calls that wait for tasks of an executor that is no bean, so that no snapshot of it exists. */
+/** Tests calls that wait for tasks of an executor that is not a bean, so that no snapshot of it exists. */
 class UnknownExecutorsTest {
 
     private static final int LOOKS = 5;
@@ -35,7 +35,7 @@ class UnknownExecutorsTest {
         parcels.awaitTermination(1, TimeUnit.MINUTES);
     }
 
-    /** Returns samples of the executor's threads while a number of them ask a peer. */
+    /** Returns samples of the executor's threads while the given number of them call a peer. */
     private TaskWatch samples(int busy) {
         AtomicInteger begun = new AtomicInteger();
         for (int i = 0; i < 2; i++) {

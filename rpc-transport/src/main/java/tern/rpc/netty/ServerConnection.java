@@ -54,8 +54,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
             AtomicIntegerFieldUpdater.newUpdater(ServerConnection.class, "checks");
 
     /**
-     * The maximum step in which a client may report what it has read, so that it counts as a steady reader. It is half
-     * of the flow-control window of clients that use gRPC or Tern.
+     * The largest report size that the server takes into account (see {@link #takenStepBytes}). It is half of the
+     * flow-control window of clients that use gRPC or Tern.
      */
     public static final int MAX_STEP_BYTES = 512 << 10;
 
@@ -103,7 +103,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         this.known = !port.handler().asksWhoCalls();
         this.calls = new UnansweredCalls(channel);
         this.reading = new SocketReading(channel, port.settings().firstBytesTimeout());
-        // last, because these objects count this connection until closed() is called
+        // These objects must be created last, because they count this connection until closed() is called.
         InetAddress network = Tenancy.network(host);
         this.unread = new UnreadBytes(port.unsent(), network);
         this.memory = new OpenRequestMemory(port.heads(), port.budget(), network);
@@ -262,7 +262,10 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         calls.add(call);
     }
 
-    /** Called when a request is complete whose time limits were checked rarely. They must be checked often now. */
+    /**
+     * Called when a request is complete, if its time limits were checked rarely. They must be checked often from now
+     * on.
+     */
     public void servedLate(NettyServerCall call) {
         calls.wake(call);
     }
@@ -417,9 +420,9 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Called when it is known in which steps the client reports what it has read. Must run on the event loop.
+     * Called when the report size of the client is known. Must run on the event loop.
      *
-     * @param bytes the number of bytes of a step; larger steps than {@link #MAX_STEP_BYTES} count as this number
+     * @param bytes the report size; values above {@link #MAX_STEP_BYTES} are reduced to it
      */
     public void takenInSteps(int bytes) {
         unread.inSteps(Math.min(bytes, MAX_STEP_BYTES));
@@ -434,8 +437,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     /**
      * Returns whether further calls should be refused. This is the case if unread answers occupy too much memory on the
-     * server, and this connection accounts for more than 1 MiB of this memory, and its network for more than a small
-     * part.
+     * server, this connection holds more than 1 MiB of unread answers, and its network holds more than an eighth of the
+     * budget for them.
      */
     public boolean refusesCalls() {
         return unread.areTooMany();

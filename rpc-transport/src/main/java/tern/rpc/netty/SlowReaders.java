@@ -27,10 +27,10 @@ import tern.rpc.SeldomWarning;
  * queued, so only the connection can be closed.
  *
  * <p>Above {@link UnsentBudget#manyBytes}, a connection is closed if its client read neither all waiting bytes nor
- * {@link #FAST_BYTES} within one second. If a client reports what it has read in larger steps, each step counts for the
- * seconds until the next one. Above {@link UnsentBudget#mostBytes}, any connection may be closed
- * immediately. The address with the most unread bytes is processed first. Within an address, the connection with the
- * most unread bytes is closed first. Thread-safe.
+ * {@link #FAST_BYTES} within one second. If a client's report size is larger, the bytes of one report also count for
+ * the time until the next report. Above {@link UnsentBudget#mostBytes}, any connection may be closed immediately. The
+ * address with the most unread bytes is processed first. Within an address, the connection with the most unread bytes
+ * is closed first. Thread-safe.
  */
 final class SlowReaders {
 
@@ -58,7 +58,10 @@ final class SlowReaders {
         /** Returns the number of answer bytes that the client has read since the connection was opened. */
         long takenBytes();
 
-        /** Returns the number of bytes by which {@link #takenBytes} may grow at once; 0 if unknown. */
+        /**
+         * Returns the client's report size: the number of bytes by which {@link #takenBytes} may grow in one step; 0 if
+         * unknown.
+         */
         int takenStepBytes();
 
         /** Returns the client's address, as text for log messages. */
@@ -71,8 +74,8 @@ final class SlowReaders {
     /**
      * The counters of a connection at the time of a check.
      *
-     * @param ahead the number of bytes that the client had read before this check and that still count after it, because
-     *     the client reports in steps what it has read
+     * @param ahead the number of bytes that the client read before this check and that also count for later checks. It
+     *     is 0 unless the report size of the client exceeds {@link #FAST_BYTES}
      */
     record Look(long unsent, long taken, long ahead) {
 

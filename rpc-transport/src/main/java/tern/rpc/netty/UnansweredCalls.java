@@ -73,7 +73,7 @@ final class UnansweredCalls {
         }
     }
 
-    /** Checks a resting call often again. Does nothing if the call does not rest. */
+    /** Returns a rarely checked call to frequent checks. Does nothing if the call is already checked frequently. */
     void wake(Unanswered call) {
         if (resting.remove(call)) {
             add(call);
@@ -216,7 +216,7 @@ final class UnansweredCalls {
     }
 
     private static List<Unanswered> stillOpen(List<Unanswered> some) {
-        List<Unanswered> open = new ArrayList<>(some); // a check of the given list may be running
+        List<Unanswered> open = new ArrayList<>(some); // a check may be iterating over the old list
         open.removeIf(call -> !call.isOpen());
         return open.isEmpty() ? Collections.emptyList() : open;
     }

@@ -21,7 +21,7 @@ public final class UnheardCalls {
         this.whenLeft = whenLeft;
     }
 
-    /** Called when a one-way call has been sent and the server has not answered it. */
+    /** Called when a one-way call has been sent, unless the server has already answered it. */
     public void begins() {
         count++;
     }

@@ -67,7 +67,9 @@ final class UnreadBytes {
         stepBytes = bytes;
     }
 
-    /** Returns the number of bytes by which {@link #taken} may grow at once; 0 if unknown. */
+    /**
+     * Returns the client's report size: the number of bytes by which {@link #taken} may grow in one step; 0 if unknown.
+     */
     int stepBytes() {
         return stepBytes;
     }
@@ -88,8 +90,8 @@ final class UnreadBytes {
     }
 
     /**
-     * Returns whether unread answers occupy too much memory on the server, and this connection accounts for more than
-     * {@link #MANY} bytes of this memory, and its network for more than a small part.
+     * Returns whether unread answers occupy too much memory on the server, this connection holds more than
+     * {@link #MANY} bytes of unread answers, and its network holds more than an eighth of the budget for them.
      */
     boolean areTooMany() {
         return bytes > MANY && budget.isShortFor(part);

@@ -15,7 +15,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class UnsentBudget {
 
-    /** A network is not limited because of other networks if it holds at most 1/{@value} of the budget. */
+    /**
+     * A network that holds at most 1/{@value} of the budget may always add bytes, even if other networks hold the rest.
+     */
     private static final int SMALL_PART = 8;
 
     private final int maxStreamBytes;
@@ -86,7 +88,7 @@ final class UnsentBudget {
 
     /**
      * Returns whether answers, including those of closing connections, occupy more than {@link #manyBytes}, and this
-     * network holds more than a small part of them. Its slow readers then receive no more answers.
+     * network holds more than an eighth of the budget. Its slow readers then receive no more answers.
      */
     boolean isShortFor(FairBudget.Part part) {
         return all.used() + leaving.get() > manyBytes() && !isSmall(part);

@@ -35,7 +35,7 @@ final class Replacements {
     /**
      * Refuses an entity that is not loaded, so that the sender learns of it.
      *
-     * @throws IllegalStateException if the replacement is Hibernate's
+     * @throws IllegalStateException if the replacement stands for an entity of Hibernate that is not loaded
      */
     static void check(Object replaced, @Nullable Object replacement) {
         if (replacement != null && isOfHibernate(replacement.getClass().getName())) {

@@ -43,7 +43,7 @@ class ServicePolicy implements ReadableTypes {
     private final boolean audit;
     private final Shapes shapes;
 
-    /** Is searched only for names that passed the name check. */
+    /** The class loader is searched only for names that passed the name check. */
     private final NamedClasses named;
 
     private final Set<String> audited = ConcurrentHashMap.newKeySet();
@@ -292,7 +292,7 @@ class ServicePolicy implements ReadableTypes {
             return "); it stands for an association that the sender has not loaded; the sender must load it, for example"
                     + " with JOIN FETCH, or send a record of its own";
         }
-        // Nobody should be led to allow a class that attacks use.
+        // The message must not suggest allowing a class of a package that attacks use.
         return GadgetNames.contains(name)
                 ? "); classes of this package are not data; send a type of your own"
                 : "); if it is data of yours, set " + ClassPatterns.PROPERTY + "=" + shown;

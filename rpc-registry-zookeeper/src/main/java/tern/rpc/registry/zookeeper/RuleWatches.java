@@ -87,7 +87,7 @@ final class RuleWatches {
                 .allMatch(RuleWatch::isHeard);
     }
 
-    /** @param providers returns the addresses of an application that offer the service */
+    /** @param providers returns those addresses of an application at which the service is offered */
     Rules rules(Function<String, Set<Endpoint>> providers) {
         Map<String, Rule> byKey = new HashMap<>();
         ofApplications.forEach((application, watches) -> watches.forEach(watch -> {
@@ -105,7 +105,10 @@ final class RuleWatches {
         return DubboRules.of(byKey, consumer);
     }
 
-    /** Returns the key for messages. An application may call its own services, so that two rules have the same key. */
+    /**
+     * Returns the key of the rule, as shown in log messages. An application may call its own services, so that two
+     * rules have the same key.
+     */
     private static String key(RuleWatch watch) {
         return watch.kind() == Rule.Kind.PROVIDER_CONFIGURATORS ? watch.key() + " (providers)" : watch.key();
     }

@@ -215,8 +215,8 @@ final class ServiceMatch {
     }
 
     /**
-     * Adds the instances of a list. If the list contains an address twice, adds the process that started last. The other
-     * entry belongs to a process that has ended, and whose session has not expired yet.
+     * Adds the instances of a list. If the list contains an address twice, keeps the entry of the process that started
+     * last. The other entry belongs to a process that has ended, and whose session has not expired yet.
      */
     private static void addDistinct(Matched<?> part, List<Instance> all) {
         int first = all.size();

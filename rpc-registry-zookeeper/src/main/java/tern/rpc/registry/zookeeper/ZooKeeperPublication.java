@@ -115,7 +115,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
         return own.thenCombine(mapping, Integer::sum).thenCombine(metadata, Integer::sum);
     }
 
-    /** Runs a step after an earlier one has ended, also if the earlier one failed while the connection stood. */
+    /** Runs a step after an earlier one has ended, even if the earlier one failed while the connection was open. */
     private static CompletableFuture<Integer> after(
             CompletableFuture<Integer> earlier, Supplier<CompletableFuture<Integer>> step) {
         return earlier.handle((result, failure) -> failure != null && Session.isConnectionLost(failure)
@@ -234,7 +234,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
         return gone;
     }
 
-    /** Removes the entries. If the registry is unreachable, they are removed when it returns. */
+    /** Removes the entries. If the registry is unreachable, they are removed when it is reachable again. */
     private CompletableFuture<Integer> remove() {
         return removeAll().whenComplete((removed, failure) -> {
             if (failure == null || !Session.isConnectionLost(failure)) {

@@ -98,7 +98,7 @@ public final class ServerRegistration
             return;
         }
         publish(ReadinessState.REFUSING_TRAFFIC);
-        // The listeners of the readiness belong to the application. They must not block the threads of the registries.
+        // Readiness listeners belong to the application, so they must not run on the threads of the registries.
         seen.thenRunAsync(() -> ready(true), timer());
         timer().schedule(() -> ready(false), LONGEST_WAIT.toMillis(), TimeUnit.MILLISECONDS);
     }

@@ -211,7 +211,10 @@ abstract class HttpExchange {
         return (long) TAKEN.getAcquire(this);
     }
 
-    /** Returns the number of bytes by which {@link #takenBytes} may grow at once. Any thread may call this. */
+    /**
+     * Returns the report size: the number of bytes by which {@link #takenBytes} may grow in one step. Any thread may
+     * call this.
+     */
     abstract long takenStepBytes();
 
     /** Returns whether the flow-control windows and the socket currently accept bytes. Must run on the event loop. */

@@ -60,7 +60,7 @@ final class RequestBody {
 
     /**
      * The memory that an open request occupies in addition to the bytes of its body, in bytes: its objects, the stream
-     * of Netty's codec, and its headers, which are not counted if they are small.
+     * of Netty's codec, and small headers. Large headers are counted separately.
      */
     private static final int CALL_BYTES = 2 << 10;
 
@@ -346,7 +346,10 @@ final class RequestBody {
         account();
     }
 
-    /** Returns whether the call can be checked rarely, because {@link #linger} need not be called soon. */
+    /**
+     * Returns whether occasional checks of the call are enough. This is the case if {@link #linger} need not be called
+     * soon.
+     */
     boolean mayRest() {
         return !isRead() || end == End.DELIVERED || lingers;
     }

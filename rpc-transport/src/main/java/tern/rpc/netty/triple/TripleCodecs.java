@@ -173,8 +173,8 @@ public final class TripleCodecs {
 
     /**
      * Decodes a request on a server and counts its decompressed bytes. Only a few threads at a time may decompress more
-     * than 256 KiB, or decode more than 64 KiB that were compressed, so this method may block for several seconds. Must
-     * not run on an event loop.
+     * than 256 KiB, or decode a compressed message of more than 64 KiB, so this method may block for several seconds.
+     * Must not run on an event loop.
      */
     <T> T readRequest(Frame frame, int limit, ServerConnection connection, Reading<T> reading) {
         UnpackedRequest unpacked = frame.isCompressed() ? new UnpackedRequest(connection) : null;
@@ -300,18 +300,18 @@ public final class TripleCodecs {
         return framed(limit, MessageKind.REQUEST, LargeWork.OWN_CALLS, compressed, content);
     }
 
-    /** Encodes a request without a prefix. Has the same errors as {@link #requestFrame}. */
+    /** Encodes a request without a prefix. Throws the same exceptions as {@link #requestFrame}. */
     byte[] bareRequest(int limit, boolean compressed, Consumer<OutputBuffer> content) {
         return write(0, limit, MessageKind.REQUEST, LargeWork.OWN_CALLS, compressed, content);
     }
 
-    /** Encodes an answer with its prefix. Has the same errors as {@link #requestFrame}. */
+    /** Encodes an answer with its prefix. Throws the same exceptions as {@link #requestFrame}. */
     byte[] answerFrame(HttpExchange exchange, boolean compressed, Consumer<OutputBuffer> content) {
         Object caller = exchange.connection().network();
         return framed(exchange.maxResponseBytes(), MessageKind.RESPONSE, caller, compressed, content);
     }
 
-    /** Encodes an answer without a prefix. Has the same errors as {@link #requestFrame}. */
+    /** Encodes an answer without a prefix. Throws the same exceptions as {@link #requestFrame}. */
     byte[] bareAnswer(HttpExchange exchange, boolean compressed, Consumer<OutputBuffer> content) {
         Object caller = exchange.connection().network();
         return write(0, exchange.maxResponseBytes(), MessageKind.RESPONSE, caller, compressed, content);

@@ -16,7 +16,7 @@ final class StatementText {
      */
     private static final int MAX_LENGTH = 200;
 
-    /** The number of characters that remain of the end of a statement whose middle is left out. */
+    /** The number of characters of the end of a statement that are kept if its middle is left out. */
     private static final int END_LENGTH = 80;
 
     private static final String LEFT_OUT = ", ...";
