@@ -94,7 +94,7 @@ final class SilentStores {
             boolean isRunning = isRunning(call) && PeerKinds.of(ledger.phase()) == store;
             boolean hangs = isRunning
                     ? waited >= LONG_TARGETS * (double) evidence.targetNanos()
-                    : hasGivenUp(call) && waited >= evidence.targetNanos() && 2 * waited >= call.tookNanos();
+                    : waited >= evidence.targetNanos() && 2 * waited >= call.tookNanos() && hasGivenUp(call);
             if (hangs && isAfter(call, answered)) {
                 waiting.add(new Waiting(call, isAtPool(counted, store)));
             }
