@@ -12,26 +12,15 @@ final class TreeEstimate {
     private static final int VALUE_BYTES = 100; // a number, which the tree keeps as text, and its slot
     private static final int MEMBER_BYTES = 100; // a name, and the entry that has it
 
-    /** The characters that begin texts or comments, or separate values, but are not part of the JSON standard. */
-    private static final String LENIENT = "'#/;=";
-
     private TreeEstimate() {}
 
-    /**
-     * Returns the approximate memory of the tree and its text in bytes. The parser also accepts texts in single quotes,
-     * comments and other separators. If the JSON text contains any of them, all structural characters after it count,
-     * even within texts.
-     */
+    /** Returns the approximate memory of the tree and its text in bytes. */
     static long bytes(String json) {
         long bytes = json.length();
         boolean isText = false;
-        boolean isStandard = true;
         for (int i = 0; i < json.length(); i++) {
             char next = json.charAt(i);
-            isStandard &= isText || LENIENT.indexOf(next) < 0;
-            if (!isStandard) {
-                bytes += bytesAfter(next);
-            } else if (next == '"') {
+            if (next == '"') {
                 isText = !isText;
             } else if (isText) {
                 i += next == '\\' ? 1 : 0;
@@ -46,8 +35,8 @@ final class TreeEstimate {
         return switch (next) {
             case '{' -> OBJECT_BYTES;
             case '[' -> ARRAY_BYTES;
-            case ',', ';' -> VALUE_BYTES;
-            case ':', '=' -> MEMBER_BYTES;
+            case ',' -> VALUE_BYTES;
+            case ':' -> MEMBER_BYTES;
             default -> 0;
         };
     }
