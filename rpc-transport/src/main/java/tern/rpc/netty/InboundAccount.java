@@ -95,7 +95,7 @@ public final class InboundAccount {
     }
 
     private void count(int bytes) {
-        long now = kept.addAndGet(bytes);
+        long now = kept.addAndGet(bytes) + incomplete;
         budget.add(part, bytes);
         if (now < SMALL_BYTES && now - bytes >= SMALL_BYTES && paused) {
             lookAgain(budget); // the event loop may have paused reading because of these bytes

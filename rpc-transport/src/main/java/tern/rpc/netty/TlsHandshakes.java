@@ -11,23 +11,25 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Runs the computations of TLS handshakes, such as signatures, on a thread of their own. A signature takes about a
- * millisecond, and any peer can request one without a token. On the event loops, many handshakes would delay the calls
- * of other connections. Thread-safe.
+ * Runs the computations of TLS handshakes, such as signatures, on separate threads: one for every four processors. A
+ * signature takes about a millisecond, and any peer can request one without a token. On the event loops, many
+ * handshakes would delay the calls of other connections. Thread-safe.
  */
 final class TlsHandshakes implements AutoCloseable {
 
-    /** The maximum number of computations that wait for the thread. Further handshakes fail. */
+    private static final int THREADS = Math.max(1, Runtime.getRuntime().availableProcessors() / 4);
+
+    /** The maximum number of computations that wait for a thread. Further handshakes fail. */
     private static final int MAX_WAITING = 1_024;
 
     /** The maximum number of computations from one address that wait or run. Further handshakes from it fail. */
-    static final int MAX_OF_NETWORK = 64;
+    static final int MAX_OF_NETWORK = 256;
 
     private static final long IDLE_SECONDS = 10;
 
-    private final ThreadPoolExecutor thread = new ThreadPoolExecutor(
-            1,
-            1,
+    private final ThreadPoolExecutor threads = new ThreadPoolExecutor(
+            THREADS,
+            THREADS,
             IDLE_SECONDS,
             TimeUnit.SECONDS,
             new LinkedBlockingQueue<>(MAX_WAITING),
@@ -35,7 +37,7 @@ final class TlsHandshakes implements AutoCloseable {
     private final Map<InetAddress, Integer> unfinished = new ConcurrentHashMap<>();
 
     TlsHandshakes() {
-        thread.allowCoreThreadTimeOut(true);
+        threads.allowCoreThreadTimeOut(true);
     }
 
     /**
@@ -55,7 +57,7 @@ final class TlsHandshakes implements AutoCloseable {
                     "more than " + MAX_OF_NETWORK + " handshakes from " + network.getHostAddress() + " are unfinished");
         }
         try {
-            thread.execute(() -> {
+            threads.execute(() -> {
                 try {
                     task.run();
                 } finally {
@@ -65,7 +67,7 @@ final class TlsHandshakes implements AutoCloseable {
         } catch (RejectedExecutionException e) {
             ended(network);
             throw new RejectedExecutionException(
-                    thread.isShutdown() ? "the server is closed" : "more than " + MAX_WAITING + " handshakes wait", e);
+                    threads.isShutdown() ? "the server is closed" : "more than " + MAX_WAITING + " handshakes wait", e);
         }
     }
 
@@ -75,6 +77,6 @@ final class TlsHandshakes implements AutoCloseable {
 
     @Override
     public void close() {
-        thread.shutdownNow();
+        threads.shutdownNow();
     }
 }

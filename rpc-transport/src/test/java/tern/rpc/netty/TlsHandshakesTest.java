@@ -62,7 +62,7 @@ class TlsHandshakesTest {
 
         assertThatThrownBy(() -> handshakes.of(flooding).execute(() -> {}))
                 .isInstanceOf(RejectedExecutionException.class)
-                .hasMessage("more than 64 handshakes from 127.0.0.1 are unfinished");
+                .hasMessage("more than 256 handshakes from 127.0.0.1 are unfinished");
         CompletableFuture<Boolean> other = new CompletableFuture<>();
         handshakes.of(address(2)).execute(() -> other.complete(true));
         end.countDown();

@@ -26,7 +26,7 @@ final class JsonRequestHeads {
             return known;
         }
         if (heads.size() >= MAX_HEADS) {
-            heads.clear();
+            heads.keySet().stream().limit(MAX_HEADS / 4).toList().forEach(heads::remove);
         }
         JsonRequestHead added = new JsonRequestHead(service, method, application, endpoint.toString());
         heads.put(key, added);
