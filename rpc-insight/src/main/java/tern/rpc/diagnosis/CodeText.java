@@ -3,7 +3,6 @@ package tern.rpc.diagnosis;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Cause.Change;
@@ -24,8 +23,8 @@ final class CodeText {
     /** A call is considered to write too many log lines if it writes at least this multiple of the usual number. */
     private static final double MORE_LINES = 2;
 
-    /** Code polls if calls sleep in it at least this often. */
-    private static final double MIN_REPEATED = 2;
+    /** Code polls only if at least this many sleeps were counted between samples of all calls. */
+    private static final int MIN_REPEATED = 3;
 
     private final Evidence evidence;
     private final Excess excess;
@@ -120,33 +119,30 @@ final class CodeText {
         if (failing != null) {
             return retry(failing, shown);
         }
-        double sleeps = sleepsOfCalls(part);
-        if (sleeps >= MIN_REPEATED) {
+        if (sleepsRepeatedly(part)) {
             return code(
                     "CODE POLLS",
                     part.name(),
-                    String.format(
-                                    Locale.ROOT,
-                                    "calls sleep at least %.0f times in %s: if the code waits until something happens, find out why"
-                                            + " it comes late, and wait for a signal (a condition, a future, a message) in place"
-                                            + " of the loop; otherwise no sleeps in calls",
-                                    sleeps,
-                                    shown)
-                            + unmeasured(part),
+                    "calls sleep again and again in " + shown + ": if the code waits until something happens, find out why"
+                            + " it comes late, and wait for a signal (a condition, a future, a message) in place of the"
+                            + " loop; otherwise no sleeps in calls" + unmeasured(part),
                     line);
         }
         return code("CODE SLEEPS", part.name(), "no sleep in " + shown + unmeasured(part), line);
     }
 
-    /** Returns how often the calls that spent time on this part slept there between samples, on average. */
-    private double sleepsOfCalls(Part part) {
-        return excess.accounts.stream()
-                .filter(counted -> counted.times().of(part) > 0)
-                .map(counted -> evidence.samples().get(counted.call().ledger()))
-                .filter(Objects::nonNull)
-                .mapToLong(samples -> samples.sleeps)
-                .average()
-                .orElse(0);
+    /** Returns whether the calls that spent time on this part mostly slept anew between two successive samples. */
+    private boolean sleepsRepeatedly(Part part) {
+        long pairs = 0;
+        long sleeps = 0;
+        for (Excess.Counted counted : excess.accounts) {
+            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            if (samples != null && counted.times().of(part) > 0) {
+                pairs += samples.sleepingPairs;
+                sleeps += samples.sleeps;
+            }
+        }
+        return sleeps >= MIN_REPEATED && 2 * sleeps >= pairs;
     }
 
     private static Told retry(Operations.Failed failing, String shown) {

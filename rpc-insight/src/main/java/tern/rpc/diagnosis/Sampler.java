@@ -45,8 +45,8 @@ final class Sampler {
         private long lastNanos;
         // whether the call's thread ran a task that it had submitted to a full executor
         boolean ranRejectedTask;
-        // the number of sleeps between successive samples that found the thread sleeping at the same place
-        long sleeps;
+        int sleepingPairs; // the number of successive samples that found the thread sleeping at the same place
+        long sleeps; // the number of sleeps between these samples
         private @Nullable Part lastSleep; // the activity of the last sample if the thread slept; null otherwise
         private long waitsBefore; // the thread's number of waits in that sample
         int forkedLooks; // the number of samples in which this thread itself ran a task of the common pool
@@ -88,6 +88,7 @@ final class Sampler {
         void addSleeps(Part activity, long waits) {
             boolean sleeps = activity.kind() == Part.Kind.SLEEP && waits >= 0;
             if (sleeps && activity.equals(lastSleep)) {
+                sleepingPairs++;
                 this.sleeps += Math.max(0, waits - waitsBefore);
             }
             lastSleep = sleeps ? activity : null;
