@@ -123,7 +123,8 @@ final class CodeText {
             return code(
                     "CODE POLLS",
                     part.name(),
-                    "calls sleep again and again in " + shown + ": if the code waits until something happens, find out why"
+                    "calls sleep again and again in " + shown
+                            + ": if the code waits until something happens, find out why"
                             + " it comes late, and wait for a signal (a condition, a future, a message) in place of the"
                             + " loop; otherwise no sleeps in calls" + unmeasured(part),
                     line);

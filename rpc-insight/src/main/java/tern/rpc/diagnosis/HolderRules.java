@@ -89,8 +89,7 @@ final class HolderRules {
         operations.longestFirst().stream()
                 .filter(operation -> !operation.name().isEmpty() && leaves.of(operation) > 0)
                 .findFirst()
-                .ifPresent(operation ->
-                        leaves.pour(operation, one, operation.name() + " runs while the lock is held"));
+                .ifPresent(operation -> leaves.pour(operation, one, operation.name() + " runs while the lock is held"));
     }
 
     /**

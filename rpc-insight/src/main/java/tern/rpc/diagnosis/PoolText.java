@@ -392,7 +392,8 @@ final class PoolText {
         String name = "\"" + pool.name() + "\"";
         // Tasks that have not ended do not count in the mean duration. If the threads are all busy although the ended
         // tasks need only a few of them, other tasks occupy the threads.
-        boolean areOccupied = pool.active() >= pool.max() && pool.waiting() > 0 && takings * hold / 1e9 < pool.max() / 2.0;
+        boolean areOccupied =
+                pool.active() >= pool.max() && pool.waiting() > 0 && takings * hold / 1e9 < pool.max() / 2.0;
         if (hold < 0 || areOccupied) {
             return Change.of(
                     Where.CODE,

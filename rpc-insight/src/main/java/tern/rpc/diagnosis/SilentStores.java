@@ -175,7 +175,8 @@ final class SilentStores {
         boolean isShort = longest < LONG_HANG_TARGETS * evidence.targetNanos();
         boolean areNew = known.stream().noneMatch(statement -> usual.each(Phase.SQL, statement) >= 0);
         return !known.isEmpty()
-                && ((isShort && (tables.size() == 1 || areNew)) || known.stream().allMatch(DatabaseLocks::mayWait));
+                && ((isShort && (tables.size() == 1 || areNew))
+                        || known.stream().allMatch(DatabaseLocks::mayWait));
     }
 
     /** Returns the statement that the call runs, or that ended in a timeout; null if it is unknown. */

@@ -35,7 +35,8 @@ final class UnknownPoolText {
             return Change.of(
                     Where.CODE,
                     "shorter tasks or more threads for " + name + mostly + ": tasks of calls wait"
-                            + (waited > 0 ? " " + wait : "") + " for a thread, and the number of threads cannot be looked at");
+                            + (waited > 0 ? " " + wait : "")
+                            + " for a thread, and the number of threads cannot be looked at");
         }
         if (opensConnections(part)) {
             StackTraceElement taken = excess.samples.lineIn(Phase.JDBC_CONNECTION);

@@ -48,7 +48,8 @@ final class WorkerRules {
             return false;
         }
         double usually = usualService();
-        // Busy workers complete calls at a rate of workers / service. They would suffice for this rate if the usual work
+        // Busy workers complete calls at a rate of workers / service. They would suffice for this rate if the usual
+        // work
         // kept them busy for at most 80 % of the time.
         boolean isWorkAsUsual = usually <= 0 || service < usually / FULL;
         double workers = workers();
