@@ -12,12 +12,13 @@ import tern.rpc.NanoClock;
 /**
  * Permits that tenants share, such as one for each KiB of memory or one for each busy thread. A request waits if too
  * few permits are available. Tenants get permits in turn. A request that does not fit lets later requests pass for one
- * second, because a caller could otherwise stop all others with requests that need all permits. Afterwards it is served
- * next, when it is the turn of its tenant.
+ * second, because a caller could otherwise stop all others with requests that need all permits. After this second, no
+ * later request passes it any more.
  *
- * <p>Requests take their permits only while they are decoded, and calls keep permits while they run. A request does not
- * wait for the end of running calls if permits are left and no other request is decoded: a running call may last for
- * long, and may itself wait for this request. Thread-safe.
+ * <p>Requests take their permits only while they are being decoded, and calls keep permits while they run. A request does
+ * not wait for the end of running calls: if any permit is free and no other request is being decoded, it is decoded even
+ * if it needs more permits than are free. A running call may last for long, and may itself wait for this request.
+ * Thread-safe.
  */
 final class FairPermits {
 

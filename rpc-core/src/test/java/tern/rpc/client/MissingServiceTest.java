@@ -218,7 +218,7 @@ class MissingServiceTest {
         assertThat(sentTo(ONE)).isEqualTo(1);
 
         lacking.clear();
-        lacking.add(TWO); // has served calls, so only the method can be missing
+        lacking.add(TWO); // this provider has the service, so only the method can be missing
         passMillis(20_000);
         long before = sentTo(TWO);
         store(orders, 20);

@@ -48,7 +48,7 @@ final class CauseText {
     /** The kind and name of a cause, with the recommended change. */
     record Told(String kind, String name, Change change, List<String> facts) {}
 
-    /** Describes a part of the calls' extra time as a cause, with its evidence and the recommended change. */
+    /** Describes one cause of slow calls, with its evidence and the recommended change. */
     Cause cause(Part part, double nanos, double ofNanos, double saves, double certainNanos) {
         TimeOuts.TooShort timeout = timeOuts.of(part);
         Told told = timeout == null

@@ -33,7 +33,7 @@ final class PeerKinds {
     }
 
     /**
-     * Returns the kind of peer for which the call waits during this part; null if the part is no such wait.
+     * Returns the kind of peer that the call waits for during this part; null if it does not wait for a peer.
      *
      * @param ledger the ledger of the call. It distinguishes waits for executors from waits for data sources without a
      *     pool

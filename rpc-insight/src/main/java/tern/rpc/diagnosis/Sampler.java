@@ -40,7 +40,7 @@ final class Sampler {
     static final class Samples {
         final String method;
         final List<Sample> list = new ArrayList<>();
-        // the number of looks that found a thread running a part of the call and not waiting for the client
+        // the number of samples in which another thread ran a part of the call and did not wait for the client
         int otherLooks;
         private long lastNanos;
         // whether the call's thread ran a task that it had submitted to a full executor

@@ -102,7 +102,7 @@ final class WorkerText {
     }
 
     /**
-     * Returns a number of workers that passed the check; null if no number passed.
+     * Returns a number of workers with which the replayed calls meet the target; null if there is none.
      *
      * @param busy the mean number of workers that the present calls need
      */

@@ -48,7 +48,7 @@ final class HealthWatch implements Flow.Subscription {
                     watch.changed(); // another thread may have found that the caller was not subscribed yet
                 }
             } catch (Throwable e) {
-                watch.end(); // the limit on watching calls must no longer count this call
+                watch.end(); // this call must no longer count towards the limit of open Watch calls
                 throw e;
             }
         };

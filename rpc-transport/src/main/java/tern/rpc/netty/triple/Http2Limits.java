@@ -61,8 +61,9 @@ final class Http2Limits {
     static final int STREAMS_PER_COST = 32;
 
     /**
-     * The number of answer bytes that reduce the cost of visiting all open streams by 1. A peer may change its windows
-     * whenever it has received a few MiB, as {@link ReceiveWindows} does.
+     * A frame that makes the server visit all open streams has a cost. Sent answer bytes reduce the sum of these costs:
+     * by 1 for each of this number of bytes. A peer may change its windows whenever it has received a few MiB, as
+     * {@link ReceiveWindows} does.
      */
     static final int BYTES_PER_COST = 64 << 10;
 
