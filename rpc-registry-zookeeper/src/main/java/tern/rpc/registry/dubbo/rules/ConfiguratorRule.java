@@ -27,7 +27,10 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
         SERVICE,
         /** The services that an application calls. Changes of {@code side: provider} are left out. */
         CALLER,
-        /** The providers of an application. Changes of {@code side: consumer} are left out. */
+        /**
+         * The providers of an application. Changes of {@code side: consumer} are left out, and so are parameters for the
+         * providers themselves, such as {@code threads}.
+         */
         PROVIDER
     }
 
@@ -38,6 +41,9 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
     private static final String ANY_METHOD = "";
     private static final int MAX_MILLIS = 24 * 60 * 60 * 1_000;
     private static final int MAX_WEIGHT = 1_000_000;
+
+    /** The parameters by which consumers change an application's providers. */
+    private static final Set<String> OF_PROVIDERS = Set.of("weight", "disabled", "enabled");
 
     /** Tern's names for load balancing policies, keyed by Dubbo's names. */
     private static final Map<String, String> BALANCING = Map.of(
@@ -174,6 +180,9 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
         Boolean disabled = null;
         String balancing = "";
         for (String name : parameters.keys()) {
+            if (scope == Scope.PROVIDER && !OF_PROVIDERS.contains(name)) {
+                continue; // The parameter is for the providers, which read the same rule.
+            }
             if (name.equals(TIMEOUT) || name.endsWith("." + TIMEOUT)) {
                 String method =
                         name.equals(TIMEOUT) ? ANY_METHOD : name.substring(0, name.length() - TIMEOUT.length() - 1);
@@ -195,8 +204,7 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
                         + "' is not understood; known are timeout, weight, disabled and loadbalance");
             }
         }
-        boolean isForSome = scope == Scope.PROVIDER || !base.providers().isEmpty();
-        if (isForSome && (!timeouts.isEmpty() || !balancing.isEmpty())) {
+        if (!base.providers().isEmpty() && (!timeouts.isEmpty() || !balancing.isEmpty())) {
             throw new IllegalArgumentException("timeout and loadbalance are not understood for some providers alone");
         }
         return new Change(

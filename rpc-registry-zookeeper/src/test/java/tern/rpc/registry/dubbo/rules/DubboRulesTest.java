@@ -447,10 +447,16 @@ class DubboRulesTest {
     }
 
     @Test
-    void timeoutForTheProvidersOfAnApplicationIsNotUnderstood() {
-        assertThatThrownBy(() -> Rule.Kind.PROVIDER_CONFIGURATORS.parse(
-                        "configs: [{side: provider, parameters: {timeout: 7}}]", ORDERS))
-                .hasMessageContaining("for some providers alone");
+    void parametersForTheProvidersThemselvesDoNotHideWeightAndDisabled() {
+        Rules rules = ofApplication(
+                Rule.Kind.PROVIDER_CONFIGURATORS,
+                "{side: provider, parameters: {timeout: 7, accesslog: true, threads: 400, weight: 7}},"
+                        + " {side: provider, addresses: ['10.0.0.3'], parameters: {loadbalance: x, disabled: true}}");
+
+        assertThat(rules.attributes(ONE).weight()).isEqualTo(7);
+        assertThat(rules.attributes(GRAY)).isNull();
+        assertThat(rules.timeout("get")).isNull();
+        assertThat(rules.loadBalancing()).isEmpty();
     }
 
     @Test
