@@ -25,7 +25,7 @@ final class RuleWatch implements NodeData.Reader {
     private final Runnable changed;
     private final NodeData node;
     private @Nullable Rule rule;
-    private String problem = "";
+    private String problem = ""; // why the current content is not applied; empty if it is applied
     private boolean heard;
 
     /**
@@ -74,7 +74,7 @@ final class RuleWatch implements NodeData.Reader {
 
     /** @param current the rule; null if there is no rule, or if it is disabled or not supported */
     private void heard(@Nullable Rule current) {
-        problem = "";
+        replaceProblem("");
         rule = current;
         heard = true;
         changed.run();
@@ -82,7 +82,7 @@ final class RuleWatch implements NodeData.Reader {
 
     /** @param why the reason why the node's current content is not applied */
     private void unusable(String why) {
-        if (!why.equals(problem)) {
+        if (replaceProblem(why)) {
             LOG.warn(
                     "The rule {} at {} cannot be used: {}. {}",
                     Limits.shown(path),
@@ -90,9 +90,24 @@ final class RuleWatch implements NodeData.Reader {
                     why,
                     rule == null ? "Calls go on without it" : "The last rule that could be used stays in use");
         }
-        problem = why;
         heard = true;
         changed.run();
+    }
+
+    /**
+     * Replaces the problem.
+     *
+     * @return whether there is a new problem that no other watch of this session has, so that it must be logged
+     */
+    private boolean replaceProblem(String why) {
+        if (why.equals(problem)) {
+            return false;
+        }
+        if (!problem.isEmpty()) {
+            session.ruleProblems().end(path, problem);
+        }
+        problem = why;
+        return !why.isEmpty() && session.ruleProblems().begin(path, why);
     }
 
     boolean isHeard() {
@@ -114,6 +129,7 @@ final class RuleWatch implements NodeData.Reader {
     }
 
     void close() {
+        replaceProblem("");
         node.close();
     }
 }

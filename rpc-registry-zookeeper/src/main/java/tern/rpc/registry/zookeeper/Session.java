@@ -85,6 +85,8 @@ final class Session implements AutoCloseable {
     // The parent nodes that are known to exist. Confined to the session's thread.
     private final Set<String> parents = new HashSet<>();
 
+    private final SharedProblems ruleProblems = new SharedProblems(); // confined to the session's thread
+
     // The ids of the sessions of this process. Confined to the session's thread.
     private final Set<Long> sessions = new HashSet<>();
     private boolean started; // guarded by this
@@ -130,6 +132,11 @@ final class Session implements AutoCloseable {
 
     ZooKeeperSettings settings() {
         return settings;
+    }
+
+    /** Returns the problems that watches have with rules. */
+    SharedProblems ruleProblems() {
+        return ruleProblems;
     }
 
     /** Starts connecting to the ensemble. A second call has no effect. */

@@ -70,9 +70,17 @@ class RulesTest {
     }
 
     private Snapshots look() {
+        return look(registry());
+    }
+
+    private Registry registry() {
         Registry registry = new ZooKeeperRegistry.Factory(ZooKeeperRegistry.Form.DEFAULT, "web", ProcessMetadata.NONE)
                 .open(zooKeeper.url());
         open.add(registry);
+        return registry;
+    }
+
+    private static Snapshots look(Registry registry) {
         Snapshots snapshots = new Snapshots();
         registry.source(new Subscription(new ServiceKey(SERVICE, "", ""), "dubbo"))
                 .start(snapshots);
@@ -130,6 +138,19 @@ class RulesTest {
         Await.until("the list is known", () -> !snapshots.addresses().isEmpty());
         assertThat(rules(snapshots)).isSameAs(Rules.NONE);
         assertThat(warnings()).singleElement().asString().contains(CONDITIONS, "it is no YAML", "Calls go on");
+    }
+
+    @Test
+    void unusableRuleIsNamedOnceForAllReferencesOfARegistry() throws Exception {
+        tern("one").provide("", "", 100);
+        rule("/dubbo/config/dubbo/one.configurators", "configs: [{side: neither}]");
+        Registry registry = registry();
+        for (int i = 0; i < 3; i++) {
+            Snapshots snapshots = look(registry);
+            Await.until("the list is known", () -> !snapshots.addresses().isEmpty());
+        }
+
+        assertThat(warnings()).singleElement().asString().contains("the side 'neither' is not understood");
     }
 
     @Test
