@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.apache.zookeeper.KeeperException.Code;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.registry.Publication;
@@ -13,8 +14,9 @@ import tern.rpc.registry.dubbo.DubboEntries;
 
 /**
  * Writes the nodes for one process in this order: metadata, mapping, entries. Rewrites them in each new session. If the
- * metadata or the mapping cannot be written, writes the entries that do not depend on them. Fields without a comment are
- * confined to the session's thread.
+ * metadata or the mapping cannot be written, writes the entries that do not depend on them. The publication counts as
+ * seen as soon as all entries have been read back, even if the mapping is missing. Fields without a comment are confined
+ * to the session's thread.
  */
 final class ZooKeeperPublication implements Publication, Session.Listener {
 
@@ -34,6 +36,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     private int failures;
     private int conflicts;
     private boolean writing;
+    private boolean standing; // whether the last writing or verification has read back all entries
     private boolean withdrawn;
 
     ZooKeeperPublication(
@@ -59,22 +62,9 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     public void connected(boolean isNew) {
         writing = false; // The write operations in progress failed when the connection was lost.
         if (withdrawn) {
-            removeLate(isNew);
+            remove(this::deleteOurs); // These entries could not be removed while the registry was unreachable.
         } else {
             write();
-        }
-    }
-
-    /**
-     * Removes the entries that could not be removed while the registry was unreachable.
-     *
-     * @param isNew whether the session is new. The entries of the previous session then no longer exist
-     */
-    private void removeLate(boolean isNew) {
-        if (isNew) {
-            session.remove(this);
-        } else {
-            remove();
         }
     }
 
@@ -104,6 +94,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
 
     /** Writes the nodes that are missing or belong to an earlier session, and returns their number. */
     private CompletableFuture<Integer> writeAll() {
+        standing = false;
         Paths paths = Paths.of(session.settings());
         String application = entries.registration().application();
         CompletableFuture<Integer> metadata = writer.all(nodes.metadata(), writer::createOnce);
@@ -133,13 +124,17 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
                 .thenCompose(written -> writer.each(
                                 entered,
                                 node -> session.exists(node.path(), null).thenApply(stat -> 1))
-                        .thenApply(all -> written));
+                        .thenApply(all -> {
+                            standing = entered.size() == nodes.ephemeral().size();
+                            return written;
+                        }));
     }
 
     private void written(boolean first) {
+        boolean late = failures > 0;
         failures = 0;
         problem = "";
-        if (first) {
+        if (first || late) {
             LOG.info(
                     "{} is published at {}",
                     entries.registration(),
@@ -150,13 +145,17 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
 
     private void failed(Throwable failure) {
         String why = session.reason(failure);
-        problem = "not published: " + why;
-        if (failures++ == 0) {
+        problem = (standing ? "published only in part: " : "not published: ") + why;
+        if (failures++ == 0 || (standing && !seen.isDone())) {
             LOG.warn(
-                    "{} could not be published at {}: {}. It is tried again",
+                    "{} {} at {}: {}. It is tried again",
                     entries.registration(),
+                    standing ? "is published only in part" : "could not be published",
                     session.settings().url(),
                     why);
+        }
+        if (standing) {
+            seen.complete(null);
         }
         if (session.isConnected()) {
             long pause = Math.min(LONGEST_PAUSE.toMillis(), FIRST_PAUSE.toMillis() << Math.min(failures, 10));
@@ -184,7 +183,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     public CompletableFuture<Repair> verify() {
         CompletableFuture<Repair> result = new CompletableFuture<>();
         session.execute(() -> {
-            if (writing || withdrawn || !seen.isDone()) {
+            if (writing || withdrawn || !seen.isDone() || failures > 0) { // after a failure, write() runs again anyway
                 result.complete(Repair.NONE);
                 return;
             }
@@ -223,7 +222,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
         CompletableFuture<Void> gone = new CompletableFuture<>();
         session.execute(() -> {
             withdrawn = true;
-            remove().whenComplete((removed, failure) -> {
+            remove(session::delete).whenComplete((removed, failure) -> {
                 if (failure == null) {
                     gone.complete(null);
                 } else {
@@ -235,21 +234,39 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     }
 
     /** Removes the entries. If the registry is unreachable, they are removed when it is reachable again. */
-    private CompletableFuture<Integer> remove() {
-        return removeAll().whenComplete((removed, failure) -> {
+    private CompletableFuture<Integer> remove(Function<String, CompletableFuture<String>> deletion) {
+        return removeAll(deletion).whenComplete((removed, failure) -> {
             if (failure == null || !Session.isConnectionLost(failure)) {
                 session.remove(this);
             }
         });
     }
 
+    /**
+     * Removes a node of a session of this process. If ZooKeeper restarts, it keeps such a node until the old session
+     * times out. Meanwhile, another process may have written the node again.
+     */
+    private CompletableFuture<String> deleteOurs(String path) {
+        return session.exists(path, null)
+                .thenCompose(stat -> session.wasOurs(stat.getEphemeralOwner())
+                        ? session.delete(path)
+                        : CompletableFuture.completedFuture(path))
+                .exceptionallyCompose(failure -> Session.isCode(failure, Code.NONODE)
+                        ? CompletableFuture.completedFuture(path)
+                        : CompletableFuture.failedFuture(failure));
+    }
+
     private CompletableFuture<Integer> removeAll() {
+        return removeAll(session::delete);
+    }
+
+    private CompletableFuture<Integer> removeAll(Function<String, CompletableFuture<String>> deletion) {
         return writer.all(
                 nodes.ephemeral().stream()
                         .filter(node -> owned.isOwnedBy(node, this))
                         .toList(),
                 node -> owned.isOwnedBy(node, this)
-                        ? session.delete(node.path()).thenApply(removed -> 1)
+                        ? deletion.apply(node.path()).thenApply(removed -> 1)
                         : CompletableFuture.completedFuture(0));
     }
 }
