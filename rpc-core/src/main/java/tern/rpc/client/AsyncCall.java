@@ -104,7 +104,8 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         Target left = used;
         PendingCall attempt = pending;
         if (left != null && attempt != null) {
-            endpoints.ended(left, method, failure instanceof RpcException rpc ? rpc : null, attempt.startedNanos());
+            endpoints.ended(
+                    left, method, call, failure instanceof RpcException rpc ? rpc : null, attempt.startedNanos());
         }
         if (failure instanceof RpcException rpc
                 && left != null

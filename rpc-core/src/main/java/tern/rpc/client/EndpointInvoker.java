@@ -122,7 +122,7 @@ final class EndpointInvoker implements AutoCloseable {
             } catch (RpcException e) {
                 failure = e;
             } finally {
-                ended(target, method, failure, started);
+                ended(target, method, call, failure, started);
             }
             if (!again(method, call, failure, attempt, used, pending)) {
                 throw failures.explained(failure, used).after(executed);
@@ -159,7 +159,7 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /** Reports an attempt's outcome to its provider's node. */
-    void ended(Target target, ClientMethod method, @Nullable RpcException failure, long startedNanos) {
+    void ended(Target target, ClientMethod method, Invocation call, @Nullable RpcException failure, long startedNanos) {
         long now = clock.nanoTime();
         boolean missing = failure != null && cluster.isServiceMissing(target, failure, now);
         // a missing service does not show how quick or reliable the provider's other services are
@@ -175,7 +175,13 @@ final class EndpointInvoker implements AutoCloseable {
         if (!sentOneWay && (failure == null || failure.wasExecuted() == Executed.YES)) {
             cluster.served(target);
         }
-        cluster.ended(target, method.descriptor().name(), missing ? Outcome.FAILED : outcome, now - startedNanos);
+        cluster.ended(
+                target,
+                method.descriptor().name(),
+                CallTags.tag(call),
+                CallTags.isForced(call),
+                missing ? Outcome.FAILED : outcome,
+                now - startedNanos);
     }
 
     /**
@@ -205,7 +211,8 @@ final class EndpointInvoker implements AutoCloseable {
                 call.withExecutor(executor),
                 false,
                 now,
-                (response, failure) -> ended(suspect, method, failure instanceof RpcException rpc ? rpc : null, now));
+                (response, failure) ->
+                        ended(suspect, method, call, failure instanceof RpcException rpc ? rpc : null, now));
         ClientConnection connection = connection(suspect, copy);
         if (connection != null) {
             connection.send(copy);

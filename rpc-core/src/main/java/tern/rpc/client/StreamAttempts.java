@@ -199,7 +199,8 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
             if (!completed.compareAndSet(false, true)) {
                 return;
             }
-            endpoints.ended(target, method, failure instanceof RpcException rpc ? rpc : null, pending.startedNanos());
+            endpoints.ended(
+                    target, method, call, failure instanceof RpcException rpc ? rpc : null, pending.startedNanos());
             if (failure instanceof RpcException rpc
                     && rpc.wasExecuted() == Executed.NO
                     && giveUpStream()

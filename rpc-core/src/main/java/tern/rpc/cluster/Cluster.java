@@ -201,7 +201,10 @@ public final class Cluster implements AutoCloseable {
         Rules ruled = RulesInOrder.of(next.snapshot().rules(), own);
         boolean isNewRule = !ruled.equals(rules);
         if (isNewRule) {
-            LOG.info("{}: the rules are now: {}", service, ruled);
+            // Rules may contain the providers of an application. They then differ after each change of the list.
+            if (!ruled.toString().equals(rules.toString())) {
+                LOG.info("{}: the rules are now: {}", service, ruled);
+            }
             timeLimits = ruled == Rules.NONE ? null : new TimeLimits(ruled);
             rules = ruled;
         }
@@ -399,9 +402,14 @@ public final class Cluster implements AutoCloseable {
                         .anyMatch(target -> target != besides && target.isUsable() && !target.lacksService(now));
     }
 
-    /** Records the outcome of an attempt that has ended. */
-    public void ended(Target target, String method, Outcome outcome, long tookNanos) {
-        Group group = routes.of(method).groupOf(target);
+    /**
+     * Records the outcome of an attempt that has ended. The method and the tag must be the ones of the pick, so that the
+     * balancer that chose the provider records the outcome.
+     *
+     * @param tag the call's tag, or empty for the reference's tag
+     */
+    public void ended(Target target, String method, String tag, boolean forceTag, Outcome outcome, long tookNanos) {
+        Group group = routes.of(method).group(tag.isEmpty() ? settings.tag() : tag, forceTag);
         if (group == null) {
             return;
         }

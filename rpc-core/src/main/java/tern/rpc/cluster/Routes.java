@@ -89,13 +89,6 @@ final class Routes {
         return new Routes(all, allowed(method, all, rules), settings, rules, false);
     }
 
-    /** Returns the group whose balancer records the provider's attempts, or null if rules exclude the provider. */
-    @Nullable
-    Group groupOf(Target target) {
-        List<String> tags = tags(target);
-        return tags.isEmpty() ? untagged : group(tags.get(0), true);
-    }
-
     /** Calls the action for each group, including the groups of single methods. */
     void forEachGroup(Consumer<Group> action) {
         byTag.values().forEach(action);

@@ -207,7 +207,8 @@ class ClusterRulesTest extends SimulatedCluster {
         try (Cluster made = balanced("mine", failing)) {
             Target picked = made.pick("get", 0, "", false, null, now);
 
-            assertThatCode(() -> made.ended(picked, "get", Outcome.ANSWERED, 1)).doesNotThrowAnyException();
+            assertThatCode(() -> made.ended(picked, "get", "", false, Outcome.ANSWERED, 1))
+                    .doesNotThrowAnyException();
         }
     }
 
@@ -281,7 +282,7 @@ class ClusterRulesTest extends SimulatedCluster {
 
         assertThat(picked("")).containsExactly(instance(0).endpoint());
         assertThat(picked("gray")).containsExactly(instance(0).endpoint());
-        assertThatCode(() -> cluster.ended(cluster.targets().get(1), "get", Outcome.ANSWERED, TICK))
+        assertThatCode(() -> cluster.ended(cluster.targets().get(1), "get", "", false, Outcome.ANSWERED, TICK))
                 .doesNotThrowAnyException();
     }
 
@@ -314,16 +315,13 @@ class ClusterRulesTest extends SimulatedCluster {
         }
     }
 
-    @Test
-    void balancerThatPickedIsToldTheEndAlsoIfRulesDependOnTheMethod() {
-        List<Balancer> picked = new ArrayList<>();
-        List<Balancer> told = new ArrayList<>();
+    private Cluster recorded(List<Balancer> picked, List<Balancer> told) {
         Cluster made = parts.cluster(
                 "Stock", "dubbo", source, nodes, ClusterSettings.DEFAULT.withPolicy(candidates -> new Balancer() {
                     @Override
                     public Candidate pick(long key, @Nullable Candidate excluded, long nowNanos) {
                         picked.add(this);
-                        return candidates.get(0);
+                        return candidates.get(candidates.size() - 1);
                     }
 
                     @Override
@@ -332,10 +330,60 @@ class ClusterRulesTest extends SimulatedCluster {
                     }
                 }));
         made.start(Duration.ZERO);
+        return made;
+    }
+
+    @Test
+    void balancerThatPickedAProviderWithATagForACallWithoutOneIsToldTheEnd() {
+        List<Balancer> picked = new ArrayList<>();
+        List<Balancer> told = new ArrayList<>();
+        Cluster made = recorded(picked, told);
+        listGray(new Lenient(""));
+
+        Target target = made.pick("get", 0, "", false, null, now);
+        made.ended(target, "get", "", false, Outcome.ANSWERED, 1);
+
+        assertThat(target.endpoint()).isEqualTo(instance(1).endpoint());
+        assertThat(told).hasSize(1).isEqualTo(picked);
+    }
+
+    /** Rules that differ although they have the same text. */
+    private record Numbered(int number) implements Rules {
+
+        @Override
+        public Duration timeout(String method) {
+            return Duration.ofMillis(number);
+        }
+
+        @Override
+        public String toString() {
+            return "a test";
+        }
+    }
+
+    @Test
+    void rulesWithTheSameTextAreUsedButNotLoggedAgain() {
+        start(2);
+        try (LoggedLines lines = new LoggedLines()) {
+            rule(new Numbered(5));
+            rule(new Numbered(6));
+
+            assertThat(cluster.timeLimit("get")).hasToString("6 ms (a test)");
+            assertThat(lines.all())
+                    .filteredOn(line -> line.contains("the rules are now"))
+                    .hasSize(1);
+        }
+    }
+
+    @Test
+    void balancerThatPickedIsToldTheEndAlsoIfRulesDependOnTheMethod() {
+        List<Balancer> picked = new ArrayList<>();
+        List<Balancer> told = new ArrayList<>();
+        Cluster made = recorded(picked, told);
         rule(new Scripts(Map.of(), Map.of(), List.of(), "put"));
 
         Target target = made.pick("get", 0, "", false, null, now);
-        made.ended(target, "get", Outcome.ANSWERED, 1);
+        made.ended(target, "get", "", false, Outcome.ANSWERED, 1);
 
         assertThat(told).hasSize(1).isEqualTo(picked);
     }
