@@ -91,7 +91,8 @@ public final class Registrar implements AutoCloseable {
     }
 
     /**
-     * Starts publishing the registration. Does not block. Does nothing if a registration is already published.
+     * Starts publishing the registration, and does not wait for the registries. Does nothing if a registration is
+     * already published.
      *
      * @return a future that completes when the entries have been read back from every registry
      */
@@ -101,14 +102,21 @@ public final class Registrar implements AutoCloseable {
 
     /**
      * Starts publishing like {@link #register(Registration)}, with a registration of its own for each registry.
+     * If one registry throws an exception, the registration is withdrawn from the others.
      *
-     * @param registrations returns the registration for a registry. If it throws {@link NoRouteException}, it is called
-     *     again later, by the timer
+     * @param registrations returns the registration for a registry, and may block for some seconds while it looks for
+     *     the address. If it throws {@link NoRouteException}, it is called again later, by the timer
      */
     public synchronized CompletableFuture<Void> register(Function<Registry, Registration> registrations) {
         if (publications.isEmpty()) {
-            for (Registry registry : registries) {
-                publications.put(registry, LatePublication.of(registry, () -> registrations.apply(registry), timer));
+            try {
+                for (Registry registry : registries) {
+                    publications.put(
+                            registry, LatePublication.of(registry, () -> registrations.apply(registry), timer));
+                }
+            } catch (RuntimeException | Error e) {
+                withdrawAll(); // Nothing would verify the entries of the registries before this one.
+                throw e;
             }
             verification = timer.scheduleWithFixedDelay(
                     new PeriodicTask("The check of our registrations", this::verify),
@@ -189,15 +197,13 @@ public final class Registrar implements AutoCloseable {
      * Blocks for at most three seconds in total. Does nothing if there is no registration.
      */
     public void withdraw() {
-        List<CompletableFuture<Boolean>> gone = new ArrayList<>();
+        List<CompletableFuture<Boolean>> gone;
         synchronized (this) {
             if (verification != null) {
                 verification.cancel(false);
                 verification = null;
             }
-            publications.forEach((registry, publication) ->
-                    gone.add(publication.withdraw().handle((done, failure) -> isGone(registry, failure))));
-            publications.clear();
+            gone = withdrawAll();
         }
         if (gone.isEmpty()) {
             return;
@@ -217,6 +223,15 @@ public final class Registrar implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** Starts withdrawing all publications. This object's lock must be held. */
+    private List<CompletableFuture<Boolean>> withdrawAll() {
+        List<CompletableFuture<Boolean>> gone = new ArrayList<>();
+        publications.forEach((registry, publication) ->
+                gone.add(publication.withdraw().handle((done, failure) -> isGone(registry, failure))));
+        publications.clear();
+        return gone;
     }
 
     /** Returns whether a registry confirmed that the entries are gone. If it did not, logs the reason. */

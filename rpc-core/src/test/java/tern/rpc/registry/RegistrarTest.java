@@ -1,6 +1,7 @@
 package tern.rpc.registry;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -275,6 +276,24 @@ class RegistrarTest {
 
         registrar.register(REGISTRATION);
 
+        assertThat(one.log).containsExactly("publish", "withdraw", "publish");
+    }
+
+    @Test
+    void failureAtOneRegistryWithdrawsTheRegistrationFromTheOthers() {
+        Registrar registrar = registrar(Duration.ZERO);
+
+        assertThatThrownBy(() -> registrar.register(registry -> {
+                    if (registry == two) {
+                        throw new IllegalArgumentException("no address");
+                    }
+                    return REGISTRATION;
+                }))
+                .hasMessage("no address");
+
+        assertThat(one.log).containsExactly("publish", "withdraw");
+        assertThat(registrar.problems()).isEmpty();
+        registrar.register(REGISTRATION);
         assertThat(one.log).containsExactly("publish", "withdraw", "publish");
     }
 
