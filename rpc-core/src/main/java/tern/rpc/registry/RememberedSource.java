@@ -23,6 +23,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -38,7 +39,8 @@ import tern.rpc.endpoint.Instance;
 /**
  * Stores the last good list of another source in a file. If the wrapped source fails before its first list, or does not
  * answer in time, this source reports the stored one, so that an application can start without its registry. Only the
- * file's owner can read the file, which contains no secrets. Another thread writes the file, so that a disk that does not answer delays no list.
+ * file's owner can read the file, which contains no secrets. Another thread writes the file, so that a disk that does
+ * not answer delays no list.
  */
 public final class RememberedSource implements EndpointSource {
 
@@ -65,6 +67,7 @@ public final class RememberedSource implements EndpointSource {
     private final Executor writer;
     private final SeldomWarning unwritable = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);
     private final AtomicReference<@Nullable List<Instance>> unwritten = new AtomicReference<>(); // the newest list
+    private final AtomicBoolean offering = new AtomicBoolean(); // whether a task that reads the file is queued or runs
     private volatile @Nullable List<Instance> newest; // the list that was written last, or will be written
     private @Nullable Consumer<EndpointSnapshot> listener; // guarded by this; null before the start
     private boolean heard; // guarded by this; whether the wrapped source has reported a list
@@ -228,8 +231,15 @@ public final class RememberedSource implements EndpointSource {
     @Override
     public void refresh() {
         source.refresh();
-        if (!answered) {
-            writer.execute(this::offer);
+        // Each call that finds no provider refreshes the source. One read of the file at a time is sufficient.
+        if (!answered && offering.compareAndSet(false, true)) {
+            writer.execute(() -> {
+                try {
+                    offer();
+                } finally {
+                    offering.set(false);
+                }
+            });
         }
     }
 

@@ -178,6 +178,22 @@ class RememberedSourceTest {
     }
 
     @Test
+    void refreshesQueueOneReadOfTheFileAtATime() {
+        Queue<Runnable> waiting = new ArrayDeque<>();
+        RememberedSource remembered =
+                RememberedSource.of(source, URL, ORDERS, directory.resolve("cache"), waiting::add);
+        remembered.start(told::add);
+
+        remembered.refresh();
+        remembered.refresh();
+        assertThat(waiting).hasSize(1);
+
+        waiting.remove().run();
+        remembered.refresh();
+        assertThat(waiting).hasSize(1);
+    }
+
+    @Test
     void storedListIsNotUsedAfterTheRegistryHasAnswered() {
         start();
         hear(ONE);
