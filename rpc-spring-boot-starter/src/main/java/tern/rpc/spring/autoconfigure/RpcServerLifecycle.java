@@ -214,7 +214,9 @@ public final class RpcServerLifecycle
     public void destroy() {
         running = false;
         server.close();
-        PortsOfThisProcess.closed(openPort);
+        int port = openPort;
+        openPort = 0; // Another context may listen on this port before this method is called again.
+        PortsOfThisProcess.closed(port);
         stopped.countDown();
     }
 

@@ -58,6 +58,21 @@ class RpcServerLifecycleTest {
     }
 
     @Test
+    void secondEndOfAServerLeavesThePortToAnotherContext() {
+        provider(ExportingCustomizer.class).run(there -> {
+            RpcServerLifecycle lifecycle = there.getBean(RpcServerLifecycle.class);
+            int port = lifecycle.port();
+            lifecycle.destroy();
+            PortsOfThisProcess.opened(port);
+
+            lifecycle.destroy();
+
+            assertThat(PortsOfThisProcess.contains(port)).isTrue();
+            PortsOfThisProcess.closed(port);
+        });
+    }
+
+    @Test
     void serviceOfACustomizerOpensThePort() {
         provider(ExportingCustomizer.class, LocalUser.class)
                 .withPropertyValues("rpc.client.url=local")
