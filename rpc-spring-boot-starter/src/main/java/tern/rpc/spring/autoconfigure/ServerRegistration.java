@@ -128,8 +128,9 @@ public final class ServerRegistration
             publish(ReadinessState.ACCEPTING_TRAFFIC);
         } catch (RuntimeException e) {
             LOG.error(
-                    "The provider is registered, but a listener of the application's readiness failed. The listeners"
-                            + " after it, and probes, may still regard the application as not ready",
+                    "{} listener of the application's readiness failed. The listeners after it, and probes, may still"
+                            + " regard the application as not ready",
+                    registered ? "The provider is registered, but a" : "A",
                     e);
         }
     }
