@@ -14,8 +14,8 @@ final class GrpcStarterProperties {
     static final List<String> PREFIXES = List.of("spring.grpc", "grpc.server", "grpc.client");
 
     /**
-     * Classes of the starters, and of gRPC's own server. If one is present, properties with these prefixes may be meant
-     * for it.
+     * Classes of the starters, and of gRPC's own servers and channels. If one is present, properties with these prefixes
+     * may be meant for it.
      */
     private static final List<String> USERS = List.of(
             "org.springframework.grpc.server.GrpcServerFactory",
@@ -23,7 +23,8 @@ final class GrpcStarterProperties {
             "net.devh.boot.grpc.server.service.GrpcService",
             "net.devh.boot.grpc.client.inject.GrpcClient",
             "io.grpc.netty.NettyServerBuilder",
-            "io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder");
+            "io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder",
+            "io.grpc.okhttp.OkHttpChannelBuilder");
 
     /** Maps a property of a server, without the prefix, to Tern's property. */
     static final Map<String, String> OF_SERVERS = Map.of(
