@@ -66,13 +66,13 @@ final class DubboOptions {
                     "connections are made in the background, and the application starts without providers"));
 
     private static final List<Intent> OF_PROVIDERS = List.of(
-            Intent.of(SERVER, "group", "@RpcService(group = …) has it"),
-            Intent.of(SERVER, "version", "@RpcService(version = …) has it"),
+            Intent.of(SERVER, "group", "set it in @RpcService(group = …)"),
+            Intent.of(SERVER, "version", "set it in @RpcService(version = …)"),
             Intent.of(
                     "rpc.server",
                     "methods",
                     "rpc.server.services.<name>.methods.<method>.max-concurrency limits the calls of a method"),
-            Intent.of(SERVER + " rpc.server.advertise", "weight", "@RpcService(weight = …) has it"),
+            Intent.of(SERVER + " rpc.server.advertise", "weight", "set it in @RpcService(weight = …)"),
             Intent.of(SERVER, "tag", "rpc.server.advertise.tag is the tag of a provider"),
             Intent.of(
                     SERVER,
