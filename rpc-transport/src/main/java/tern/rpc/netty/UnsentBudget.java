@@ -5,8 +5,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server's memory budget for answers that clients have not read. A stream that sends more is ended if its network
- * holds too much of the budget ({@link FairBudget}). Above twice the budget, connections of clients that do not read
+ * A server's memory budget for answers that clients have not read. If three quarters of it are used, a stream that sends
+ * more is ended, unless its connection has few unread bytes. If all of it is used, only the streams of networks continue
+ * that have few unread bytes or have room according to {@link FairBudget}. Above twice the budget, connections of clients that do not read
  * are closed, and above four times the budget, any connection ({@link SlowReaders}). Thread-safe.
  *
  * <p>The budget does not limit unary answers, so the callers of one network may use it up. A network with few unread
@@ -19,6 +20,9 @@ final class UnsentBudget {
      * A network that holds at most 1/{@value} of the budget may always add bytes, even if other networks hold the rest.
      */
     private static final int SMALL_PART = 8;
+
+    /** A connection may use the last quarter of the budget if it holds at most 1/{@value} of the budget. */
+    private static final int SMALL_CONNECTION_PART = 16;
 
     private final int maxStreamBytes;
     private final FairBudget all;
@@ -94,6 +98,11 @@ final class UnsentBudget {
         return all.used() + leaving.get() > manyBytes() && !isSmall(part);
     }
 
+    private boolean hasRoom(long ofConnection) {
+        long max = all.maxBytes();
+        return all.used() <= (ofConnection <= max / SMALL_CONNECTION_PART ? max : max - max / 4);
+    }
+
     private boolean isSmall(FairBudget.Part part) {
         return part.bytes() <= all.maxBytes() / SMALL_PART;
     }
@@ -112,7 +121,7 @@ final class UnsentBudget {
             return ofStream + " bytes of the stream wait for its caller, and " + message + " more are beyond "
                     + maxStreamBytes + " (set by rpc.limits.max-unsent-per-stream)";
         }
-        return isSmall(part) || part.hasRoom(ofConnection)
+        return isSmall(part) || hasRoom(ofConnection) || part.hasRoom(ofConnection)
                 ? null
                 : part.full(
                         "bytes wait for the callers of all streams (set by rpc.limits.max-unsent-answers)",

@@ -38,6 +38,18 @@ class UnsentBudgetTest {
     }
 
     @Test
+    void onlyConnectionOfAServerMayUseThreeQuarters() {
+        FairBudget.Part only = from(1);
+        budget.add(only, BUDGET * 3L / 4);
+
+        assertThat(budget.refusal(0, MESSAGE, BUDGET * 3L / 4, only)).isNull();
+
+        budget.add(only, 1);
+        assertThat(budget.refusal(0, MESSAGE, BUDGET * 3L / 4 + 1, only)).isNotNull();
+        assertThat(budget.refusal(0, MESSAGE, BUDGET / 16, only)).isNull();
+    }
+
+    @Test
     void networkWithFewUnreadBytesMaySendAlthoughSeveralOthersUseUpTheBudget() {
         for (int host = 1; host <= 4; host++) {
             budget.add(from(host), BUDGET);

@@ -21,10 +21,9 @@ import org.springframework.util.unit.DataSize;
  * @param maxUnsent Maximum memory on one connection for requests that are waiting for the socket.
  * @param maxUnsentPerStream Maximum memory for the unread responses of one stream, in addition to one message. A
  *     stream that exceeds this limit is ended.
- * @param maxUnsentAnswers Maximum memory, over all connections, for responses that callers have not read yet. One
- *     connection may use at most a third of it. Beyond the limit, streams that send further messages are ended. Above
- *     twice this limit, connections whose clients do not read are closed; above four times this limit, any connection
- *     may be closed.
+ * @param maxUnsentAnswers Maximum memory, over all connections, for responses that callers have not read yet. Beyond
+ *     the limit, streams that send further messages are ended. Above twice this limit, connections whose clients do not
+ *     read are closed; above four times this limit, any connection may be closed.
  * @param maxStreamWait Maximum time that a server thread waits until a slow reader of a stream has read another 32 KB.
  * @param firstBytesTimeout Timeout from the first byte of a connection until its protocol is known, and for the headers
  *     of an HTTP/1.1 request. After this time, the body of a request must arrive at 1 KiB per second or faster.

@@ -288,9 +288,9 @@ class UnreadStreamsTest {
         for (int i = 0; i < STREAMS; i++) {
             Form.GRPC.send(greedy, 1 + 2 * i);
         }
-        Await.until("the part of the connection is used", () -> unsent() > 1.3 * (1 << 20));
+        Await.until("three quarters are used", () -> unsent() > 3 << 20);
         awaitFreeWorkers();
-        assertThat(unsent()).isLessThan(1.7 * (1 << 20));
+        assertThat(unsent()).isLessThan(3.3 * (1 << 20));
 
         double before = unsent();
         Http2Wire modest = withoutWindow();
