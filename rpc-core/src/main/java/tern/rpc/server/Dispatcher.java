@@ -306,4 +306,9 @@ final class Dispatcher implements CallHandler {
     boolean isOverloaded(boolean forSpare) {
         return workers.isSaturated(forSpare);
     }
+
+    /** Returns whether the call has waited too long for another call of its tenant, so no thread will run it. */
+    boolean waitedInVain(ServedCall waiting) {
+        return workers.waitedInVain(waiting);
+    }
 }

@@ -175,6 +175,19 @@ final class FairWorkers {
         return removed;
     }
 
+    /**
+     * Returns whether the call has waited too long for another call of its tenant. All calls of the tenant may have ended
+     * on regular threads, so no spare thread takes the call.
+     */
+    boolean waitedInVain(ServedCall call) {
+        for (Waiting each : waiting) {
+            if (each.call == call) {
+                return clock.nanoTime() - each.sinceNanos > PRESSURE_NANOS && forget(each);
+            }
+        }
+        return false;
+    }
+
     private boolean waitsForOwnCall(ServedCall call, Share share, int held) {
         WorkerPool threads = spare;
         if (threads == null || !limiter.isCrowdedOut(share, held, threads())) {
@@ -184,7 +197,9 @@ final class FairWorkers {
         for (Waiting oldest = waiting.peek();
                 oldest != null && now - oldest.sinceNanos > PRESSURE_NANOS;
                 oldest = waiting.peek()) {
-            forget(oldest); // The call has waited too long.
+            if (forget(oldest)) {
+                oldest.call.waitedInVain();
+            }
         }
         Waiting added = new Waiting(call, share, now);
         if (waitingCalls.incrementAndGet() > threads.maxThreads()) {

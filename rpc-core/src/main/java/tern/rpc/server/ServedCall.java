@@ -128,6 +128,14 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         spare = spareThread;
     }
 
+    /** Refuses the call because it waited too long, unless a worker has already started it. */
+    void waitedInVain() {
+        if (STATE.compareAndSet(this, QUEUED, ENDED)) {
+            leaveUnserved();
+            dispatcher.refuse(call, Refusal.WAIT);
+        }
+    }
+
     /** Ends the call, unless a worker has already started it. */
     void withdraw() {
         if (STATE.compareAndSet(this, QUEUED, ENDED)) {
@@ -463,7 +471,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         if (call.deadline().isExpired(dispatcher.clock().nanoTime())) {
             return Refusal.DEADLINE;
         }
-        return !critical && dispatcher.isOverloaded(spare) ? Refusal.WAIT : null;
+        return !critical && (dispatcher.isOverloaded(spare) || dispatcher.waitedInVain(this)) ? Refusal.WAIT : null;
     }
 
     /**
