@@ -49,9 +49,6 @@ final class FailurePart {
     /** A part of the error message of Redis clients whose pool has no free connection. */
     private static final String NO_RESOURCE = "Could not get a resource";
 
-    /** The failure of a name lookup. {@link FailureText} knows the recommended change. */
-    private static final String UNRESOLVED = "name cannot be resolved";
-
     /**
      * Error messages of the operating system and the JVM that describe the problem and contain no values from a call.
      */
@@ -413,7 +410,7 @@ final class FailurePart {
             return null;
         }
         boolean isUnknown = chain.stream().anyMatch(UnresolvedAddressException.class::isInstance);
-        return isUnknown ? UNRESOLVED : "Connection refused";
+        return isUnknown ? HiddenReasons.UNRESOLVED : "Connection refused";
     }
 
     private static String text(Throwable failure) {
@@ -422,7 +419,7 @@ final class FailurePart {
             return known;
         }
         return failure instanceof UnknownHostException
-                ? UNRESOLVED
+                ? HiddenReasons.UNRESOLVED
                 : failure.getClass().getSimpleName();
     }
 

@@ -24,7 +24,7 @@ final class HiddenReasons {
     private record Mention(String text, String failure) {}
 
     private static final String REFUSED = "Connection refused";
-    private static final String UNRESOLVED = "name cannot be resolved";
+    static final String UNRESOLVED = "name cannot be resolved";
 
     private static final List<Mention> MENTIONS = List.of(
             new Mention(REFUSED, REFUSED),

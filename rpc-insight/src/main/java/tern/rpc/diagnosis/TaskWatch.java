@@ -71,8 +71,8 @@ final class TaskWatch {
         final Map<String, Integer> classes = new HashMap<>();
         // for each application class, the innermost frames of this class in tasks that do not wait for a lock
         private final Map<String, Map<Inside, Integer>> inside = new HashMap<>();
-        // the ids of the sampled threads: those since the last halving of the samples, and those of the interval before
-        // it
+        // The ids of the threads that were sampled since the last halving of the samples. The next field contains those
+        // of the interval before.
         private Set<Long> threads = new HashSet<>();
         private Set<Long> earlierThreads = Set.of();
         final boolean isExecutor; // false for threads outside of executors, which take no tasks from a queue

@@ -91,8 +91,8 @@ final class UnsentBudget {
     }
 
     /**
-     * Returns whether answers, including those of closing connections, occupy more than {@link #manyBytes}, and this
-     * network holds more than an eighth of the budget. Its slow readers then receive no more answers.
+     * Returns whether the slow readers of this network receive no more answers. This is the case if the answers of all
+     * connections occupy more than {@link #manyBytes}, and this network holds more than an eighth of the budget.
      */
     boolean isShortFor(FairBudget.Part part) {
         return all.used() + leaving.get() > manyBytes() && !isSmall(part);
