@@ -202,7 +202,7 @@ grpc_java() {
 
 # Builds the programs of this module and prints their class path.
 tern_programs() {
-    (cd "$root" && ./mvnw -q -B -ntp -Pinterop -pl load-tests/interop -am -DskipTests package) \
+    (cd "$root" && ./mvnw -q -B -ntp -pl load-tests/interop -am -DskipTests package) \
         >"$tools/install.log" 2>&1 || die "the build failed: $(tail -5 "$tools/install.log")"
     printf '%s\n' "$interop/target/classes:$interop/target/lib/*"
 }
