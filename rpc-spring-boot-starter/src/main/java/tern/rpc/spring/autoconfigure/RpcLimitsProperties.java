@@ -35,7 +35,7 @@ import org.springframework.util.unit.DataSize;
  *     be ordered.
  * @param maxKeySteps Maximum number of steps for hashing and comparing the keys and set elements of one message; each
  *     part of a key or element is one step. A hessian2 message below 128 KiB is allowed proportionally fewer steps.
- * @param maxUnpackedRatio Maximum ratio of decompressed to compressed bytes, for requests above 64 KiB and answers
+ * @param maxUnpackedRatio Maximum ratio of decompressed to compressed bytes, for requests above 512 KiB and answers
  *     above 1 MiB.
  * @param allowedClasses Classes that may be read in addition to those in the service interfaces. Each entry is a class
  *     name, a package that ends in .*, or a package with its subpackages that ends in .**.

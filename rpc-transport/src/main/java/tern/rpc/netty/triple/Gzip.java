@@ -35,7 +35,13 @@ final class Gzip {
     private static final int RESERVED_FLAGS = 0xE0;
 
     /** The compression ratio of an answer is not limited until its decompressed size exceeds this number of bytes. */
-    private static final int FREE_BYTES = 1 << 20;
+    private static final int FREE_ANSWER_BYTES = 1 << 20;
+
+    /**
+     * The compression ratio of a request is not limited until its decompressed size exceeds this number of bytes. The
+     * limit is above the 271,828 zero bytes that gRPC's interoperability tests send compressed.
+     */
+    private static final int FREE_REQUEST_BYTES = 512 << 10;
 
     private final int mostRatio;
     private final Pool<Deflating> deflaters = new Pool<>(Deflating::new);
@@ -48,7 +54,7 @@ final class Gzip {
 
     /**
      * @param mostRatio the maximum ratio of decompressed to compressed bytes; applies to requests whose decompressed
-     *     size exceeds 64 KiB, and to answers whose decompressed size exceeds 1 MiB
+     *     size exceeds 512 KiB, and to answers whose decompressed size exceeds 1 MiB
      */
     Gzip(int mostRatio) {
         this.mostRatio = mostRatio;
@@ -87,7 +93,7 @@ final class Gzip {
         int end = offset + length;
         int position = offset;
         int before = out.position();
-        int free = unpacked == null ? FREE_BYTES : UnpackedRequest.FREE_BYTES;
+        int free = unpacked == null ? FREE_ANSWER_BYTES : FREE_REQUEST_BYTES;
         // the compressed size without gzip headers and trailers, because a sender may fill these with any bytes
         int deflated = length;
         Inflating inflating = inflaters.take();

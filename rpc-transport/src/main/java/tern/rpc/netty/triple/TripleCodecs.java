@@ -71,7 +71,7 @@ public final class TripleCodecs {
      * @param serializer the serializer for the values in Triple's wrapper messages
      * @param json the JSON format; null to refuse JSON
      * @param exceptionFrames the number of stack frames to send with an exception
-     * @param unpackedRatio the maximum ratio of decompressed to compressed bytes of a request above 64
+     * @param unpackedRatio the maximum ratio of decompressed to compressed bytes of a request above 512
      *     KiB or an answer above 1 MiB
      */
     public TripleCodecs(Serializer serializer, @Nullable JsonFormat json, int exceptionFrames, int unpackedRatio) {

@@ -12,8 +12,7 @@ import tern.rpc.netty.ServerConnection;
 final class UnpackedRequest {
 
     /**
-     * A request up to this size is neither counted nor limited in its compression ratio. Reading it costs about as much
-     * as the rest of a call.
+     * A request up to this size is not counted. Reading it costs about as much as the rest of a call.
      */
     static final int FREE_BYTES = 64 << 10;
 

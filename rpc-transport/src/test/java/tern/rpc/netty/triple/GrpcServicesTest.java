@@ -203,7 +203,7 @@ class GrpcServicesTest extends GrpcServiceCalls {
 
     @Test
     void compressedRequestsAreRead() {
-        assertThat(blocking(new LedgerService()).withCompression("gzip").post(entry("x".repeat(5_000), 1)))
+        assertThat(blocking(new LedgerService()).withCompression("gzip").post(entry("x".repeat(271_828), 1)))
                 .isEqualTo(receipt(1, 1));
     }
 

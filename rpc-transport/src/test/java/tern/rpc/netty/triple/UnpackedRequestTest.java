@@ -123,14 +123,14 @@ class UnpackedRequestTest {
 
     @ParameterizedTest
     @EnumSource
-    void requestThatBecomesAHundredTimesAsLargeIsRefusedAbove64Kib(HttpClient.Version version) throws Exception {
-        HttpResponse<String> small = send(version, zeros(60_000));
-        HttpResponse<String> large = send(version, zeros(200_000));
+    void requestThatBecomesAHundredTimesAsLargeIsRefusedAbove512Kib(HttpClient.Version version) throws Exception {
+        HttpResponse<String> small = send(version, zeros(500_000));
+        HttpResponse<String> large = send(version, zeros(1_000_000));
 
-        assertThat(small.body()).isEqualTo("60000");
+        assertThat(small.body()).isEqualTo("500000");
         assertThat(large.statusCode()).as(large.body()).isEqualTo(413);
         assertThat(large.body())
-                .contains("becomes more than 100 times as large, and more than 64 KiB")
+                .contains("becomes more than 100 times as large, and more than 512 KiB")
                 .contains("rpc.limits.max-unpacked-ratio");
         assertThat(served).hasValue(1);
     }
