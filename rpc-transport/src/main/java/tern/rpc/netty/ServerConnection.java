@@ -53,12 +53,6 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private static final AtomicIntegerFieldUpdater<ServerConnection> CHECKS =
             AtomicIntegerFieldUpdater.newUpdater(ServerConnection.class, "checks");
 
-    /**
-     * The largest report size that the server takes into account (see {@link #takenStepBytes}). It is half of the
-     * flow-control window of clients that use gRPC or Tern.
-     */
-    public static final int MAX_STEP_BYTES = 512 << 10;
-
     /** The maximum number of health checks in flight on one connection (docs/limits.md). */
     private static final int MAX_CHECKS = 16;
 
@@ -384,14 +378,9 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         memory.headGone(bytes);
     }
 
-    /**
-     * Adjusts the number of answer bytes that the client has not read. Any thread may call this.
-     *
-     * @param bytes the change: the number of newly queued bytes, or a negative number for bytes that the client has
-     *     read
-     */
-    public void unsent(long bytes) {
-        unread.add(bytes);
+    /** Returns the answer bytes that the client has not read. */
+    public UnreadBytes unread() {
+        return unread;
     }
 
     private void queueChanged(long before, long after) {
@@ -399,7 +388,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         if (steps != 0) {
             ServerProtocol known = protocol;
             if (known != null && !known.countsAnswers()) {
-                unsent(steps << QUEUE_STEP_BITS);
+                unread.add(steps << QUEUE_STEP_BITS);
             }
         }
     }
@@ -419,48 +408,11 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return unread.stepBytes();
     }
 
-    /**
-     * Called when the report size of the client is known. Must run on the event loop.
-     *
-     * @param bytes the report size; values above {@link #MAX_STEP_BYTES} are reduced to it
-     */
-    public void takenInSteps(int bytes) {
-        unread.inSteps(Math.min(bytes, MAX_STEP_BYTES));
-    }
-
     @Override
     public void giveUp() {
         long counted = unread.release();
         port.unsent().leaving(counted);
         channel.close().addListener(done -> port.unsent().leaving(-counted));
-    }
-
-    /**
-     * Returns whether further calls should be refused. This is the case if unread answers occupy too much memory on the
-     * server, this connection holds more than 1 MiB of unread answers, and its network holds more than an eighth of the
-     * budget for them.
-     */
-    public boolean refusesCalls() {
-        return unread.areTooMany();
-    }
-
-    /**
-     * Returns the reason why unary answers are not written, as text for error messages; null if they are written. Any
-     * thread may call this.
-     */
-    public @Nullable String refusesAnswer() {
-        return unread.refusal();
-    }
-
-    /**
-     * Returns the reason why a stream must not queue a message, as text for error messages; null if it may. Any thread
-     * may call this.
-     *
-     * @param ofStream the number of queued bytes of the stream that the client has not read
-     * @param message the size of the message, in bytes
-     */
-    public @Nullable String refusesUnsent(long ofStream, int message) {
-        return unread.refusal(ofStream, message);
     }
 
     /**

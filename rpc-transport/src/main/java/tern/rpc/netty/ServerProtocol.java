@@ -32,7 +32,7 @@ public interface ServerProtocol {
     ChannelHandler serverHandler(ServerConnection connection);
 
     /**
-     * Returns whether the protocol itself calls {@link ServerConnection#unsent} for its answers. A protocol must do so
+     * Returns whether the protocol itself calls {@link UnreadBytes#add} for its answers. A protocol must do so
      * if its answers leave the connection's write queue before the socket accepts them.
      */
     default boolean countsAnswers() {

@@ -8,7 +8,13 @@ import org.jspecify.annotations.Nullable;
  * The answer bytes of one connection that its client has not read, as a part of the {@link UnsentBudget} of the server.
  * Thread-safe.
  */
-final class UnreadBytes {
+public final class UnreadBytes {
+
+    /**
+     * The largest report size that the server takes into account (see {@link #stepBytes}). It is half of the
+     * flow-control window of clients that use gRPC or Tern.
+     */
+    public static final int MAX_STEP_BYTES = 512 << 10;
 
     /** A connection with fewer unread bytes is never refused an answer or a call because of its unread answers. */
     static final long MANY = 1 << 20;
@@ -38,11 +44,11 @@ final class UnreadBytes {
     }
 
     /**
-     * Adjusts the number of unread bytes. Only the event loop passes negative values.
+     * Adjusts the number of unread bytes. Any thread may call this, but only the event loop passes negative values.
      *
      * @param change the number of newly queued bytes, or a negative number for bytes that the client has read
      */
-    void add(long change) {
+    public void add(long change) {
         if (BYTES.addAndGet(this, change) > CLOSED / 2) {
             budget.add(part, change);
             if (change < 0) {
@@ -62,15 +68,19 @@ final class UnreadBytes {
         return taken;
     }
 
-    /** Sets the result of {@link #stepBytes}. */
-    void inSteps(int bytes) {
-        stepBytes = bytes;
+    /**
+     * Called when the report size of the client is known. Must run on the event loop.
+     *
+     * @param bytes the report size; values above {@link #MAX_STEP_BYTES} are reduced to it
+     */
+    public void inSteps(int bytes) {
+        stepBytes = Math.min(bytes, MAX_STEP_BYTES);
     }
 
     /**
      * Returns the client's report size: the number of bytes by which {@link #taken} may grow in one step; 0 if unknown.
      */
-    int stepBytes() {
+    public int stepBytes() {
         return stepBytes;
     }
 
@@ -90,16 +100,16 @@ final class UnreadBytes {
     }
 
     /**
-     * Returns whether unread answers occupy too much memory on the server, this connection holds more than
-     * {@link #MANY} bytes of unread answers, and its network holds more than an eighth of the budget for them.
+     * Returns whether further calls should be refused. This is the case if unread answers occupy too much memory on the
+     * server, this connection holds more than 1 MiB of unread answers, and its network holds more than an
+     * eighth of the budget for them.
      */
-    boolean areTooMany() {
+    public boolean areTooMany() {
         return bytes > MANY && budget.isShortFor(part);
     }
 
     /** Returns the reason why unary answers are not written, as text for error messages; null if they are written. */
-    @Nullable
-    String refusal() {
+    public @Nullable String refusal() {
         long waiting = bytes;
         if (waiting < CLOSED / 2) {
             return "its connection is being closed";
@@ -112,9 +122,13 @@ final class UnreadBytes {
                 + " slow readers get no more (derived from rpc.limits.max-unsent-answers)";
     }
 
-    /** Returns the reason why a stream must not queue a message, as text for error messages; null if it may. */
-    @Nullable
-    String refusal(long ofStream, int message) {
+    /**
+     * Returns the reason why a stream must not queue a message, as text for error messages; null if it may.
+     *
+     * @param ofStream the number of queued bytes of the stream that the client has not read
+     * @param message the size of the message, in bytes
+     */
+    public @Nullable String refusal(long ofStream, int message) {
         return budget.refusal(ofStream, message, bytes, part);
     }
 }

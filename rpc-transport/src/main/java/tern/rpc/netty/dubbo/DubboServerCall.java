@@ -200,7 +200,7 @@ final class DubboServerCall extends NettyServerCall {
      * much memory. In that case, this method has sent an error instead.
      */
     private boolean isRefused() {
-        String refusal = connection().refusesAnswer();
+        String refusal = connection().unread().refusal();
         if (refusal == null) {
             return false;
         }

@@ -92,7 +92,7 @@ final class AnswerAccount {
         String reason;
         if (unread.areTooMany()) {
             reason = "; with more than " + UnreadAnswers.MAX_BYTES + " no call is added";
-        } else if (connection.refusesCalls()) {
+        } else if (connection.unread().areTooMany()) {
             reason = ", and those of all connections fill the memory for them; no call is added"
                     + " (derived from rpc.limits.max-unsent-answers)";
         } else {

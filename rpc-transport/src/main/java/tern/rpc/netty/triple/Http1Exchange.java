@@ -14,6 +14,7 @@ import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.netty.ServerConnection;
+import tern.rpc.netty.UnreadBytes;
 import tern.rpc.netty.WriteBatch;
 import tern.rpc.netty.http1.Http1Head;
 
@@ -68,7 +69,7 @@ final class Http1Exchange extends HttpExchange {
     /** A full socket accepts bytes again only when a large part of its buffer is free. */
     @Override
     long takenStepBytes() {
-        return ServerConnection.MAX_STEP_BYTES;
+        return UnreadBytes.MAX_STEP_BYTES;
     }
 
     @Override

@@ -215,7 +215,7 @@ final class Http2Exchange extends HttpExchange {
 
     @Override
     long takenStepBytes() {
-        return connection().takenStepBytes();
+        return connection().unread().stepBytes();
     }
 
     @Override

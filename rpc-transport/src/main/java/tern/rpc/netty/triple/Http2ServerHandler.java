@@ -555,7 +555,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         @Override
         public void onSettingsRead(ChannelHandlerContext read, Http2Settings settings) throws Http2Exception {
             super.onSettingsRead(read, settings);
-            connection.takenInSteps(encoder().flowController().initialWindowSize() / 2);
+            connection.unread().inSteps(encoder().flowController().initialWindowSize() / 2);
         }
 
         @Override

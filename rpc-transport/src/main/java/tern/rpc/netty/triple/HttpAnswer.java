@@ -131,7 +131,7 @@ final class HttpAnswer {
         if (unsent == 0 && message <= SMALL_BYTES) {
             return;
         }
-        String refusal = connection().refusesUnsent(unsent, exchange().isReady() ? 0 : message);
+        String refusal = connection().unread().refusal(unsent, exchange().isReady() ? 0 : message);
         if (refusal != null) {
             throw RpcException.refusal(
                     StatusCode.RESOURCE_EXHAUSTED,
@@ -224,7 +224,7 @@ final class HttpAnswer {
     }
 
     private void checkTaken() {
-        String refusal = connection().refusesAnswer();
+        String refusal = connection().unread().refusal();
         if (refusal != null) {
             throw RpcException.refusal(
                     StatusCode.RESOURCE_EXHAUSTED, "the answer is not sent: " + refusal, Executed.YES);

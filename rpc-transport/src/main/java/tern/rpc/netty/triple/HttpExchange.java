@@ -202,7 +202,7 @@ abstract class HttpExchange {
     private void count(long before, long after) {
         long change = after / STEP_BYTES - before / STEP_BYTES;
         if (change != 0) {
-            connection.unsent(change * STEP_BYTES);
+            connection.unread().add(change * STEP_BYTES);
         }
     }
 

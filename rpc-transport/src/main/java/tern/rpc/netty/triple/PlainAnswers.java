@@ -103,6 +103,6 @@ final class PlainAnswers {
     private void tell() {
         long change = waiting - told;
         told = waiting; // the field is set first, because the next line may close the connection
-        connection.unsent(change);
+        connection.unread().add(change);
     }
 }
