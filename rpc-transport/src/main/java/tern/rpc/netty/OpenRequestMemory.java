@@ -2,13 +2,14 @@ package tern.rpc.netty;
 
 import java.net.InetAddress;
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory that the headers and the decompressed bodies of open requests on one server connection occupy. Confined to
- * the event loop, except where stated otherwise.
+ * The memory that open requests on one server connection occupy: their headers, their messages and their decompressed
+ * bodies. Confined to the event loop, except where stated otherwise.
  */
-final class OpenRequestMemory {
+public final class OpenRequestMemory {
 
     private static final AtomicLongFieldUpdater<OpenRequestMemory> UNPACKED =
             AtomicLongFieldUpdater.newUpdater(OpenRequestMemory.class, "unpacked");
@@ -19,6 +20,9 @@ final class OpenRequestMemory {
     private final InboundBudget all;
     private final FairBudget.Part requests; // the bytes of requests from the network of the connection
     private final FairBudget.Part networkHeads; // the bytes of headers from the network of the connection
+    private final Supplier<InboundAccount> accounts;
+    // created by the event loop when the first bytes are counted, before other threads receive these bytes
+    private @Nullable InboundAccount inbound;
     private long heads; // number of bytes occupied by the headers of open requests
     private boolean closed;
     // updated atomically through UNPACKED
@@ -28,16 +32,79 @@ final class OpenRequestMemory {
      * @param allHeads the memory budget of the server for the headers of open requests
      * @param all the memory budget of the server for requests
      * @param network the address of the peer; for IPv6, its first 64 bits
+     * @param accounts creates the account of the messages when the first bytes are counted
      */
-    OpenRequestMemory(FairBudget allHeads, InboundBudget all, InetAddress network) {
+    OpenRequestMemory(
+            FairBudget allHeads, InboundBudget all, InetAddress network, Supplier<InboundAccount> accounts) {
+        this.accounts = accounts;
         this.all = all;
         this.requests = all.join(network);
         this.networkHeads = allHeads.join(network);
     }
 
-    /** @return the reason for a refusal, as text for error messages; null if the memory was reserved */
-    @Nullable
-    String holdHead(int bytes) {
+    // ---- messages
+
+    /**
+     * Adjusts the number of bytes that complete request messages occupy. The event loop increases it when messages
+     * arrive, and any thread may decrease it when messages have been decoded or dropped.
+     *
+     * @param bytes the change, as computed by {@link InboundAccount#counted}; negative for decoded or dropped messages
+     */
+    public void kept(int bytes) {
+        if (bytes != 0) {
+            inbound().kept(bytes);
+        }
+    }
+
+    /**
+     * Adjusts the number of bytes that incomplete request messages occupy. Called after each read.
+     *
+     * @param bytes the change, as computed by {@link InboundAccount#counted}; may be negative
+     */
+    public void incomplete(int bytes) {
+        if (inbound != null || (bytes != 0 && !closed)) {
+            // bytes added after the close would never be released
+            inbound().incomplete(bytes);
+        }
+    }
+
+    /**
+     * Called when a request message is complete. If this connection was allowed to exceed the memory budget for
+     * requests, it loses this permission.
+     */
+    public void messageComplete() {
+        if (inbound != null) {
+            inbound.messageComplete();
+        }
+    }
+
+    private InboundAccount inbound() {
+        InboundAccount made = inbound;
+        if (made == null) {
+            made = accounts.get();
+            inbound = made;
+            if (closed) {
+                made.closed();
+            }
+        }
+        return made;
+    }
+
+    /** Moves the bytes of messages to the given budget, because the caller has been authenticated. */
+    void moveTo(InboundBudget budget) {
+        if (inbound != null) {
+            inbound.moveTo(budget);
+        }
+    }
+
+    // ---- headers
+
+    /**
+     * Reserves memory for the headers of a request, if the limit permits. {@link #headGone} releases the memory.
+     *
+     * @return the reason for a refusal, as text for error messages; null if the memory was reserved
+     */
+    public @Nullable String holdHead(int bytes) {
         if (closed) {
             return null;
         }
@@ -51,21 +118,23 @@ final class OpenRequestMemory {
     }
 
     /** Releases memory that {@link #holdHead} reserved. */
-    void headGone(int bytes) {
+    public void headGone(int bytes) {
         if (!closed) { // closed() has already released the memory for the headers of all requests
             heads -= bytes;
             networkHeads.add(-bytes);
         }
     }
 
+    // ---- decompressed bodies
+
     /**
-     * Reserves memory for a compressed request that is about to be decompressed. Any thread may call this. Concurrent
+     * Reserves memory for a compressed request that is about to be decompressed. {@link #unpacked} releases the memory. Any thread may call this. Concurrent
      * callers may together exceed the limit.
      *
+     * @param bytes the number of decompressed bytes
      * @return the reason for a refusal, as text for error messages; null if the memory was reserved
      */
-    @Nullable
-    String unpacks(int bytes) {
+    public @Nullable String unpacks(int bytes) {
         long own = unpacked;
         long most = all.maxBytes() / PARTS_UNPACKED;
         if (own + bytes > most) {
@@ -81,7 +150,7 @@ final class OpenRequestMemory {
     }
 
     /** Releases memory that {@link #unpacks} reserved. Any thread may call this. */
-    void unpacked(int bytes) {
+    public void unpacked(int bytes) {
         if (bytes > 0) {
             UNPACKED.addAndGet(this, -bytes);
             all.add(requests, -bytes);
@@ -92,6 +161,9 @@ final class OpenRequestMemory {
     void closed() {
         if (!closed) {
             closed = true;
+            if (inbound != null) {
+                inbound.closed();
+            }
             networkHeads.add(-heads);
             networkHeads.leave();
             requests.leave();

@@ -79,8 +79,6 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private final OpenRequestMemory memory;
     private final UnreadBytes unread;
     private final SocketReading reading;
-    // created by the event loop when the first bytes are counted, before other threads receive these bytes
-    private @Nullable InboundAccount inbound;
     private volatile @Nullable ServerProtocol protocol;
     private volatile @Nullable Principal peerPrincipal;
     private volatile boolean known; // true if the caller is authenticated or authentication is not required
@@ -100,7 +98,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         // These objects must be created last, because they count this connection until closed() is called.
         InetAddress network = Tenancy.network(host);
         this.unread = new UnreadBytes(port.unsent(), network);
-        this.memory = new OpenRequestMemory(port.heads(), port.budget(), network);
+        this.memory = new OpenRequestMemory(port.heads(), port.budget(), network, this::newAccount);
         this.tenancy = new Tenancy(port.tenants(), network, channel.remoteAddress());
     }
 
@@ -166,9 +164,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private void leaveStrangers() {
         if (!known) { // another thread may have admitted a call from this caller at the same time
             known = true;
-            if (inbound != null) {
-                inbound.moveTo(port.budget());
-            }
+            memory.moveTo(port.budget());
         }
     }
 
@@ -285,97 +281,29 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         port.handler().refused(reason);
     }
 
-    /**
-     * Adjusts the number of bytes that complete request messages occupy. The event loop increases it when messages
-     * arrive, and any thread may decrease it when messages have been decoded or dropped.
-     *
-     * @param bytes the change, as computed by {@link InboundAccount#counted}; negative for decoded or dropped messages
-     */
-    public void kept(int bytes) {
-        if (bytes != 0) {
-            inbound().kept(bytes);
-        }
+    /** Returns the memory that open requests occupy. */
+    public OpenRequestMemory memory() {
+        return memory;
     }
 
-    /**
-     * Adjusts the number of bytes that incomplete request messages occupy. Called after each read.
-     *
-     * @param bytes the change, as computed by {@link InboundAccount#counted}; may be negative
-     */
-    public void incomplete(int bytes) {
-        if (inbound != null || (bytes != 0 && channel.isOpen())) {
-            // bytes added after the close would never be released
-            inbound().incomplete(bytes);
-        }
-    }
+    private InboundAccount newAccount() {
+        return new InboundAccount(
+                known ? port.budget() : port.strangers(),
+                tenancy.network(),
+                known,
+                channel.eventLoop(),
+                port.settings().firstBytesTimeout(),
+                new InboundAccount.Reading() {
+                    @Override
+                    public void pause(boolean stop) {
+                        reading.overBudget(stop);
+                    }
 
-    /**
-     * Called when a request message is complete. If this connection was allowed to exceed the memory budget for
-     * requests, it loses this permission.
-     */
-    public void messageComplete() {
-        if (inbound != null) {
-            inbound.messageComplete();
-        }
-    }
-
-    private InboundAccount inbound() {
-        InboundAccount made = inbound;
-        if (made == null) {
-            made = new InboundAccount(
-                    known ? port.budget() : port.strangers(),
-                    tenancy.network(),
-                    known,
-                    channel.eventLoop(),
-                    port.settings().firstBytesTimeout(),
-                    new InboundAccount.Reading() {
-                        @Override
-                        public void pause(boolean stop) {
-                            reading.overBudget(stop);
-                        }
-
-                        @Override
-                        public void tooSlow(String how) {
-                            violated(how);
-                        }
-                    });
-            inbound = made;
-            if (!channel.isOpen()) {
-                made.closed(); // closed() may have run before the account was created
-            }
-        }
-        return made;
-    }
-
-    /**
-     * Reserves memory for the headers of a request, if the limit permits. {@link #headGone} releases the memory. Must
-     * run on the event loop.
-     *
-     * @return the reason for a refusal, as text for error messages; null if the memory was reserved
-     */
-    public @Nullable String holdHead(int bytes) {
-        return memory.holdHead(bytes);
-    }
-
-    /**
-     * Reserves memory for a compressed request that is about to be decompressed. {@link #unpacked} releases the memory.
-     * Any thread may call this. Concurrent callers may together exceed the limit.
-     *
-     * @param bytes the number of decompressed bytes
-     * @return the reason for a refusal, as text for error messages; null if the memory was reserved
-     */
-    public @Nullable String unpacks(int bytes) {
-        return memory.unpacks(bytes);
-    }
-
-    /** Releases memory that {@link #unpacks} reserved. Any thread may call this. */
-    public void unpacked(int bytes) {
-        memory.unpacked(bytes);
-    }
-
-    /** Releases memory that {@link #holdHead} reserved. Must run on the event loop. */
-    public void headGone(int bytes) {
-        memory.headGone(bytes);
+                    @Override
+                    public void tooSlow(String how) {
+                        violated(how);
+                    }
+                });
     }
 
     /** Returns the answer bytes that the client has not read. */
@@ -640,9 +568,6 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     /** Called when the channel is closed. Answers to the calls of this connection are no longer needed. */
     public void closed() {
         calls.disconnected();
-        if (inbound != null) {
-            inbound.closed();
-        }
         memory.closed();
         unread.release();
         tenancy.closed();

@@ -22,7 +22,9 @@ class OpenRequestMemoryTest {
     private OpenRequestMemory from(int host) {
         try {
             InetAddress network = InetAddress.getByAddress(new byte[] {10, 0, 0, (byte) host});
-            return new OpenRequestMemory(heads, requests, network);
+            return new OpenRequestMemory(heads, requests, network, () -> {
+                throw new AssertionError("no message is counted");
+            });
         } catch (UnknownHostException e) {
             throw new IllegalArgumentException(e);
         }

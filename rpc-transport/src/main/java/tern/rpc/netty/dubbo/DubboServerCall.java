@@ -72,7 +72,7 @@ final class DubboServerCall extends NettyServerCall {
         this.id = id;
         this.body = body;
         this.countedBytes = InboundAccount.counted(body.readableBytes());
-        connection.kept(countedBytes);
+        connection.memory().kept(countedBytes);
     }
 
     @Override
@@ -163,7 +163,7 @@ final class DubboServerCall extends NettyServerCall {
 
     private void release(ByteBuf bytes) {
         bytes.release();
-        connection().kept(-countedBytes);
+        connection().memory().kept(-countedBytes);
     }
 
     @Override

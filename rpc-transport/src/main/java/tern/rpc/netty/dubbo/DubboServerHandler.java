@@ -73,7 +73,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
         arrived = bytes;
         // the capacity of the buffer is counted, because even a few bytes keep the whole buffer allocated
         int held = buffered == 0 ? 0 : internalBuffer().capacity();
-        connection.incomplete(held - countedBytes);
+        connection.memory().incomplete(held - countedBytes);
         countedBytes = held;
         if (bytes > 0 && !watching) {
             watching = true;
@@ -107,7 +107,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
     @Override
     void frame(int flags, int status, long id, ByteBuf body) {
         pace.restart(System.nanoTime(), 0);
-        connection.messageComplete();
+        connection.memory().messageComplete();
         if (broken || !DubboHeader.isRequest(flags)) {
             body.release(); // an answer is dropped, because the server sends no requests that need one
         } else if (DubboHeader.isEvent(flags)) {
@@ -195,7 +195,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
     @Override
     void skipEnded() {
         pace.restart(System.nanoTime(), 0);
-        connection.messageComplete();
+        connection.memory().messageComplete();
     }
 
     private void refuse(int flags, long id, String text) {

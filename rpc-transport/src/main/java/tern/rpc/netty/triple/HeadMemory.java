@@ -6,6 +6,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.limit.Refusal;
+import tern.rpc.netty.OpenRequestMemory;
 import tern.rpc.netty.ServerConnection;
 
 /**
@@ -42,13 +43,13 @@ final class HeadMemory {
     }
 
     /**
-     * Reserves the bytes in the memory budget. {@link ServerConnection#headGone} releases them.
+     * Reserves the bytes in the memory budget. {@link OpenRequestMemory#headGone} releases them.
      *
      * @return the reason for a refusal; null if the bytes were reserved
      */
     @Nullable
     static RpcException hold(int bytes, ServerConnection connection) {
-        String refusal = bytes == 0 ? null : connection.holdHead(bytes);
+        String refusal = bytes == 0 ? null : connection.memory().holdHead(bytes);
         if (refusal == null) {
             return null;
         }

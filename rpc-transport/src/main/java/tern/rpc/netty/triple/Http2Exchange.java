@@ -88,7 +88,7 @@ final class Http2Exchange extends HttpExchange {
             consumed(held);
         }
         if (headBytes > 0) {
-            connection().headGone(headBytes);
+            connection().memory().headGone(headBytes);
             headBytes = 0;
         }
         Call open = call();

@@ -246,17 +246,17 @@ final class RequestBody {
             frame.payload().release();
             throw probeRefusal("is compressed");
         }
-        connection().messageComplete();
+        connection().memory().messageComplete();
         Receiver current = receiver;
         if (current != null) {
             StreamMessage message = new StreamMessage(frame.alone());
-            connection().kept(message.counted);
+            connection().memory().kept(message.counted);
             demand--;
             allowedBytes -= message.bytes();
             current.message(message);
             return;
         }
-        connection().kept(counted(frame));
+        connection().memory().kept(counted(frame));
         if (single != null) {
             drop(frame);
             throw refusal(" takes one message; the request has more");
@@ -308,11 +308,11 @@ final class RequestBody {
     private void account() {
         int bytes = !isRead() ? 0 : lingers ? heldWhileOpen() : InboundAccount.counted(reader.held());
         int wanted = wantsMore() && end == End.OPEN ? bytes : 0;
-        connection().kept(bytes - wanted - countedUnwanted);
+        connection().memory().kept(bytes - wanted - countedUnwanted);
         countedUnwanted = bytes - wanted;
         int change = wanted - countedIncomplete;
         countedIncomplete = wanted;
-        connection().incomplete(change);
+        connection().memory().incomplete(change);
     }
 
     /**
@@ -411,7 +411,7 @@ final class RequestBody {
      * @param counted the result of {@link #counted} for this message
      */
     void decoded(int counted) {
-        connection().kept(-counted);
+        connection().memory().kept(-counted);
     }
 
     /** Returns whether the latest message was compressed. */

@@ -32,7 +32,7 @@ final class UnpackedRequest {
      */
     void reaches(int bytes) {
         while (bytes > counted + FREE_BYTES) {
-            String refusal = connection.unpacks(STEP_BYTES);
+            String refusal = connection.memory().unpacks(STEP_BYTES);
             if (refusal != null) {
                 throw RpcException.refusal(
                         StatusCode.RESOURCE_EXHAUSTED,
@@ -45,7 +45,7 @@ final class UnpackedRequest {
 
     /** Called when the message has been decoded or dropped. */
     void gone() {
-        connection.unpacked(counted);
+        connection.memory().unpacked(counted);
         counted = 0;
     }
 }
