@@ -100,7 +100,7 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
         try {
             discardRequest();
         } finally {
-            connection.answered(this);
+            connection.calls().answered(this);
         }
         return true;
     }

@@ -8,13 +8,11 @@ import java.security.Principal;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.PeerText;
 import tern.rpc.Thrown;
-import tern.rpc.limit.Refusal;
 import tern.rpc.limit.Share;
 import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.ServiceLookup;
@@ -44,18 +42,6 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
      */
     private static final int QUEUE_STEP_BITS = 16;
 
-    private static final AtomicIntegerFieldUpdater<ServerConnection> IN_FLIGHT =
-            AtomicIntegerFieldUpdater.newUpdater(ServerConnection.class, "inFlight");
-
-    private static final AtomicIntegerFieldUpdater<ServerConnection> WATCHES =
-            AtomicIntegerFieldUpdater.newUpdater(ServerConnection.class, "watches");
-
-    private static final AtomicIntegerFieldUpdater<ServerConnection> CHECKS =
-            AtomicIntegerFieldUpdater.newUpdater(ServerConnection.class, "checks");
-
-    /** The maximum number of health checks in flight on one connection (docs/limits.md). */
-    private static final int MAX_CHECKS = 16;
-
     private final ServerPort port;
     private final Channel channel;
     private final WriteQueue queue = new WriteQueue() {
@@ -70,12 +56,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     };
     private final Tenancy tenancy;
-    // updated atomically through IN_FLIGHT
-    private volatile int inFlight;
-    // the calls in flight that do not keep the connection; updated atomically through WATCHES
-    private volatile int watches;
-    private volatile int checks; // health checks in flight; updated atomically through CHECKS
-    private final UnansweredCalls calls;
+    private final CallsInFlight calls;
     private final OpenRequestMemory memory;
     private final UnreadBytes unread;
     private final SocketReading reading;
@@ -93,7 +74,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         this.port = port;
         this.channel = channel;
         this.known = !port.handler().asksWhoCalls();
-        this.calls = new UnansweredCalls(channel);
+        this.calls = new CallsInFlight(port, channel);
         this.reading = new SocketReading(channel, port.settings().firstBytesTimeout());
         // These objects must be created last, because they count this connection until closed() is called.
         InetAddress network = Tenancy.network(host);
@@ -213,72 +194,9 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return channel.isActive();
     }
 
-    /** Returns whether one more call may be accepted on this connection. */
-    public boolean mayTakeCall() {
-        return inFlight < port.settings().maxInFlight();
-    }
-
-    /**
-     * Returns the reason why a streaming call is refused, as text for error messages; null if it is accepted or is not
-     * a streaming call.
-     */
-    public @Nullable String refusesStream(NettyServerCall call) {
-        return call.kind() == CallKind.STREAM ? port.tenants().streams().refusal(call.share()) : null;
-    }
-
-    /**
-     * Returns the reason why a health check is refused, as text for error messages. Returns null if the health check is
-     * accepted, or if the call is not a health check. The health checks of one connection are limited, because they
-     * could otherwise occupy all threads that are reserved for health checks.
-     */
-    public @Nullable String refusesCheck(NettyServerCall call) {
-        int running = checks;
-        return call.kind() == CallKind.HEALTH_CHECK && running >= MAX_CHECKS
-                ? running + " of " + MAX_CHECKS + " health checks of this connection are in flight"
-                : null;
-    }
-
-    /** Called when a whole request has arrived at once. */
-    public void received(NettyServerCall call) {
-        arriving(call);
-        complete(call);
-    }
-
-    /**
-     * Called when the first part of a request has arrived. The deadline of the call is checked until the call is
-     * answered.
-     */
-    public void arriving(NettyServerCall call) {
-        calls.add(call);
-    }
-
-    /**
-     * Called when a request is complete, if its time limits were checked rarely. They must be checked often from now
-     * on.
-     */
-    public void servedLate(NettyServerCall call) {
-        calls.wake(call);
-    }
-
-    /** Called when a complete request has arrived and can be served. */
-    public void complete(NettyServerCall call) {
-        port.counters().received();
-        IN_FLIGHT.incrementAndGet(this);
-        switch (call.kind()) {
-            case STREAM -> port.tenants().streams().opened(call.share());
-            case HEALTH_CHECK -> CHECKS.incrementAndGet(this);
-            case HEALTH_WATCH -> WATCHES.incrementAndGet(this);
-            case UNARY -> {}
-        }
-        port.handler().handle(call);
-    }
-
-    /**
-     * Tells the call handler that a call was refused before the handler received it, so that the handler counts the
-     * call.
-     */
-    public void refused(Refusal reason) {
-        port.handler().refused(reason);
+    /** Returns the calls in flight. */
+    public CallsInFlight calls() {
+        return calls;
     }
 
     /** Returns the memory that open requests occupy. */
@@ -386,18 +304,6 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return port.handler().tokens();
     }
 
-    /** Called when a call has been answered. Any thread may call this. */
-    void answered(NettyServerCall call) {
-        switch (call.kind()) {
-            case STREAM -> port.tenants().streams().closed(call.share());
-            case HEALTH_CHECK -> CHECKS.decrementAndGet(this);
-            case HEALTH_WATCH -> WATCHES.decrementAndGet(this);
-            case UNARY -> {}
-        }
-        IN_FLIGHT.decrementAndGet(this);
-        port.counters().answered();
-    }
-
     /**
      * Increments the counter of stalled streams and logs a warning. A stream is stalled if it has made no progress for
      * 10 s even though its peer and the socket would have accepted bytes.
@@ -427,7 +333,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         OutputProgress output = OutputProgress.of(channel);
         boolean takes = output.isSending() && !output.equals(lastOutput);
         lastOutput = output;
-        if (inFlight > 0 || takes) {
+        if (calls.areAny() || takes) {
             heardNanos = now;
         } else if (now - heardNanos >= patience) {
             LOG.debug(
@@ -447,8 +353,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     @Override
     public boolean isInUse() {
-        // inFlight does not count incomplete requests, but mayKeepConnection() does
-        return leaving || inFlight > watches || calls.mayKeepConnection();
+        return leaving || calls.mayKeepConnection();
     }
 
     @Override
@@ -471,7 +376,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     void giveWay(Runnable stays) {
         leaving = true;
         channel.eventLoop().execute(() -> {
-            if (!channel.isOpen() || isKept()) {
+            if (!channel.isOpen() || calls.keepConnection()) {
                 leaving = false;
                 stays.run();
                 return;
@@ -482,10 +387,6 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         });
     }
 
-    private boolean isKept() {
-        return inFlight > watches || calls.keepConnection();
-    }
-
     private void closeWhenUnused() {
         if (protocol == null || !channel.isOpen()) {
             return; // goAway() has closed the connection
@@ -493,7 +394,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         channel.eventLoop()
                 .schedule(
                         () -> {
-                            if (isKept()) {
+                            if (calls.keepConnection()) {
                                 closeWhenUnused();
                             } else {
                                 closeWhenWritten();

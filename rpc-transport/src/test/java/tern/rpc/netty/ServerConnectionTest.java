@@ -136,7 +136,7 @@ class ServerConnectionTest {
     private Call begin(CallKind kind) {
         Call call = new Call(kind);
         // the handler of this test refuses all calls, but the connection counts a call before it invokes the handler
-        assertThatThrownBy(() -> connection.complete(call)).hasMessage("a call came");
+        assertThatThrownBy(() -> connection.calls().complete(call)).hasMessage("a call came");
         return call;
     }
 
@@ -144,14 +144,14 @@ class ServerConnectionTest {
     void healthChecksInFlightAreLimited() {
         Call first = begin(CallKind.HEALTH_CHECK);
         for (int i = 1; i < 16; i++) {
-            assertThat(connection.refusesCheck(new Call(CallKind.HEALTH_CHECK))).isNull();
+            assertThat(connection.calls().refusesCheck(new Call(CallKind.HEALTH_CHECK))).isNull();
             begin(CallKind.HEALTH_CHECK);
         }
 
-        assertThat(connection.refusesCheck(new Call(CallKind.HEALTH_CHECK))).contains("16 of 16 health checks");
-        assertThat(connection.refusesCheck(new Call(CallKind.UNARY))).isNull();
+        assertThat(connection.calls().refusesCheck(new Call(CallKind.HEALTH_CHECK))).hasMessageContaining("16 of 16 health checks");
+        assertThat(connection.calls().refusesCheck(new Call(CallKind.UNARY))).isNull();
         first.claimAnswer();
-        assertThat(connection.refusesCheck(new Call(CallKind.HEALTH_CHECK))).isNull();
+        assertThat(connection.calls().refusesCheck(new Call(CallKind.HEALTH_CHECK))).isNull();
     }
 
     @ParameterizedTest

@@ -12,7 +12,6 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.SeldomWarning;
 import tern.rpc.StatusCode;
-import tern.rpc.limit.Refusal;
 import tern.rpc.netty.BodyPace;
 import tern.rpc.netty.ServerConnection;
 
@@ -125,16 +124,13 @@ final class DubboServerHandler extends DubboFrameDecoder {
                     StatusCode.INVALID_ARGUMENT,
                     "serialization " + serialization + " is not supported; use hessian2, which is 2",
                     Executed.NO));
-        } else if (!connection.mayTakeCall()) {
-            call.refuse(RpcException.refusal(
-                    StatusCode.RESOURCE_EXHAUSTED,
-                    connection.settings().maxInFlight() + " of "
-                            + connection.settings().maxInFlight()
-                            + " calls of this connection are in flight (set by rpc.limits.max-calls-per-connection)",
-                    Executed.NO));
-            connection.refused(Refusal.CONNECTION);
+            return;
+        }
+        RpcException full = connection.calls().refusesCall();
+        if (full != null) {
+            call.refuse(full);
         } else {
-            connection.received(call);
+            connection.calls().received(call);
         }
     }
 

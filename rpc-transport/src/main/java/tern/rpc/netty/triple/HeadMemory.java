@@ -53,7 +53,7 @@ final class HeadMemory {
         if (refusal == null) {
             return null;
         }
-        connection.refused(Refusal.CONNECTION);
+        connection.calls().refused(Refusal.CONNECTION);
         return RpcException.refusal(StatusCode.RESOURCE_EXHAUSTED, refusal, Executed.NO);
     }
 }

@@ -223,7 +223,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         if (settingsKnown) {
             limits.reset(System.nanoTime(), false);
         }
-        connection.refused(Refusal.CONNECTION);
+        connection.calls().refused(Refusal.CONNECTION);
         resetByUs(stream, Http2Error.REFUSED_STREAM);
     }
 

@@ -135,7 +135,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     /** Called when the headers of the request have been read. */
     void begin() {
         exchange.call(this);
-        connection().arriving(this);
+        connection().calls().arriving(this);
         if (route.clientStreams()) {
             complete();
         } else {
@@ -194,44 +194,39 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     /** Passes the call to the server unless the connection has reached a limit. */
     @Override
     public void complete() {
-        if (!connection().mayTakeCall()) {
-            int limit = connection().settings().maxInFlight();
-            refuse(RpcException.refusal(
-                    StatusCode.RESOURCE_EXHAUSTED,
-                    limit + " of " + limit
-                            + " calls of this connection are in flight (set by rpc.limits.max-calls-per-connection)",
-                    Executed.NO));
-            connection().refused(Refusal.CONNECTION);
+        RpcException refusal = refusal();
+        if (refusal != null) {
+            refuse(refusal);
             return;
         }
-        RpcException overload = exchange.overload();
-        if (overload != null) {
-            refuse(overload);
-            connection().refused(Refusal.UNREAD);
-            return;
-        }
-        String checks = connection().refusesCheck(this);
-        if (checks != null) {
-            refuse(RpcException.refusal(StatusCode.RESOURCE_EXHAUSTED, checks, Executed.NO));
-            connection().refused(Refusal.CONNECTION);
-            return;
-        }
-        String streams = connection().refusesStream(this);
-        if (streams != null) {
-            RpcException tooMany = RpcException.refusal(StatusCode.RESOURCE_EXHAUSTED, streams, Executed.NO);
-            connection().refused(Refusal.SHARE);
+        RpcException tooManyStreams = connection().calls().refusesStream(this);
+        if (tooManyStreams != null) {
             if (hidden == null) {
-                refuse(tooMany);
+                refuse(tooManyStreams);
                 return;
             }
-            hidden.add(tooMany); // sent only to authorized callers, because it reveals that the method exists
+            hidden.add(tooManyStreams); // sent only to authorized callers, because it reveals that the method exists
         }
         body.served();
         completeNanos = System.nanoTime();
         if (rested) {
-            connection().servedLate(this);
+            connection().calls().servedLate(this);
         }
-        connection().complete(this);
+        connection().calls().complete(this);
+    }
+
+    /** Returns the reason why the connection accepts no call like this one, and counts the refusal; null for none. */
+    private @Nullable RpcException refusal() {
+        RpcException full = connection().calls().refusesCall();
+        if (full != null) {
+            return full;
+        }
+        RpcException overload = exchange.overload();
+        if (overload != null) {
+            connection().calls().refused(Refusal.UNREAD);
+            return overload;
+        }
+        return connection().calls().refusesCheck(this);
     }
 
     /**

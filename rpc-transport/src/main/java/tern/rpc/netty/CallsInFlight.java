@@ -1,0 +1,172 @@
+package tern.rpc.netty;
+
+import io.netty.channel.Channel;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.limit.Refusal;
+
+/**
+ * The calls in flight on one server connection: their number, its limits, and the checks of their deadlines. Confined to
+ * the event loop, except where stated otherwise.
+ */
+public final class CallsInFlight {
+
+    private static final AtomicIntegerFieldUpdater<CallsInFlight> NUMBER =
+            AtomicIntegerFieldUpdater.newUpdater(CallsInFlight.class, "number");
+
+    private static final AtomicIntegerFieldUpdater<CallsInFlight> WATCHES =
+            AtomicIntegerFieldUpdater.newUpdater(CallsInFlight.class, "watches");
+
+    private static final AtomicIntegerFieldUpdater<CallsInFlight> CHECKS =
+            AtomicIntegerFieldUpdater.newUpdater(CallsInFlight.class, "checks");
+
+    /** The maximum number of health checks in flight on one connection (docs/limits.md). */
+    private static final int MAX_CHECKS = 16;
+
+    private final ServerPort port;
+    private final UnansweredCalls unanswered;
+    // the complete requests that have not been answered; updated atomically through NUMBER
+    private volatile int number;
+    // the calls in flight that do not keep the connection; updated atomically through WATCHES
+    private volatile int watches;
+    private volatile int checks; // health checks in flight; updated atomically through CHECKS
+
+    CallsInFlight(ServerPort port, Channel channel) {
+        this.port = port;
+        this.unanswered = new UnansweredCalls(channel);
+    }
+
+    // ---- limits
+
+    /** Returns the refusal of one more call, and counts it; null if the connection accepts one more call. */
+    public @Nullable RpcException refusesCall() {
+        int limit = port.settings().maxInFlight();
+        return number < limit
+                ? null
+                : refusal(
+                        Refusal.CONNECTION,
+                        limit + " of " + limit
+                                + " calls of this connection are in flight (set by rpc.limits.max-calls-per-connection)");
+    }
+
+    /**
+     * Returns the refusal of a health check, and counts it. Returns null if the health check is accepted, or if the call
+     * is not a health check. The health checks of one connection are limited, because they could otherwise occupy all
+     * threads that are reserved for health checks.
+     */
+    public @Nullable RpcException refusesCheck(NettyServerCall call) {
+        int running = checks;
+        return call.kind() == CallKind.HEALTH_CHECK && running >= MAX_CHECKS
+                ? refusal(
+                        Refusal.CONNECTION,
+                        running + " of " + MAX_CHECKS + " health checks of this connection are in flight")
+                : null;
+    }
+
+    /**
+     * Returns the refusal of a streaming call, and counts it; null if the call is accepted or is not a streaming call.
+     */
+    public @Nullable RpcException refusesStream(NettyServerCall call) {
+        String reason =
+                call.kind() == CallKind.STREAM ? port.tenants().streams().refusal(call.share()) : null;
+        return reason == null ? null : refusal(Refusal.SHARE, reason);
+    }
+
+    private RpcException refusal(Refusal reason, String text) {
+        refused(reason);
+        return RpcException.refusal(StatusCode.RESOURCE_EXHAUSTED, text, Executed.NO);
+    }
+
+    /**
+     * Tells the call handler that a call was refused before the handler received it, so that the handler counts the
+     * call.
+     */
+    public void refused(Refusal reason) {
+        port.handler().refused(reason);
+    }
+
+    // ---- steps of a call
+
+    /** Called when a whole request has arrived at once. */
+    public void received(NettyServerCall call) {
+        arriving(call);
+        complete(call);
+    }
+
+    /**
+     * Called when the first part of a request has arrived. The deadline of the call is checked until the call is
+     * answered.
+     */
+    public void arriving(NettyServerCall call) {
+        unanswered.add(call);
+    }
+
+    /**
+     * Called when a request is complete, if its time limits were checked rarely. They must be checked often from now
+     * on.
+     */
+    public void servedLate(NettyServerCall call) {
+        unanswered.wake(call);
+    }
+
+    /** Called when a complete request has arrived and can be served. */
+    public void complete(NettyServerCall call) {
+        port.counters().received();
+        NUMBER.incrementAndGet(this);
+        switch (call.kind()) {
+            case STREAM -> port.tenants().streams().opened(call.share());
+            case HEALTH_CHECK -> CHECKS.incrementAndGet(this);
+            case HEALTH_WATCH -> WATCHES.incrementAndGet(this);
+            case UNARY -> {}
+        }
+        port.handler().handle(call);
+    }
+
+    /** Called when a call has been answered. Any thread may call this. */
+    void answered(NettyServerCall call) {
+        switch (call.kind()) {
+            case STREAM -> port.tenants().streams().closed(call.share());
+            case HEALTH_CHECK -> CHECKS.decrementAndGet(this);
+            case HEALTH_WATCH -> WATCHES.decrementAndGet(this);
+            case UNARY -> {}
+        }
+        NUMBER.decrementAndGet(this);
+        port.counters().answered();
+    }
+
+    /** Called when the client has disconnected. Answers to the calls are no longer needed. */
+    void disconnected() {
+        unanswered.disconnected();
+    }
+
+    // ---- whether the connection is needed
+
+    /** Returns whether any complete request has not been answered. Any thread may call this. */
+    boolean areAny() {
+        return number > 0;
+    }
+
+    /** Returns whether an open call forbids closing the connection to make room for another one. */
+    boolean keepConnection() {
+        return number > watches || unanswered.keepConnection();
+    }
+
+    /** Like {@link #keepConnection}, but the result may be a little out of date. Any thread may call this. */
+    boolean mayKeepConnection() {
+        // the number does not include incomplete requests, but the other method does
+        return number > watches || unanswered.mayKeepConnection();
+    }
+
+    /** Returns whether a call has ended. Any thread may call this. */
+    boolean haveEnded() {
+        return unanswered.haveEnded();
+    }
+
+    /** Returns the time at which the end of a call was last noticed. Any thread may call this. */
+    long quietSinceNanos() {
+        return unanswered.quietSinceNanos();
+    }
+}
