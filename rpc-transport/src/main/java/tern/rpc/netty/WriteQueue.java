@@ -121,8 +121,11 @@ public class WriteQueue implements Runnable {
             open.close();
             return;
         }
-        for (WriteCommand command = oldest; command != null; command = command.next) {
+        for (WriteCommand command = oldest; command != null; ) {
+            WriteCommand newer = command.next;
+            command.next = null; // a command may be kept for long, and must not keep the later ones in memory
             command.written();
+            command = newer;
         }
     }
 }

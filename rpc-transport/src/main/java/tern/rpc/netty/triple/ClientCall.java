@@ -1,14 +1,19 @@
 package tern.rpc.netty.triple;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Stream;
 import io.netty.util.AsciiString;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.netty.Connection;
+import tern.rpc.netty.WriteBatch;
+import tern.rpc.netty.WriteCommand;
 import tern.rpc.netty.http1.Http1AnswerReader;
 import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.netty.triple.MessageDeframer.Framing;
@@ -16,18 +21,27 @@ import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.PendingCall;
 
 /**
- * A client's call on an HTTP/2 stream, from the start of the request to the end of the answer. Delivers headers,
- * messages and the end of the answer in order. A malformed answer fails the call. Confined to the event loop.
+ * A client's call on an HTTP/2 stream, from the start of the request to the end of the answer. The call itself waits in
+ * the write queue until its stream is opened. It delivers headers, messages and the end of the answer in order. A
+ * malformed answer fails the call. Confined to the event loop, except for its creation and for {@link #bytes}.
  */
-abstract class ClientCall implements MessageDeframer.Receiver {
+abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiver {
 
     /** Maximum number of headers, and also of trailers, in an answer (docs/limits.md). */
     private static final int MAX_FIELDS = 128;
 
     private static final int MAX_INTERIMS = Http1AnswerReader.MAX_INTERIMS;
 
+    private static final AsciiString[] NO_FIELDS = {};
+
     private final PendingCall pending;
     private final Connection connection;
+    private final RequestHead requestHead;
+    private final int requestBytes;
+    private AsciiString[] requestFields; // empty after the request has been written
+    private byte @Nullable [] request; // null if the messages are sent separately, and after the request has been written
+    private @Nullable Channel channel; // the channel on which the request is written
+    private @Nullable ChannelPromise promise; // null if the request is written in one step
     private @Nullable Http2Stream stream;
     private @Nullable Http2Headers head;
     private @Nullable MessageDeframer deframer;
@@ -38,9 +52,26 @@ abstract class ClientCall implements MessageDeframer.Receiver {
     private int demand;
     private int interims; // the number of interim answers (1xx)
 
-    ClientCall(PendingCall pending, Connection connection) {
+    /**
+     * @param requestFields the header fields of the request without pseudo-headers, as names and values in turn
+     * @param request the message of the request with its prefix; null if the messages are sent separately
+     */
+    ClientCall(
+            PendingCall pending,
+            Connection connection,
+            RequestHead requestHead,
+            AsciiString[] requestFields,
+            byte @Nullable [] request) {
         this.pending = pending;
         this.connection = connection;
+        this.requestHead = requestHead;
+        this.requestFields = requestFields;
+        this.request = request;
+        int size = requestHead.path().length();
+        for (AsciiString field : requestFields) {
+            size += field.length();
+        }
+        this.requestBytes = size + (request == null ? 0 : request.length);
     }
 
     PendingCall pending() {
@@ -50,6 +81,51 @@ abstract class ClientCall implements MessageDeframer.Receiver {
     Connection connection() {
         return connection;
     }
+
+    // ---- The request
+
+    @Override
+    public int bytes() {
+        return requestBytes;
+    }
+
+    @Override
+    protected void write(WriteBatch batch) {
+        channel = batch.channel();
+        batch.handedOn(requestBytes);
+        Http2ClientHandler.of(batch.channel()).streams().begin(this);
+    }
+
+    RequestHead requestHead() {
+        return requestHead;
+    }
+
+    AsciiString[] requestFields() {
+        return requestFields;
+    }
+
+    byte @Nullable [] request() {
+        return request;
+    }
+
+    /** Called when the request has been passed to the channel. It must not stay in memory until its answer arrives. */
+    void requestWritten() {
+        requestFields = NO_FIELDS;
+        request = null;
+    }
+
+    /** Returns the promise that completes when the socket has accepted or dropped the bytes of the request. */
+    ChannelPromise requestPromise() {
+        ChannelPromise known = promise;
+        if (known == null) {
+            known = Objects.requireNonNull(channel).newPromise();
+            known.addListener(done -> connection.queue().left(requestBytes));
+            promise = known;
+        }
+        return known;
+    }
+
+    // ---- The stream
 
     /** Returns whether the call has ended. Frames that arrive later are ignored. */
     boolean isOver() {

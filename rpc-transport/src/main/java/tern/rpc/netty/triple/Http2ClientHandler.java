@@ -152,9 +152,9 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
 
     // ---- Requests
 
-    /** Opens a stream for a queued call. If no stream is free, the call waits. */
-    void begin(OpenCall request) {
-        streams.begin(request);
+    /** Returns the calls on this connection and their streams. */
+    RequestStreams streams() {
+        return streams;
     }
 
     private void openWaiting() {

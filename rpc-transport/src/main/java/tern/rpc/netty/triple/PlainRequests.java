@@ -46,12 +46,12 @@ final class PlainRequests {
      * Returns whether this class can write the request: it must be small, and the flow-control windows of the stream
      * and the connection must permit it.
      */
-    boolean fits(OpenCall request, byte[] message) {
+    boolean fits(ClientCall call, byte[] message) {
         Http2RemoteFlowController windows = encoder.flowController();
         // a one-way call must be notified when its request is written, and only the codec does that
-        return !request.call().pending().isOneWay()
-                && roomBytes(request) <= JoinedWrites.MAX_ROOM_BYTES
-                && roomBytes(request) < table.maxHeaderListSize()
+        return !call.pending().isOneWay()
+                && roomBytes(call) <= JoinedWrites.MAX_ROOM_BYTES
+                && roomBytes(call) < table.maxHeaderListSize()
                 && message.length <= windows.initialWindowSize()
                 && message.length <= windows.windowSize(connection.connectionStream());
     }
@@ -60,8 +60,8 @@ final class PlainRequests {
      * Returns an upper bound on the total size of the HEADERS frame and the DATA frame. It is also an upper bound on
      * the size of the header list, which counts 32 additional bytes for each field.
      */
-    private int roomBytes(OpenCall request) {
-        return request.bytes() + authority.length() + 64 * (OWN_FIELDS + request.fields().length / 2);
+    private int roomBytes(ClientCall call) {
+        return call.bytes() + authority.length() + 64 * (OWN_FIELDS + call.requestFields().length / 2);
     }
 
     /**
@@ -75,16 +75,16 @@ final class PlainRequests {
     }
 
     /** Writes a request for which {@link #fits} returned true. */
-    void write(Http2Stream stream, OpenCall request, byte[] message, AsciiString scheme) {
-        ByteBuf out = joined.room(roomBytes(request));
-        joined.counted(request.bytes());
+    void write(Http2Stream stream, ClientCall call, byte[] message, AsciiString scheme) {
+        ByteBuf out = joined.room(roomBytes(call));
+        joined.counted(call.bytes());
         int start = Http2Frames.begin(out);
         table.begin(out);
         table.write(out, METHOD, POST);
-        table.write(out, PATH, request.head().path());
+        table.write(out, PATH, call.requestHead().path());
         table.write(out, SCHEME, scheme);
         table.write(out, AUTHORITY, authority);
-        AsciiString[] fields = request.fields();
+        AsciiString[] fields = call.requestFields();
         for (int i = 0; i < fields.length; i += 2) {
             table.write(out, fields[i], fields[i + 1]);
         }

@@ -47,7 +47,7 @@ final class RequestStreams {
     private final Http2Limits limits;
     // the calls, by the request id in their PendingCall
     private final LongObjectMap<ClientCall> calls = new LongObjectHashMap<>();
-    private final Queue<OpenCall> waiting = new ArrayDeque<>();
+    private final Queue<ClientCall> waiting = new ArrayDeque<>();
     private @Nullable ChannelHandlerContext context;
     private AsciiString scheme = HTTP;
     private boolean active;
@@ -105,21 +105,20 @@ final class RequestStreams {
     // ---- Requests
 
     /** Opens a stream for a queued call. If no stream is free, the call waits. */
-    void begin(OpenCall request) {
-        ClientCall call = request.call();
+    void begin(ClientCall call) {
         if (call.isOver()) {
-            drop(request);
+            drop(call);
             return;
         }
         if (http2.goAwayReceived()) {
-            passOn(request);
+            passOn(call);
             return;
         }
         calls.put(call.pending().id(), call);
         if (waiting.isEmpty() && mayOpen()) {
-            open(request);
+            open(call);
         } else {
-            waiting.add(request);
+            waiting.add(call);
         }
     }
 
@@ -135,45 +134,44 @@ final class RequestStreams {
     boolean openWaiting() {
         boolean opened = false;
         while (!waiting.isEmpty() && mayOpen()) {
-            OpenCall request = waiting.remove();
-            if (request.call().isOver()) {
-                drop(request);
+            ClientCall call = waiting.remove();
+            if (call.isOver()) {
+                drop(call);
             } else {
-                open(request);
+                open(call);
                 opened = true;
             }
         }
         return opened;
     }
 
-    private void open(OpenCall request) {
-        ClientCall call = request.call();
+    private void open(ClientCall call) {
         int id = http2.local().incrementAndGetNextStreamId();
         if (id < 0 || http2.goAwayReceived()) {
-            passOn(request);
+            passOn(call);
             return;
         }
         if (id > Integer.MAX_VALUE - 2 * LAST_IDS) {
             connection.drain();
         }
         if (!call.pending().markSent()) {
-            drop(request); // The call has just ended. The id of its stream is left out.
+            drop(call); // The call has just ended. The id of its stream is left out.
             return;
         }
-        byte[] message = request.message();
-        if (message != null && call instanceof UnaryCall && plain.fits(request, message)) {
-            openInOneGo(request, message, id);
+        byte[] message = call.request();
+        if (message != null && call instanceof UnaryCall && plain.fits(call, message)) {
+            openInOneGo(call, message, id);
             return;
         }
         Http2Headers headers = ReadOnlyHttp2Headers.clientHeaders(
-                false, PlainRequests.POST, request.head().path(), scheme, authority, request.fields());
+                false, PlainRequests.POST, call.requestHead().path(), scheme, authority, call.requestFields());
         ChannelPromise headersPromise =
-                message == null ? request.promise() : context().newPromise();
+                message == null ? call.requestPromise() : context().newPromise();
         ChannelFuture written = encoder.writeHeaders(context(), id, headers, 0, false, headersPromise);
         Http2Stream stream = http2.stream(id);
         if (stream == null || written.cause() != null) {
             calls.remove(call.pending().id());
-            request.promise().trySuccess();
+            call.requestPromise().trySuccess();
             Throwable cause = written.cause();
             String reason = cause == null ? "its stream is closed" : String.valueOf(cause.getMessage());
             call.fail(StatusCode.RESOURCE_EXHAUSTED, "its headers cannot be sent: " + reason, Executed.NO);
@@ -182,59 +180,58 @@ final class RequestStreams {
         limits.moved();
         stream.setProperty(callKey, call);
         if (message != null) {
-            messages.write(stream, message, true, request.promise());
+            messages.write(stream, message, true, call.requestPromise());
         }
+        call.requestWritten();
         if (call instanceof StreamCall streaming) {
             streaming.opened(messages, stream);
         } else {
             call.opened(stream);
             if (call instanceof UnaryCall unary && call.pending().isOneWay()) {
-                request.promise().addListener(done -> {
+                call.requestPromise().addListener(done -> {
                     if (done.isSuccess()) {
-                        unary.written();
+                        unary.requestTaken();
                     }
                 });
             }
         }
     }
 
-    private void openInOneGo(OpenCall request, byte[] message, int id) {
-        ClientCall call = request.call();
+    private void openInOneGo(ClientCall call, byte[] message, int id) {
         Http2Stream stream;
         try {
             stream = plain.open(id, message.length);
         } catch (Http2Exception e) {
-            drop(request);
+            drop(call);
             call.fail(StatusCode.RESOURCE_EXHAUSTED, "its stream cannot be opened: " + e.getMessage(), Executed.NO);
             return;
         }
         limits.moved();
         stream.setProperty(callKey, call);
-        plain.write(stream, request, message, scheme);
+        plain.write(stream, call, message, scheme);
+        call.requestWritten();
         call.opened(stream);
     }
 
     /** Passes the call to another connection, because this connection accepts no further streams. */
-    private void passOn(OpenCall request) {
-        ClientCall call = request.call();
-        drop(request);
-        boolean passed = call instanceof UnaryCall unary
-                && connection.passOn(call.pending(), other -> request.of(unary.on(other)));
+    private void passOn(ClientCall call) {
+        drop(call);
+        boolean passed = call instanceof UnaryCall unary && connection.passOn(call.pending(), unary::on);
         if (!passed) {
             call.fail(StatusCode.UNAVAILABLE, "the server takes no new calls on this connection", Executed.NO);
         }
     }
 
     /** Drops a request that is no longer needed. */
-    private void drop(OpenCall request) {
-        end(request.call());
-        request.promise().trySuccess();
+    private void drop(ClientCall call) {
+        end(call);
+        call.requestPromise().trySuccess();
     }
 
     /** Passes the waiting requests to another connection. */
     void passOnWaiting() {
-        for (OpenCall request = waiting.poll(); request != null; request = waiting.poll()) {
-            passOn(request);
+        for (ClientCall call = waiting.poll(); call != null; call = waiting.poll()) {
+            passOn(call);
         }
     }
 
@@ -264,14 +261,8 @@ final class RequestStreams {
             return null;
         }
         call.close();
-        if (call.stream() == null) {
-            waiting.removeIf(request -> {
-                if (request.call() == call) {
-                    request.promise().trySuccess();
-                    return true;
-                }
-                return false;
-            });
+        if (call.stream() == null && waiting.remove(call)) {
+            call.requestPromise().trySuccess();
         }
         return call.stream();
     }
@@ -313,8 +304,8 @@ final class RequestStreams {
                 end(call);
             }
         }
-        for (OpenCall request = waiting.poll(); request != null; request = waiting.poll()) {
-            drop(request);
+        for (ClientCall call = waiting.poll(); call != null; call = waiting.poll()) {
+            drop(call);
         }
     }
 }

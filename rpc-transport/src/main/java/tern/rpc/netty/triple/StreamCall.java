@@ -2,6 +2,7 @@ package tern.rpc.netty.triple;
 
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Stream;
+import io.netty.util.AsciiString;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.atomic.AtomicLong;
@@ -49,8 +50,11 @@ final class StreamCall extends ClientCall {
             PayloadCodec payload,
             ClientStream.Receiver receiver,
             PendingCall pending,
-            Connection connection) {
-        super(pending, connection);
+            Connection connection,
+            RequestHead requestHead,
+            AsciiString[] requestFields,
+            byte @Nullable [] request) {
+        super(pending, connection, requestHead, requestFields, request);
         this.codecs = codecs;
         this.payload = payload;
         this.receiver = receiver;

@@ -3,6 +3,7 @@ package tern.rpc.netty.triple;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
+import io.netty.util.AsciiString;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
@@ -76,18 +77,23 @@ public final class TripleClientProtocol implements ClientProtocol {
 
     @Override
     public WriteCommand request(PendingCall pending, Connection connection) {
-        PayloadCodec payload = codecs.payloads().of(pending.call().method());
-        UnaryCall call = new UnaryCall(codecs, payload, pending, connection);
-        return open(call, message(pending.call(), payload, connection));
+        Invocation call = pending.call();
+        PayloadCodec payload = codecs.payloads().of(call.method());
+        byte[] message = message(call, payload, connection);
+        RequestHead head = head(call, connection);
+        return new UnaryCall(codecs, payload, pending, connection, head, fields(head, pending), message);
     }
 
     @Override
     public ClientStream open(PendingCall pending, ClientStream.Receiver receiver, Connection connection) {
         Invocation call = pending.call();
         PayloadCodec payload = codecs.payloads().of(call.method());
-        StreamCall stream = new StreamCall(codecs, payload, receiver, pending, connection);
         boolean many = call.method().type().clientStreams();
-        connection.queue().add(open(stream, many ? null : message(call, payload, connection)));
+        byte @Nullable [] message = many ? null : message(call, payload, connection);
+        RequestHead head = head(call, connection);
+        StreamCall stream = new StreamCall(
+                codecs, payload, receiver, pending, connection, head, fields(head, pending), message);
+        connection.queue().add(stream);
         return new TripleClientStream(stream, codecs, payload);
     }
 
@@ -96,20 +102,19 @@ public final class TripleClientProtocol implements ClientProtocol {
         return codecs.requestFrame(limit, call.isCompressed(), out -> payload.writeRequest(call.arguments(), out));
     }
 
-    private OpenCall open(ClientCall made, byte @Nullable [] message) {
-        PendingCall pending = made.pending();
-        Invocation call = pending.call();
-        String application = made.connection().settings().application();
-        HeadKey key = new HeadKey(call.service(), call.method(), application);
+    private RequestHead head(Invocation call, Connection connection) {
+        HeadKey key = new HeadKey(
+                call.service(), call.method(), connection.settings().application());
         RequestHead head = heads.get(key);
-        if (head == null) {
-            head = heads.computeIfAbsent(key, this::head);
-        }
-        return new OpenCall(made, head, head.fields(call, pending.isOneWay(), System.nanoTime()), message);
+        return head != null ? head : heads.computeIfAbsent(key, TripleClientProtocol::newHead);
     }
 
-    private RequestHead head(HeadKey key) {
+    private static RequestHead newHead(HeadKey key) {
         return new RequestHead(key.service(), key.method(), key.application());
+    }
+
+    private static AsciiString[] fields(RequestHead head, PendingCall pending) {
+        return head.fields(pending.call(), pending.isOneWay(), System.nanoTime());
     }
 
     @Override

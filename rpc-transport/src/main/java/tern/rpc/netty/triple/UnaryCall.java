@@ -2,6 +2,7 @@ package tern.rpc.netty.triple;
 
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Stream;
+import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
@@ -18,8 +19,15 @@ final class UnaryCall extends ClientCall {
     private @Nullable Frame message;
     private boolean unheard; // true while the server runs a one-way call, whose answer nobody reads
 
-    UnaryCall(TripleCodecs codecs, PayloadCodec payload, PendingCall pending, Connection connection) {
-        super(pending, connection);
+    UnaryCall(
+            TripleCodecs codecs,
+            PayloadCodec payload,
+            PendingCall pending,
+            Connection connection,
+            RequestHead requestHead,
+            AsciiString[] requestFields,
+            byte @Nullable [] request) {
+        super(pending, connection, requestHead, requestFields, request);
         this.codecs = codecs;
         this.payload = payload;
         ask(2); // The call requests two messages, so that a forbidden second message is detected.
@@ -27,7 +35,7 @@ final class UnaryCall extends ClientCall {
 
     /** Returns a copy of this call for another connection, because the call was not sent on this one. */
     UnaryCall on(Connection other) {
-        return new UnaryCall(codecs, payload, pending(), other);
+        return new UnaryCall(codecs, payload, pending(), other, requestHead(), requestFields(), request());
     }
 
     @Override
@@ -79,7 +87,7 @@ final class UnaryCall extends ClientCall {
      * Called when the socket has accepted the request. This completes a one-way call. Its stream stays open until the
      * server has answered, because a reset would cancel the call on the server.
      */
-    void written() {
+    void requestTaken() {
         if (pending().isOneWay()) {
             Http2Stream opened = stream();
             if (opened != null && opened.state() != Http2Stream.State.CLOSED) {
