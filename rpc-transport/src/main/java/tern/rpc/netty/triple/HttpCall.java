@@ -2,7 +2,6 @@ package tern.rpc.netty.triple;
 
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
-import tern.rpc.CallHead;
 import tern.rpc.Deadline;
 import tern.rpc.Invocation;
 import tern.rpc.Metadata;
@@ -16,9 +15,7 @@ import tern.rpc.netty.BodyPace;
 import tern.rpc.netty.CallKind;
 import tern.rpc.netty.NettyServerCall;
 import tern.rpc.netty.triple.BodyReader.Frame;
-import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.AcceptedTokens;
-import tern.rpc.transport.BuiltInMethods;
 import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.ServiceLookup;
 
@@ -70,6 +67,10 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
 
     CallEncoding encoding() {
         return encoding;
+    }
+
+    Route route() {
+        return route;
     }
 
     @Override
@@ -362,7 +363,10 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     public Invocation decode(ServiceLookup services, Admission admission) {
         Metadata metadata = encoding.metadata(exchange.head());
         if (!admission.isOpen()) {
-            admit(admission, metadata);
+            admission.admit(CallHeads.of(this, body, metadata));
+            if (hidden != null) {
+                hidden.reveal();
+            }
         }
         MethodDescriptor only = route.only();
         if (only != null && only.type().clientStreams()) {
@@ -396,7 +400,12 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         return read(frame, connection().services()).arguments()[0];
     }
 
-    private Frame takeRequest() {
+    /**
+     * Returns the request message. The caller of this method must release it.
+     *
+     * @throws RpcException CANCELLED if the call has ended
+     */
+    Frame takeRequest() {
         Frame request = body.takeSingle();
         if (request == null) {
             throw RpcException.refusal(StatusCode.CANCELLED, "the call was over before it was read", Executed.NO);
@@ -407,82 +416,6 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     @Override
     protected void discardRequest() {
         body.discard();
-    }
-
-    // ---- admission
-
-    private void admit(Admission admission, Metadata metadata) {
-        MethodDescriptor called = route.candidates().get(0);
-        boolean generic = route.leadsSomewhere()
-                ? BuiltInMethods.isGeneric(called)
-                : BuiltInMethods.isGenericName(route.methodName());
-        String name = !route.leadsSomewhere()
-                ? route.methodName()
-                : called.name(); // the first letter of the name may have a different case in the path
-        if (generic) {
-            name = meantMethod();
-        }
-        admission.admit(
-                new CallHead(route.key(), name, generic, written(generic ? name : null), metadata, deadline, this));
-        if (hidden != null) {
-            hidden.reveal();
-        }
-    }
-
-    /**
-     * Returns the request's path without the leading slash. For a generic call, the last segment is replaced with the
-     * name of the selected method.
-     *
-     * @param meant the name of the method that a generic call selects; null if the call is not generic
-     */
-    private String written(@Nullable String meant) {
-        String path = Route.pathOf(exchange.head());
-        int slash = path.lastIndexOf('/');
-        return path.substring(Math.min(1, path.length()), meant == null ? path.length() : slash + 1)
-                + (meant == null ? "" : meant);
-    }
-
-    /** Returns the name of the method that a generic call selects in its request message. */
-    private String meantMethod() {
-        HiddenMistake kept = hidden;
-        if (kept == null) {
-            return readMeantMethod();
-        }
-        if (!body.hasSingle() && kept.isPresent()) {
-            return route.methodName();
-        }
-        try {
-            return readMeantMethod();
-        } catch (RpcException e) {
-            kept.add(e);
-        } catch (SerializationException e) {
-            kept.add(RpcException.refusal(StatusCode.INTERNAL, "the request could not be read: " + e, Executed.NO));
-        }
-        return route.methodName();
-    }
-
-    private String readMeantMethod() {
-        Frame request = takeRequest();
-        Frame kept;
-        try {
-            kept = new Frame(BodyReader.copy(request.payload()), request.flags());
-        } catch (Throwable e) {
-            body.drop(request);
-            throw e;
-        }
-        String name;
-        try {
-            name = encoding.readGenericMethod(exchange, route, request);
-        } catch (Throwable e) {
-            body.drop(kept);
-            throw e;
-        }
-        body.putBack(kept);
-        if (!isOpen()) {
-            // the call ended while this method owned the request, so discardRequest() found nothing to release
-            discardRequest();
-        }
-        return name;
     }
 
     // ---- streams
