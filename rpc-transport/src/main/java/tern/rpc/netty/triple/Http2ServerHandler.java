@@ -35,8 +35,7 @@ import tern.rpc.netty.ServerConnection;
 
 /**
  * Handles the server side of an HTTP/2 connection. Each stream becomes an {@link Http2Exchange}. All methods except
- * {@link #execute} must run on the event loop. The rules for frames on streams that have ended stay in {@link
- * #onStreamError}, because their order matters.
+ * {@link #execute} must run on the event loop.
  */
 final class Http2ServerHandler extends Http2ConnectionHandler {
 
@@ -53,6 +52,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private final Http2Limits limits;
     private final RememberedBlocks blocks;
     private final TypedFrameReader frames;
+    private final StreamErrors errors;
     private final StreamHistory history = new StreamHistory();
     private final JoinedWrites joined = new JoinedWrites(this::plainTaken);
     private final AnswerAccount answers;
@@ -85,6 +85,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         this.plain = new PlainAnswers(connection, encoder, joined);
         this.early = new EarlyAnswers(connection(), stream -> resetByUs(stream, Http2Error.NO_ERROR), NanoClock.SYSTEM);
         this.exchangeKey = connection().newKey();
+        this.errors = new StreamErrors(connection(), exchangeKey, history, limits, frames);
         // Netty is not given a limit for concurrent streams, because refuse() enforces the limit
         connection().remote().maxActiveStreams(Integer.MAX_VALUE);
         frames.dropFramesOf(new ResetFrames(connection(), false, () -> limits.frameInVain(System.nanoTime())));
@@ -315,92 +316,20 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         super.onConnectionError(failed, outbound, cause, error);
     }
 
-    /**
-     * Handles a stream error. Headers on an ended stream are a protocol violation, unless the server reset the stream
-     * while they were in flight.
-     */
     @Override
     protected void onStreamError(
             ChannelHandlerContext failed, boolean outbound, Throwable cause, Http2Exception.StreamException error) {
-        int streamId = error.streamId();
-        boolean idle = !outbound && streamId > connection().remote().lastStreamCreated();
-        if (idle && (error.error() == Http2Error.FRAME_SIZE_ERROR || frames.readsWindowUpdate())) {
-            // RST_STREAM must not be sent for an idle stream
-            fail(failed, error.error(), String.valueOf(error.getMessage()));
-            return;
-        }
-        if (idle && !(error instanceof Http2Exception.HeaderListSizeException)) {
-            // Creates the stream even if its headers are malformed. Otherwise, Netty would close the connection at the
-            // next frame of the request, which may already be in flight.
-            try {
-                connection().remote().createStream(streamId, false);
-            } catch (Http2Exception notAllowed) {
-                if (!Http2Exception.isStreamError(notAllowed)) { // the stream id is invalid because it is even
-                    onConnectionError(failed, false, notAllowed, notAllowed);
-                    return;
-                }
-            }
-        }
-        Http2Stream stream = connection().stream(streamId);
-        if (outbound && stream != null && stream.state() == Http2Stream.State.CLOSED) {
-            // the client's reset has cancelled a waiting write, and the server must not answer a reset with a reset
-            return;
-        }
-        if (!outbound && stream == null && history.wasResetByUs(streamId)) {
-            // Netty has already returned the frame's bytes to the flow-control window of the connection
-            frameInVain(failed);
-            return;
-        }
-        if (!outbound && stream != null && isProvokedTooOften(failed)) {
-            return;
-        }
-        if (!outbound
-                && stream != null
-                && stream.state() == Http2Stream.State.HALF_CLOSED_REMOTE
-                && stream.getProperty(exchangeKey) != null
-                && error.error() == Http2Error.PROTOCOL_ERROR
-                && !frames.readsWindowUpdate()) {
-            // the headers arrived after the stream had ended, so their content does not matter
-            resetByUs(stream, Http2Error.STREAM_CLOSED);
-            return;
-        }
-        if (!outbound && error.error() == Http2Error.STREAM_CLOSED && stream == null && frames.readsHeaders()) {
-            if (history.wasNeverOpened(streamId)) {
-                fail(failed, Http2Error.PROTOCOL_ERROR, "stream " + streamId + " is below the newest one");
-                return;
-            }
-            if (history.endedInOrder(streamId)) {
-                fail(failed, Http2Error.STREAM_CLOSED, "stream " + streamId + " was over when headers came on it");
-                return;
-            }
-        }
-        if (stream != null) {
-            history.resetByUs(streamId);
-        }
-        super.onStreamError(failed, outbound, cause, error);
-    }
-
-    /**
-     * Counts a reset towards the client's reset limit. The server has sent this reset, but the client has caused it.
-     * Closes the connection if the limit is exceeded.
-     *
-     * @return whether the limit is exceeded
-     */
-    private boolean isProvokedTooOften(ChannelHandlerContext failed) {
+        StreamErrors.Reaction reaction;
         try {
-            limits.reset(System.nanoTime(), false);
-            return false;
-        } catch (Http2Exception tooOften) {
-            onConnectionError(failed, false, tooOften, tooOften);
-            return true;
+            reaction = errors.reactionTo(error, outbound);
+        } catch (Http2Exception ofConnection) {
+            onConnectionError(failed, false, ofConnection, ofConnection);
+            return;
         }
-    }
-
-    private void frameInVain(ChannelHandlerContext failed) {
-        try {
-            limits.frameInVain(System.nanoTime());
-        } catch (Http2Exception tooOften) {
-            onConnectionError(failed, false, tooOften, tooOften);
+        switch (reaction) {
+            case RESET -> super.onStreamError(failed, outbound, cause, error);
+            case RESET_AS_CLOSED -> resetByUs(connection().stream(error.streamId()), Http2Error.STREAM_CLOSED);
+            case NONE -> {}
         }
     }
 

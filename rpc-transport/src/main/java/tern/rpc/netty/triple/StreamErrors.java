@@ -1,0 +1,115 @@
+package tern.rpc.netty.triple;
+
+import io.netty.handler.codec.http2.Http2Connection;
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Stream;
+
+/**
+ * Decides how a server reacts to an invalid frame of one stream. Headers on an ended stream are a protocol violation,
+ * unless the server reset the stream while they were in flight. The rules stay in one method, because their order
+ * matters. Confined to the event loop.
+ */
+final class StreamErrors {
+
+    /** What the connection does about the stream. */
+    enum Reaction {
+        NONE,
+        /** Resets the stream with the error of the frame. */
+        RESET,
+        /** Resets the stream with STREAM_CLOSED. */
+        RESET_AS_CLOSED
+    }
+
+    private final Http2Connection http2;
+    private final Http2Connection.PropertyKey exchangeKey;
+    private final StreamHistory history;
+    private final Http2Limits limits;
+    private final TypedFrameReader frames;
+
+    StreamErrors(
+            Http2Connection http2,
+            Http2Connection.PropertyKey exchangeKey,
+            StreamHistory history,
+            Http2Limits limits,
+            TypedFrameReader frames) {
+        this.http2 = http2;
+        this.exchangeKey = exchangeKey;
+        this.history = history;
+        this.limits = limits;
+        this.frames = frames;
+    }
+
+    /**
+     * Returns the reaction to an error.
+     *
+     * @param outbound whether the error occurred while the server was writing
+     * @throws Http2Exception if the connection must be closed
+     */
+    Reaction reactionTo(Http2Exception.StreamException error, boolean outbound) throws Http2Exception {
+        int streamId = error.streamId();
+        boolean idle = !outbound && streamId > http2.remote().lastStreamCreated();
+        if (idle && (error.error() == Http2Error.FRAME_SIZE_ERROR || frames.readsWindowUpdate())) {
+            // RST_STREAM must not be sent for an idle stream
+            throw Http2Exception.connectionError(error.error(), String.valueOf(error.getMessage()));
+        }
+        if (idle && !(error instanceof Http2Exception.HeaderListSizeException)) {
+            create(streamId);
+        }
+        Http2Stream stream = http2.stream(streamId);
+        if (outbound && stream != null && stream.state() == Http2Stream.State.CLOSED) {
+            // the client's reset has cancelled a waiting write, and the server must not answer a reset with a reset
+            return Reaction.NONE;
+        }
+        if (!outbound && stream == null && history.wasResetByUs(streamId)) {
+            // Netty has already returned the frame's bytes to the flow-control window of the connection
+            limits.frameInVain(System.nanoTime());
+            return Reaction.NONE;
+        }
+        if (!outbound && stream != null) {
+            // the server sends this reset, but the client has caused it, so it counts towards the client's limit
+            limits.reset(System.nanoTime(), false);
+        }
+        if (!outbound
+                && stream != null
+                && stream.state() == Http2Stream.State.HALF_CLOSED_REMOTE
+                && stream.getProperty(exchangeKey) != null
+                && error.error() == Http2Error.PROTOCOL_ERROR
+                && !frames.readsWindowUpdate()) {
+            // the headers arrived after the stream had ended, so their content does not matter
+            return Reaction.RESET_AS_CLOSED;
+        }
+        if (!outbound && error.error() == Http2Error.STREAM_CLOSED && stream == null && frames.readsHeaders()) {
+            checkLateHeaders(streamId);
+        }
+        if (stream != null) {
+            history.resetByUs(streamId);
+        }
+        return Reaction.RESET;
+    }
+
+    /**
+     * Creates the stream even if its headers are malformed. Otherwise, Netty would close the connection at the next
+     * frame of the request, which may already be in flight.
+     */
+    private void create(int streamId) throws Http2Exception {
+        try {
+            http2.remote().createStream(streamId, false);
+        } catch (Http2Exception notAllowed) {
+            if (!Http2Exception.isStreamError(notAllowed)) { // the stream id is invalid because it is even
+                throw notAllowed;
+            }
+        }
+    }
+
+    private void checkLateHeaders(int streamId) throws Http2Exception {
+        if (history.wasNeverOpened(streamId)) {
+            throw Http2Exception.connectionError(
+                    Http2Error.PROTOCOL_ERROR, "stream " + streamId + " is below the newest one");
+        }
+        if (history.endedInOrder(streamId)) {
+            throw Http2Exception.connectionError(
+                    Http2Error.STREAM_CLOSED, "stream " + streamId + " was over when headers came on it");
+        }
+    }
+}
