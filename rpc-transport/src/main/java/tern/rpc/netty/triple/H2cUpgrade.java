@@ -43,7 +43,7 @@ final class H2cUpgrade {
             ChannelHandlerContext context, ServerConnection connection, HttpRequests requests, ByteBuf rest) {
         context.writeAndFlush(ByteBufUtil.writeAscii(
                 context.alloc(), "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n"));
-        Http2ServerHandler http2 = Http2ServerHandler.of(connection, requests);
+        Http2ServerHandler http2 = Http2ServerHandlers.of(connection, requests);
         context.pipeline().remove(JoinedWrites.class); // the HTTP/2 pipeline has its own instance of this handler
         context.pipeline().replace(context.handler(), null, http2);
         ByteBuf whole = body;

@@ -3,10 +3,6 @@ package tern.rpc.netty.triple;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.handler.codec.http2.DefaultHttp2Connection;
-import io.netty.handler.codec.http2.DefaultHttp2ConnectionDecoder;
-import io.netty.handler.codec.http2.DefaultHttp2HeadersDecoder;
-import io.netty.handler.codec.http2.DefaultHttp2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2CodecUtil;
 import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2ConnectionDecoder;
@@ -15,11 +11,9 @@ import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Headers;
-import io.netty.handler.codec.http2.Http2HeadersDecoder;
 import io.netty.handler.codec.http2.Http2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
-import io.netty.handler.codec.http2.UniformStreamByteDistributor;
 import io.netty.util.AsciiString;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -40,9 +34,6 @@ import tern.rpc.netty.ServerConnection;
 final class Http2ServerHandler extends Http2ConnectionHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(Http2ServerHandler.class);
-
-    /** The maximum number of CONTINUATION frames in a header block (docs/limits.md). */
-    private static final int CONTINUATIONS = 16;
 
     private static final int MAX_FIELDS = 128;
 
@@ -66,7 +57,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     // null until at least 4 MiB of received bytes are unread
     private @Nullable ReceiveWindows windows;
 
-    private Http2ServerHandler(
+    Http2ServerHandler(
             Http2ConnectionDecoder decoder,
             Http2ConnectionEncoder encoder,
             Http2Settings settings,
@@ -93,30 +84,6 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         connection().addListener(listener);
         decoder.frameListener(listener);
         gracefulShutdownTimeoutMillis(0);
-    }
-
-    /**
-     * Creates the handler without Netty's builder, because the builder supports neither Tern's header decoder nor an
-     * encoder that allocates its tables on demand (docs/decisions/0024).
-     */
-    static Http2ServerHandler of(ServerConnection connection, HttpRequests requests) {
-        Http2Connection http2 = new DefaultHttp2Connection(true);
-        // Stream priorities from clients are ignored, so all streams have equal priority.
-        http2.remote()
-                .flowController(new DefaultHttp2RemoteFlowController(http2, new UniformStreamByteDistributor(http2)));
-        Http2Limits limits = new Http2Limits();
-        Http2ConnectionEncoder encoder =
-                new LimitedEncoder(http2, new CountedDataWriter(new LateHeadersEncoder(), limits));
-        RememberedBlocks headers =
-                new RememberedBlocks(Http2ServerHandler::newHeadersDecoder, AnnouncedSettings.HEADER_LIST_BYTES);
-        TypedFrameReader frames = new TypedFrameReader(headers, CONTINUATIONS);
-        Http2ConnectionDecoder decoder = new DefaultHttp2ConnectionDecoder(http2, encoder, frames);
-        Http2Settings settings = requests.announced().of(connection.settings().maxInFlight());
-        return new Http2ServerHandler(decoder, encoder, settings, limits, headers, frames, connection, requests);
-    }
-
-    private static Http2HeadersDecoder newHeadersDecoder() {
-        return new DefaultHttp2HeadersDecoder(true, AnnouncedSettings.HEADER_LIST_BYTES);
     }
 
     @Override

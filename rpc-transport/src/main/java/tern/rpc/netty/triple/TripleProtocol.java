@@ -51,7 +51,7 @@ public final class TripleProtocol implements ServerProtocol {
 
     @Override
     public ChannelHandler serverHandler(ServerConnection connection) {
-        return Http2ServerHandler.of(connection, dispatcher);
+        return Http2ServerHandlers.of(connection, dispatcher);
     }
 
     @Override
