@@ -6,7 +6,6 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoop;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -31,9 +30,6 @@ public final class Connection implements PendingCall.Carrier {
 
     private static final long SHORT_LIFE_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
-
-    /** The maximum time between a call's deadline and its failure. */
-    private static final long SWEEP_MILLIS = 20;
 
     /**
      * The maximum number of pending calls if the connection transmits one call at a time. It is two, because the next
@@ -79,7 +75,7 @@ public final class Connection implements PendingCall.Carrier {
             closeIfDrained();
         }
     };
-    private final AtomicBoolean sweeping = new AtomicBoolean();
+    private final DeadlineSweep deadlines;
     private final AtomicLong lateAnswers = new AtomicLong();
     private final AtomicLong unanswered = new AtomicLong();
     private final KeepAlive keepAlive;
@@ -126,6 +122,7 @@ public final class Connection implements PendingCall.Carrier {
         this.owner = owner;
         this.replacement = replacement;
         this.pending = new PendingCalls(protocol.isExclusive() ? ONE_AND_THE_NEXT : settings.maxInFlight());
+        this.deadlines = new DeadlineSweep(this, pending);
         this.keepAlive = new KeepAlive(this, settings, protocol.idlePatience(settings));
     }
 
@@ -135,7 +132,7 @@ public final class Connection implements PendingCall.Carrier {
             eventLoop = loop;
             new ConnectAttempt(endpoint, settings, tls, this::handlers, new Attempted()).start(loops, loop);
             // this starts the deadline checks of calls that were sent before the event loop was set
-            sweepLater();
+            deadlines.sweepLater();
         } catch (RuntimeException | Error e) { // for example because memory is temporarily exhausted
             close("the attempt to connect failed: " + Thrown.text(e));
         }
@@ -307,7 +304,7 @@ public final class Connection implements PendingCall.Carrier {
             // If the connection closed while the call was being registered, the close may have missed this call.
             failCalls();
         } else {
-            sweepLater();
+            deadlines.sweepLater();
         }
     }
 
@@ -482,34 +479,14 @@ public final class Connection implements PendingCall.Carrier {
      * A one-way call has ended when its request is written. The socket may take the request only later, and servers
      * other than Tern would cancel the call if the connection were closed before its answer.
      */
-    private void closeIfDrained() {
+    void closeIfDrained() {
         if (state == State.DRAINING && pending.size() == 0 && queue.queuedBytes() == 0 && unheard.mayBeLeft()) {
             close("the server asked for no new calls");
         }
     }
 
-    private void sweepLater() {
-        EventLoop loop = eventLoop;
-        if (loop != null && pending.size() > 0 && !sweeping.get() && sweeping.compareAndSet(false, true)) {
-            try {
-                loop.schedule(this::sweep, SWEEP_MILLIS, TimeUnit.MILLISECONDS);
-            } catch (RejectedExecutionException e) {
-                close("the event loops are closed");
-            }
-        }
-    }
-
-    private void sweep() {
-        try {
-            pending.sweep(System.nanoTime(), this::late);
-        } finally {
-            sweeping.set(false);
-            sweepLater();
-        }
-        closeIfDrained();
-    }
-
-    private void late(PendingCall call) {
+    /** Fails a call whose deadline has passed. Must run on the event loop. */
+    void late(PendingCall call) {
         boolean connecting = state == State.CONNECTING;
         call.fail(executed -> TimeOuts.late(call, endpoint, connecting, heard, executed));
     }
@@ -585,6 +562,12 @@ public final class Connection implements PendingCall.Carrier {
 
     State state() {
         return state;
+    }
+
+    /** Returns the event loop; null until {@link #connect} has chosen it. */
+    @Nullable
+    EventLoop eventLoop() {
+        return eventLoop;
     }
 
     /** Returns the reason why the connection was closed; empty while the connection is open. */
