@@ -2,7 +2,6 @@ package tern.rpc.netty;
 
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
-import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoop;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -75,6 +74,7 @@ public final class Connection implements PendingCall.Carrier {
             closeIfDrained();
         }
     };
+    private final Opening opening;
     private final DeadlineSweep deadlines;
     private final AtomicLong lateAnswers = new AtomicLong();
     private final AtomicLong unanswered = new AtomicLong();
@@ -122,6 +122,7 @@ public final class Connection implements PendingCall.Carrier {
         this.owner = owner;
         this.replacement = replacement;
         this.pending = new PendingCalls(protocol.isExclusive() ? ONE_AND_THE_NEXT : settings.maxInFlight());
+        this.opening = new Opening(this, protocol, tls);
         this.deadlines = new DeadlineSweep(this, pending);
         this.keepAlive = new KeepAlive(this, settings, protocol.idlePatience(settings));
     }
@@ -130,7 +131,7 @@ public final class Connection implements PendingCall.Carrier {
         try {
             EventLoop loop = loops.group().next();
             eventLoop = loop;
-            new ConnectAttempt(endpoint, settings, tls, this::handlers, new Attempted()).start(loops, loop);
+            opening.start(loops, loop);
             // this starts the deadline checks of calls that were sent before the event loop was set
             deadlines.sweepLater();
         } catch (RuntimeException | Error e) { // for example because memory is temporarily exhausted
@@ -138,39 +139,14 @@ public final class Connection implements PendingCall.Carrier {
         }
     }
 
-    /** Receives the outcome of the attempt to connect. */
-    private final class Attempted implements ConnectAttempt.Outcome {
-
-        @Override
-        public void connecting(Channel made) {
-            channel = made;
-        }
-
-        @Override
-        public void opened(Channel opened) {
-            Connection.this.opened(opened);
-        }
-
-        @Override
-        public void failed(String reason) {
-            close(reason);
-        }
-    }
-
     /** Creates the handlers for a channel of this connection. */
     ChannelHandler handlers() {
-        return new ChannelInitializer<Channel>() {
-            @Override
-            protected void initChannel(Channel made) {
-                if (tls != null) {
-                    made.pipeline()
-                            .addLast(tls.newHandler(made, endpoint))
-                            .addLast(new TlsRefusal(Connection.this, tls.tls()));
-                }
-                made.pipeline().addLast(new FirstBytes(Connection.this, protocol));
-                made.pipeline().addLast(protocol.clientHandler(Connection.this));
-            }
-        };
+        return opening.handlers();
+    }
+
+    /** Called when the channel exists but is not open yet. */
+    void connecting(Channel made) {
+        channel = made;
     }
 
     /** Called when the channel is open. Must run on the event loop. */
@@ -186,36 +162,18 @@ public final class Connection implements PendingCall.Carrier {
         if (!protocol.isExclusive()) {
             keepAlive.start(opened.eventLoop());
         }
-        if (replacement && !heard) {
-            listenFirst(opened);
-        } else {
+        if (!replacement || heard || !opening.listenFirst(opened)) {
             ready(opened);
         }
         // The listener is added last, because it runs immediately if the server has already closed the connection.
         opened.closeFuture().addListener(done -> closedByServer(opened.eventLoop()));
     }
 
-    private void listenFirst(Channel opened) {
-        if (!protocol.isServerFirst()) {
-            WriteCommand ping = protocol.ping(this);
-            if (ping == null) {
-                ready(opened);
-                return;
-            }
-            WriteQueue aheadOfCalls = new WriteQueue();
-            aheadOfCalls.add(ping);
-            aheadOfCalls.start(opened);
+    /** Closes the connection if it is not ready for calls. Must run on the event loop. */
+    void closeIfConnecting(String reason) {
+        if (state == State.CONNECTING) {
+            close(reason);
         }
-        long patienceMillis = settings.connectTimeout().toMillis();
-        opened.eventLoop()
-                .schedule(
-                        () -> {
-                            if (state == State.CONNECTING) {
-                                close("it accepted the connection, but sent nothing for " + patienceMillis + " ms");
-                            }
-                        },
-                        patienceMillis,
-                        TimeUnit.MILLISECONDS);
     }
 
     private void ready(Channel opened) {
