@@ -8,7 +8,6 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import tern.rpc.CallHead;
 import tern.rpc.CallLedger;
 import tern.rpc.Invocation;
 import tern.rpc.Invoker;
@@ -27,7 +26,6 @@ import tern.rpc.Thrown;
 import tern.rpc.limit.Refusal;
 import tern.rpc.metrics.CallMeters;
 import tern.rpc.serialization.LargeMessages;
-import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.ServerCall;
 
 /**
@@ -35,7 +33,7 @@ import tern.rpc.transport.ServerCall;
  * may end it. Its state determines which thread ends it. The steps of a call and the changes of its state stay in one
  * class, because their order decides who answers the call and who releases its permits.
  */
-final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admission {
+final class ServedCall implements Runnable, ServerCall.Watcher {
 
     private static final Logger LOG = LoggerFactory.getLogger(ServedCall.class);
 
@@ -78,9 +76,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     // True if the call is counted as a call without a thread. Set by the worker and read after the worker has finished.
     private boolean returned;
-    private boolean admitted; // used only by the worker
-    private @Nullable Principal caller;
-    private volatile CallGate.@Nullable Question question; // not null while an authorizer checks the call
+    private volatile @Nullable CallAdmission admission; // set by the worker; null if the server admits every call
 
     ServedCall(Dispatcher dispatcher, ServerCall call, boolean critical) {
         this.dispatcher = dispatcher;
@@ -153,14 +149,16 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         long started = dispatcher.clock().nanoTime();
         CallLedger ledger = dispatcher.ledgers().begin(started, started - call.receivedNanos());
         Invocation invocation;
+        Principal caller;
         long requestMemory;
         MethodHandler found;
         try {
             enterNamedMethod(started);
+            CallAdmission asked = admission();
             long mark = RequestMemory.mark(call);
-            invocation = call.decode(dispatcher.registry(), this);
+            invocation = call.decode(dispatcher.registry(), asked == null ? CallAdmission.OPEN : asked);
             requestMemory = RequestMemory.since(mark);
-            checkAdmitted(invocation);
+            caller = asked == null ? call.peerPrincipal() : asked.requireAdmitted(invocation);
             found = dispatcher.registry().handler(invocation);
         } catch (Throwable e) {
             failUndecoded(e);
@@ -198,6 +196,17 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
+    /** Returns the check of this call; null if the server admits every call. */
+    private @Nullable CallAdmission admission() {
+        CallGate gate = dispatcher.gate();
+        if (gate.isOpen()) {
+            return null;
+        }
+        CallAdmission asked = new CallAdmission(gate, call, this, dispatcher.clock());
+        admission = asked;
+        return asked;
+    }
+
     /**
      * Takes a permit from the method's limiter before the request is decoded, if the transport already knows the
      * method.
@@ -219,44 +228,6 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
             dispatcher.refused(Refusal.METHOD);
             throw MethodLimits.full(method, limiter);
         }
-    }
-
-    @Override
-    public boolean isOpen() {
-        return dispatcher.gate().isOpen();
-    }
-
-    @Override
-    public void admit(CallHead head) {
-        CallGate.Question asked = new CallGate.Question(head);
-        if (dispatcher.gate().asksAuthorizers() && head.deadline().isLimited()) {
-            question = asked;
-            call.watch(head.deadline().nanoTime(), this);
-        }
-        caller = dispatcher.gate().admit(head, asked);
-        if (asked.isLate(dispatcher.clock().nanoTime())) {
-            throw asked.late();
-        }
-        question = null;
-        admitted = true;
-        if (!AcceptedTokens.isOpen(head)) {
-            call.callerIsKnown();
-        }
-    }
-
-    /**
-     * Verifies that the transport has performed the admission check. A transport that forgets the check must not open
-     * the server to all callers.
-     */
-    private void checkAdmitted(Invocation invocation) {
-        if (isOpen()) {
-            caller = call.peerPrincipal();
-            return;
-        }
-        if (!admitted) {
-            throw ServedFailures.notAdmitted(invocation);
-        }
-        dispatcher.gate().conceal(invocation);
     }
 
     /**
@@ -461,9 +432,10 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     /** Answers the caller while an authorizer is still deciding. The authorizer keeps its worker until it returns. */
     private void endUndecided() {
-        CallGate.Question asked = question;
-        if (asked != null && asked.isLate(dispatcher.clock().nanoTime()) && STATE.compareAndSet(this, RUNNING, ENDED)) {
-            failAnyhow(asked.late());
+        CallAdmission asked = admission;
+        RpcException late = asked == null ? null : asked.late();
+        if (late != null && STATE.compareAndSet(this, RUNNING, ENDED)) {
+            failAnyhow(late);
         }
     }
 

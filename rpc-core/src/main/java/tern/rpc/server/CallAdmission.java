@@ -1,0 +1,91 @@
+package tern.rpc.server;
+
+import java.security.Principal;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.CallHead;
+import tern.rpc.Invocation;
+import tern.rpc.NanoClock;
+import tern.rpc.RpcException;
+import tern.rpc.transport.AcceptedTokens;
+import tern.rpc.transport.ServerCall;
+
+/** The check of one call by the tokens and authorizers of a server. Confined to the worker, except {@link #late}. */
+final class CallAdmission implements ServerCall.Admission {
+
+    /** Admits every call without a check. */
+    static final ServerCall.Admission OPEN = new ServerCall.Admission() {
+        @Override
+        public boolean isOpen() {
+            return true;
+        }
+
+        @Override
+        public void admit(CallHead call) {
+            // nothing to check
+        }
+    };
+
+    private final CallGate gate;
+    private final ServerCall call;
+    private final ServerCall.Watcher watcher;
+    private final NanoClock clock;
+    private boolean admitted;
+    private @Nullable Principal caller;
+    private volatile CallGate.@Nullable Question question; // not null while an authorizer checks the call
+
+    /** @param watcher notices the call's deadline while an authorizer checks the call */
+    CallAdmission(CallGate gate, ServerCall call, ServerCall.Watcher watcher, NanoClock clock) {
+        this.gate = gate;
+        this.call = call;
+        this.watcher = watcher;
+        this.clock = clock;
+    }
+
+    @Override
+    public boolean isOpen() {
+        return false;
+    }
+
+    @Override
+    public void admit(CallHead head) {
+        CallGate.Question asked = new CallGate.Question(head);
+        if (gate.asksAuthorizers() && head.deadline().isLimited()) {
+            question = asked;
+            call.watch(head.deadline().nanoTime(), watcher);
+        }
+        caller = gate.admit(head, asked);
+        if (asked.isLate(clock.nanoTime())) {
+            throw asked.late();
+        }
+        question = null;
+        admitted = true;
+        if (!AcceptedTokens.isOpen(head)) {
+            call.callerIsKnown();
+        }
+    }
+
+    /**
+     * Verifies that the transport has performed the admission check, and hides the server's token from the service. A
+     * transport that forgets the check must not open the server to all callers.
+     *
+     * @return the caller; null if the caller is unknown
+     */
+    @Nullable
+    Principal requireAdmitted(Invocation invocation) {
+        if (!admitted) {
+            throw ServedFailures.notAdmitted(invocation);
+        }
+        gate.conceal(invocation);
+        return caller;
+    }
+
+    /**
+     * Returns the failure of the call if its deadline has passed while an authorizer checks the call; otherwise null.
+     * Any thread may call this.
+     */
+    @Nullable
+    RpcException late() {
+        CallGate.Question asked = question;
+        return asked != null && asked.isLate(clock.nanoTime()) ? asked.late() : null;
+    }
+}
