@@ -14,13 +14,11 @@ import tern.rpc.Invoker;
 import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.MethodType;
-import tern.rpc.NanoClock;
 import tern.rpc.Phase;
 import tern.rpc.Response;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.RunningCall;
-import tern.rpc.SeldomWarning;
 import tern.rpc.ServerContext;
 import tern.rpc.Thrown;
 import tern.rpc.limit.Refusal;
@@ -36,8 +34,6 @@ import tern.rpc.transport.ServerCall;
 final class ServedCall implements Runnable, ServerCall.Watcher {
 
     private static final Logger LOG = LoggerFactory.getLogger(ServedCall.class);
-
-    private static final SeldomWarning UNSENT_HEADERS = new SeldomWarning(LOG, NanoClock.SYSTEM);
 
     private static final int QUEUED = 0;
     private static final int RUNNING = 1;
@@ -393,19 +389,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
             return null;
         }
         Throwable cause = failure != null ? failure : found.withoutResponse();
-        Throwable outgoing = found.outgoing(afterMethod(found, cause));
-        sendHeadersBefore(outgoing);
-        call.fail(outgoing, responseMetadata());
-        return outgoing;
-    }
-
-    /**
-     * Converts a failure for the caller. If a filter fails after the method has run, the failure says that the method
-     * ran.
-     */
-    private Throwable afterMethod(MethodHandler found, Throwable cause) {
-        ServerContext serving = context;
-        return serving != null && serving.hasMethodBegun() ? found.last().ran(cause) : cause;
+        return FailedAnswer.send(call, found, context, cause);
     }
 
     private void failUndecoded(Throwable failure) {
@@ -530,28 +514,6 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
         RunningCall seen =
                 Objects.requireNonNull(context).ledger().look(method.label(), now - call.receivedNanos(), now);
         return state == LEFT ? seen.withoutThread() : seen;
-    }
-
-    /**
-     * Sends the headers that the method set before it failed. On Triple, a typed exception is sent without headers.
-     */
-    private void sendHeadersBefore(Throwable outgoing) {
-        ServerContext serving = context;
-        if (serving != null
-                && outgoing instanceof RpcException
-                && !serving.responseHeaders().isEmpty()) {
-            try {
-                serving.sendHeaders();
-            } catch (RpcException e) {
-                UNSENT_HEADERS.warn(
-                        () -> name() + ": the headers of a failed answer cannot be sent: " + e.getMessage());
-            }
-        }
-    }
-
-    private Metadata responseMetadata() {
-        ServerContext serving = context;
-        return serving == null ? new Metadata() : serving.responseMetadata();
     }
 
     private String name() {
