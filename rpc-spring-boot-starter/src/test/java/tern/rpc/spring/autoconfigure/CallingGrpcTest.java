@@ -12,9 +12,7 @@ import io.grpc.Server;
 import io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import java.util.concurrent.SubmissionPublisher;
@@ -26,6 +24,7 @@ import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 import tern.rpc.WireName;
 import tern.rpc.spring.RpcReference;
+import tern.rpc.transport.Probe;
 
 /** Tests calls to a server of grpc-java through a hand-written interface, as docs/grpc.md shows. */
 @Timeout(120)
@@ -186,31 +185,9 @@ class CallingGrpcTest {
         };
     }
 
-    private static <T> List<T> all(Flow.Publisher<T> publisher) {
-        CompletableFuture<List<T>> all = new CompletableFuture<>();
-        publisher.subscribe(new Flow.Subscriber<>() {
-            private final List<T> received = new ArrayList<>();
-
-            @Override
-            public void onSubscribe(Flow.Subscription subscription) {
-                subscription.request(Long.MAX_VALUE);
-            }
-
-            @Override
-            public void onNext(T element) {
-                received.add(element);
-            }
-
-            @Override
-            public void onError(Throwable failure) {
-                all.completeExceptionally(failure);
-            }
-
-            @Override
-            public void onComplete() {
-                all.complete(received);
-            }
-        });
-        return all.join();
+    private static <T> List<T> all(Flow.Publisher<T> publisher) throws InterruptedException {
+        Probe<T> probe = Probe.ofAll();
+        publisher.subscribe(probe);
+        return probe.rest();
     }
 }
