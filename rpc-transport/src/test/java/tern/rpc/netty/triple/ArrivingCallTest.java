@@ -69,7 +69,7 @@ class ArrivingCallTest {
                 EmbeddedServer.Peer peer = server.connect()) {
             Http2Headers head = Http2Wire.head("/a.Service/method", "application/grpc");
             HttpCall call = new HttpCall(
-                    new GrpcEncoding(sides.codecs(), false, GrpcHeaders.GRPC),
+                    new GrpcForm(sides.codecs(), false, GrpcHeaders.GRPC),
                     new Silent(peer.connection(), head),
                     Route.nowhere(head),
                     new FramedBody(Framing.GRPC, 1_000, false),
