@@ -3,22 +3,14 @@ package tern.rpc.netty.dubbo;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
-import java.util.List;
-import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 import tern.rpc.endpoint.Endpoint;
-import tern.rpc.netty.ClientTransportSettings;
-import tern.rpc.netty.EventLoops;
-import tern.rpc.netty.NettyClientTransport;
-import tern.rpc.netty.NettyServerTransport;
-import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.netty.peer.ContractTransports;
 import tern.rpc.netty.peer.RawFrame;
 import tern.rpc.netty.peer.RawSocket;
-import tern.rpc.netty.peer.ResourceLedger;
 import tern.rpc.serialization.LargeMessages;
 import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.OutputBuffer;
@@ -32,32 +24,28 @@ import tern.rpc.transport.Token;
 
 class DubboIdentityTest extends IdentityContractTest {
 
-    private static final EventLoops LOOPS = EventLoops.start(2);
-
-    private final DubboProtocol protocol =
+    private static final DubboProtocol PROTOCOL =
             new DubboProtocol(HessianSerializer.builder().build(), 0);
-    private @Nullable ServerTransport server;
+    private static final ContractTransports TRANSPORTS = new ContractTransports(PROTOCOL, PROTOCOL);
 
     @AfterAll
     static void stop() {
-        LOOPS.close();
+        TRANSPORTS.close();
     }
 
     @Override
     protected ServerTransport newServerTransport() {
-        server = ResourceLedger.watch(
-                new NettyServerTransport(ServerTransportSettings.onPort(0), LOOPS, List.of(protocol)));
-        return server;
+        return TRANSPORTS.newServer();
     }
 
     @Override
     protected ClientTransport newClientTransport() {
-        return new NettyClientTransport(ClientTransportSettings.named("contract"), LOOPS, protocol);
+        return TRANSPORTS.newClient();
     }
 
     @Override
     protected Endpoint endpoint() {
-        return new Endpoint("127.0.0.1", Objects.requireNonNull(server).port());
+        return TRANSPORTS.endpoint();
     }
 
     /**

@@ -1,16 +1,8 @@
 package tern.rpc.netty.dubbo;
 
-import java.util.List;
-import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import tern.rpc.endpoint.Endpoint;
-import tern.rpc.netty.ClientTransportSettings;
-import tern.rpc.netty.EventLoops;
-import tern.rpc.netty.NettyClientTransport;
-import tern.rpc.netty.NettyServerTransport;
-import tern.rpc.netty.ServerTransportSettings;
-import tern.rpc.netty.peer.ResourceLedger;
+import tern.rpc.netty.peer.ContractTransports;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.transport.ClientTransport;
 import tern.rpc.transport.ServerTransport;
@@ -18,31 +10,27 @@ import tern.rpc.transport.TransportContractTest;
 
 class DubboTransportContractTest extends TransportContractTest {
 
-    private static final EventLoops LOOPS = EventLoops.start(2);
-
-    private final DubboProtocol protocol =
+    private static final DubboProtocol PROTOCOL =
             new DubboProtocol(HessianSerializer.builder().build(), 0);
-    private @Nullable ServerTransport server;
+    private static final ContractTransports TRANSPORTS = new ContractTransports(PROTOCOL, PROTOCOL);
 
     @AfterAll
     static void stop() {
-        LOOPS.close();
+        TRANSPORTS.close();
     }
 
     @Override
     protected ServerTransport newServerTransport() {
-        server = ResourceLedger.watch(
-                new NettyServerTransport(ServerTransportSettings.onPort(0), LOOPS, List.of(protocol)));
-        return server;
+        return TRANSPORTS.newServer();
     }
 
     @Override
     protected ClientTransport newClientTransport() {
-        return new NettyClientTransport(ClientTransportSettings.named("contract"), LOOPS, protocol);
+        return TRANSPORTS.newClient();
     }
 
     @Override
     protected Endpoint endpoint() {
-        return new Endpoint("127.0.0.1", Objects.requireNonNull(server).port());
+        return TRANSPORTS.endpoint();
     }
 }

@@ -4,22 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CompletionException;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
-import tern.rpc.netty.ClientTransportSettings;
-import tern.rpc.netty.EventLoops;
-import tern.rpc.netty.NettyClientTransport;
-import tern.rpc.netty.NettyServerTransport;
-import tern.rpc.netty.ServerTransportSettings;
-import tern.rpc.netty.peer.ResourceLedger;
+import tern.rpc.netty.peer.ContractTransports;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.transport.ClientTransport;
@@ -30,30 +22,26 @@ import tools.jackson.databind.json.JsonMapper;
 
 class Http1ContractTest extends TransportContractTest {
 
-    private static final EventLoops LOOPS = EventLoops.start(2);
-
-    private final TripleCodecs codecs = new TripleCodecs(
+    private static final TripleCodecs CODECS = new TripleCodecs(
             HessianSerializer.builder().build(),
             new JsonCodec(JsonMapper.builder().build()),
             0);
-    private @Nullable ServerTransport server;
+    private static final ContractTransports TRANSPORTS = new ContractTransports(
+            new Http1Protocol(CODECS, HttpSettings.defaults()), new Http1ClientProtocol(CODECS));
 
     @AfterAll
     static void stop() {
-        LOOPS.close();
+        TRANSPORTS.close();
     }
 
     @Override
     protected ServerTransport newServerTransport() {
-        server = ResourceLedger.watch(new NettyServerTransport(
-                ServerTransportSettings.onPort(0), LOOPS, List.of(new Http1Protocol(codecs, HttpSettings.defaults()))));
-        return server;
+        return TRANSPORTS.newServer();
     }
 
     @Override
     protected ClientTransport newClientTransport() {
-        return new NettyClientTransport(
-                ClientTransportSettings.named("contract"), LOOPS, new Http1ClientProtocol(codecs));
+        return TRANSPORTS.newClient();
     }
 
     @Override
@@ -63,7 +51,7 @@ class Http1ContractTest extends TransportContractTest {
 
     @Override
     protected Endpoint endpoint() {
-        return new Endpoint("127.0.0.1", Objects.requireNonNull(server).port());
+        return TRANSPORTS.endpoint();
     }
 
     @Test

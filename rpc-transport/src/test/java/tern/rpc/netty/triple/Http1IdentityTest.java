@@ -1,16 +1,8 @@
 package tern.rpc.netty.triple;
 
-import java.util.List;
-import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import tern.rpc.endpoint.Endpoint;
-import tern.rpc.netty.ClientTransportSettings;
-import tern.rpc.netty.EventLoops;
-import tern.rpc.netty.NettyClientTransport;
-import tern.rpc.netty.NettyServerTransport;
-import tern.rpc.netty.ServerTransportSettings;
-import tern.rpc.netty.peer.ResourceLedger;
+import tern.rpc.netty.peer.ContractTransports;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.transport.ClientTransport;
@@ -20,34 +12,30 @@ import tools.jackson.databind.json.JsonMapper;
 
 class Http1IdentityTest extends IdentityContractTest {
 
-    private static final EventLoops LOOPS = EventLoops.start(2);
-
-    private final TripleCodecs codecs = new TripleCodecs(
+    private static final TripleCodecs CODECS = new TripleCodecs(
             HessianSerializer.builder().build(),
             new JsonCodec(JsonMapper.builder().build()),
             0);
-    private @Nullable ServerTransport server;
+    private static final ContractTransports TRANSPORTS = new ContractTransports(
+            new Http1Protocol(CODECS, HttpSettings.defaults()), new Http1ClientProtocol(CODECS));
 
     @AfterAll
     static void stop() {
-        LOOPS.close();
+        TRANSPORTS.close();
     }
 
     @Override
     protected ServerTransport newServerTransport() {
-        server = ResourceLedger.watch(new NettyServerTransport(
-                ServerTransportSettings.onPort(0), LOOPS, List.of(new Http1Protocol(codecs, HttpSettings.defaults()))));
-        return server;
+        return TRANSPORTS.newServer();
     }
 
     @Override
     protected ClientTransport newClientTransport() {
-        return new NettyClientTransport(
-                ClientTransportSettings.named("contract"), LOOPS, new Http1ClientProtocol(codecs));
+        return TRANSPORTS.newClient();
     }
 
     @Override
     protected Endpoint endpoint() {
-        return new Endpoint("127.0.0.1", Objects.requireNonNull(server).port());
+        return TRANSPORTS.endpoint();
     }
 }
