@@ -1,39 +1,26 @@
 package tern.rpc;
 
-import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleName;
 import static com.tngtech.archunit.lang.conditions.ArchConditions.dependOnClassesThat;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
-import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaClass;
-import com.tngtech.archunit.core.domain.JavaClasses;
-import com.tngtech.archunit.core.domain.JavaPackage;
-import com.tngtech.archunit.core.importer.ClassFileImporter;
-import com.tngtech.archunit.lang.ArchCondition;
-import com.tngtech.archunit.lang.ArchRule;
 import io.netty.buffer.ByteBuf;
-import java.net.URISyntaxException;
-import java.net.URL;
-import java.nio.file.Path;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
 /** Checks the dependencies between packages. A rule whose package does not exist passes. */
-class ArchitectureTest {
+class ArchitectureTest extends AnyModuleRules {
     /** Matches the names of the classes that implement an HTTP protocol. */
     private static final Pattern PROTOCOL =
             Pattern.compile("(GrpcWeb|Grpc|Connect|Json)(Unary|Stream|Get)?(Form|Encoding)");
-
-    private static final JavaClasses TRANSPORT = new ClassFileImporter().importPath(ownClasses());
 
     @Test
     void transportKnowsNoSpring() {
@@ -58,21 +45,6 @@ class ArchitectureTest {
     }
 
     @Test
-    void packagesHaveNoCycles() {
-        slices().matching("tern.rpc.(**)")
-                .should()
-                .beFreeOfCycles()
-                .allowEmptyShould(true)
-                .check(TRANSPORT);
-    }
-
-    @Test
-    void filesKnowEachOtherInSmallCircles() {
-        assertThat(Circles.in(TRANSPORT))
-                .allSatisfy(circle -> assertThat(circle).hasSizeLessThanOrEqualTo(10));
-    }
-
-    @Test
     void syntaxOfHttp1KnowsNoProtocolAndNoConnection() {
         check(noClasses()
                 .that()
@@ -83,7 +55,7 @@ class ArchitectureTest {
     @Test
     void onlyTheAssemblySeesAllProtocolsOfHttp() {
         Map<String, Set<String>> seen = new TreeMap<>();
-        for (JavaClass type : TRANSPORT) {
+        for (JavaClass type : module()) {
             for (Dependency dependency : type.getDirectDependenciesFromSelf()) {
                 Matcher protocol = PROTOCOL.matcher(dependency.getTargetClass().getSimpleName());
                 if (protocol.matches()) {
@@ -116,42 +88,5 @@ class ArchitectureTest {
                 .callMethod(ByteBuf.class, "copy")
                 .orShould()
                 .callMethod(ByteBuf.class, "copy", int.class, int.class));
-    }
-
-    @Test
-    void everyPackageIsNullMarked() {
-        Set<String> unmarked = new TreeSet<>();
-
-        for (JavaClass type : TRANSPORT) {
-            JavaPackage home = type.getPackage();
-            if (!home.isAnnotatedWith(NullMarked.class)) {
-                unmarked.add(home.getName());
-            }
-        }
-
-        assertThat(unmarked)
-                .as("packages without a package-info.java that says @NullMarked")
-                .isEmpty();
-    }
-
-    private static ArchCondition<JavaClass> dependOn(String... packages) {
-        return dependOnClassesThat(resideInAnyPackage(packages));
-    }
-
-    private static void check(ArchRule rule) {
-        rule.allowEmptyShould(true).check(TRANSPORT);
-    }
-
-    /**
-     * Returns the folder with the main classes of this module. The class path also contains classes of other modules.
-     */
-    private static Path ownClasses() {
-        URL testClasses =
-                ArchitectureTest.class.getProtectionDomain().getCodeSource().getLocation();
-        try {
-            return Path.of(testClasses.toURI()).resolveSibling("classes");
-        } catch (URISyntaxException e) {
-            throw new IllegalStateException("No path in " + testClasses, e);
-        }
     }
 }
