@@ -23,8 +23,8 @@ import tern.rpc.limit.Refusal;
 import tern.rpc.server.RpcServer;
 import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.CallHandler;
+import tern.rpc.transport.IdleServerTransport;
 import tern.rpc.transport.ServerCall;
-import tern.rpc.transport.ServerTransport;
 
 /**
  * A server without sockets or threads. Each input is one connection, and all its work runs on the calling thread. The
@@ -204,7 +204,7 @@ public final class EmbeddedServer implements AutoCloseable {
     }
 
     /** A transport that stores the server's call handler instead of opening a port. */
-    private final class Transport implements ServerTransport {
+    private final class Transport extends IdleServerTransport {
 
         @Override
         public void prepare(ServiceDescriptor service) {
@@ -264,41 +264,6 @@ public final class EmbeddedServer implements AutoCloseable {
                             throw e.getCause();
                         }
                     });
-        }
-
-        @Override
-        public int port() {
-            return 0;
-        }
-
-        @Override
-        public void drain() {
-            // this transport has no port to close
-        }
-
-        @Override
-        public int connections() {
-            return 0;
-        }
-
-        @Override
-        public long received() {
-            return 0;
-        }
-
-        @Override
-        public int inFlight() {
-            return 0;
-        }
-
-        @Override
-        public long queuedBytes() {
-            return 0;
-        }
-
-        @Override
-        public void close() {
-            // this transport has nothing to close
         }
     }
 }

@@ -25,11 +25,12 @@ import tern.rpc.transport.CallHandler;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.ClientTransport;
+import tern.rpc.transport.IdleConnection;
+import tern.rpc.transport.IdleServerTransport;
 import tern.rpc.transport.Message;
 import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.ServerCall;
-import tern.rpc.transport.ServerTransport;
 import tern.rpc.transport.ServiceLookup;
 import tern.rpc.transport.Tls;
 
@@ -199,44 +200,14 @@ final class SimulatedSides<T> implements AutoCloseable {
 
         @Override
         public ClientConnection connect(Endpoint endpoint, int connections, @Nullable Supplier<Tls> tls) {
-            return new ClientConnection() {
+            return new IdleConnection(PEER) {
                 private Connection current() {
                     return Objects.requireNonNull(connection);
                 }
 
                 @Override
-                public Endpoint endpoint() {
-                    return PEER;
-                }
-
-                @Override
-                public boolean isAvailable() {
-                    return true;
-                }
-
-                @Override
-                public boolean isConnecting() {
-                    return false;
-                }
-
-                @Override
-                public String lastFailure() {
-                    return "";
-                }
-
-                @Override
                 public int inFlight() {
                     return connection == null ? 0 : connection.inFlight();
-                }
-
-                @Override
-                public long queuedBytes() {
-                    return 0;
-                }
-
-                @Override
-                public long lateAnswers() {
-                    return 0;
                 }
 
                 @Override
@@ -248,11 +219,6 @@ final class SimulatedSides<T> implements AutoCloseable {
                 public ClientStream open(PendingCall call, ClientStream.Receiver receiver) {
                     return current().open(call, receiver);
                 }
-
-                @Override
-                public void close() {
-                    // each simulation closes its own connection
-                }
             };
         }
 
@@ -263,7 +229,7 @@ final class SimulatedSides<T> implements AutoCloseable {
     }
 
     /** A server transport that stores the server's call handler instead of opening a port. */
-    private final class ServerSide implements ServerTransport {
+    private final class ServerSide extends IdleServerTransport {
 
         @Override
         public void prepare(ServiceDescriptor service) {
@@ -273,41 +239,6 @@ final class SimulatedSides<T> implements AutoCloseable {
         @Override
         public void start(CallHandler served) {
             handler = losesFirstSignal ? losing(served) : served;
-        }
-
-        @Override
-        public int port() {
-            return 0;
-        }
-
-        @Override
-        public void drain() {
-            // this transport has no port to close
-        }
-
-        @Override
-        public int connections() {
-            return 0;
-        }
-
-        @Override
-        public long received() {
-            return 0;
-        }
-
-        @Override
-        public int inFlight() {
-            return 0;
-        }
-
-        @Override
-        public long queuedBytes() {
-            return 0;
-        }
-
-        @Override
-        public void close() {
-            // each simulation closes its own connection
         }
     }
 

@@ -20,7 +20,6 @@ import tern.rpc.Invoker;
 import tern.rpc.Response;
 import tern.rpc.RpcException;
 import tern.rpc.ServerFilter;
-import tern.rpc.ServiceDescriptor;
 import tern.rpc.StatusCode;
 import tern.rpc.client.RpcClient;
 import tern.rpc.metrics.Slo;
@@ -33,7 +32,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.spring.RpcClientCustomizer;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcServerCustomizer;
-import tern.rpc.transport.CallHandler;
+import tern.rpc.transport.IdleServerTransport;
 import tern.rpc.transport.ServerTransport;
 
 /** Tests which beans of the application replace or change Tern's beans. */
@@ -165,50 +164,10 @@ class RpcBeansTest {
     }
 
     /** A transport that accepts no connections. */
-    static class SilentTransport implements ServerTransport {
-        @Override
-        public void prepare(ServiceDescriptor service) {
-            // The transport needs no preparation.
-        }
-
-        @Override
-        public void start(CallHandler handler) {
-            // The transport accepts no calls.
-        }
-
+    static class SilentTransport extends IdleServerTransport {
         @Override
         public int port() {
             return 4711;
-        }
-
-        @Override
-        public void drain() {
-            // There are no calls to wait for, because the transport accepts none.
-        }
-
-        @Override
-        public int connections() {
-            return 0;
-        }
-
-        @Override
-        public long received() {
-            return 0;
-        }
-
-        @Override
-        public int inFlight() {
-            return 0;
-        }
-
-        @Override
-        public long queuedBytes() {
-            return 0;
-        }
-
-        @Override
-        public void close() {
-            // The transport has nothing to close.
         }
     }
 

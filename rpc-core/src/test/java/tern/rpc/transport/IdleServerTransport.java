@@ -1,0 +1,52 @@
+package tern.rpc.transport;
+
+import tern.rpc.ServiceDescriptor;
+
+/** A server transport for tests. It has no port, no connections and no calls. Subclasses receive the call handler. */
+public class IdleServerTransport implements ServerTransport {
+
+    @Override
+    public void prepare(ServiceDescriptor service) {
+        // needs no preparation
+    }
+
+    @Override
+    public void start(CallHandler handler) {
+        // accepts no calls
+    }
+
+    @Override
+    public int port() {
+        return 0;
+    }
+
+    @Override
+    public void drain() {
+        // no port is open
+    }
+
+    @Override
+    public int connections() {
+        return 0;
+    }
+
+    @Override
+    public long received() {
+        return 0;
+    }
+
+    @Override
+    public int inFlight() {
+        return 0;
+    }
+
+    @Override
+    public long queuedBytes() {
+        return 0;
+    }
+
+    @Override
+    public void close() {
+        // nothing is open
+    }
+}
