@@ -2,8 +2,6 @@ package tern.rpc.serialization.hessian;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -12,6 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.Cost;
+import tern.rpc.transport.WorstCosts;
 
 /** Measures figure R2 of docs/figures/promises.md for Hessian: the cost of reading the most expensive messages. */
 class BombsTest {
@@ -103,12 +102,7 @@ class BombsTest {
     @Test
     @Tag("figures")
     void worstOfAll() {
-        List<String> broken = new ArrayList<>();
-        double worstCpu = 0;
-        double worstHeap = 0;
-        String slowest = "";
-        String largest = "";
-        int count = 0;
+        WorstCosts costs = new WorstCosts();
         for (int size : new int[] {MIB, 8 * MIB}) {
             Map<String, byte[]> all = Bombs.all(size);
             if (size == MIB) {
@@ -117,37 +111,15 @@ class BombsTest {
             for (Map.Entry<String, byte[]> entry : all.entrySet()) {
                 byte[] bomb = entry.getValue();
                 Cost cost = Cost.least(5, () -> read(bomb));
-                String told = entry.getKey() + ", " + cost.toString(bomb.length);
-                System.out.println("R2 bomb: " + told);
-                count++;
-                if (cost.cpuShare(bomb.length) > worstCpu) {
-                    worstCpu = cost.cpuShare(bomb.length);
-                    slowest = told;
-                }
-                if (cost.heapShare(bomb.length) > worstHeap) {
-                    worstHeap = cost.heapShare(bomb.length);
-                    largest = told;
-                }
-                if (cost.cpuShare(bomb.length) > 1 || cost.allocatedBytes() > mostAllocated(bomb.length)) {
-                    broken.add(told);
-                }
+                System.out.println("R2 bomb: " + entry.getKey() + ", " + cost.toString(bomb.length));
+                costs.add(entry.getKey(), cost, bomb.length, mostAllocated(bomb.length));
             }
         }
         for (int seed = 0; seed < 1_000; seed++) {
             byte[] bomb = Bombs.random(seed, MIB / 8);
             Cost cost = Cost.least(3, () -> read(bomb));
-            count++;
-            if (cost.cpuShare(bomb.length) > worstCpu) {
-                worstCpu = cost.cpuShare(bomb.length);
-                slowest = "random " + seed + ", " + cost.toString(bomb.length);
-            }
-            if (cost.cpuShare(bomb.length) > 1 || cost.allocatedBytes() > mostAllocated(bomb.length)) {
-                broken.add("random " + seed + ", " + cost.toString(bomb.length));
-            }
+            costs.add("random " + seed, cost, bomb.length, mostAllocated(bomb.length));
         }
-        System.out.printf(
-                "R2 hessian2: %d bombs, slowest at %.2f of 100 ms per MiB (%s), largest at %.1f of 4x + 1 MiB (%s)%n",
-                count, worstCpu, slowest, worstHeap, largest);
-        assertThat(broken).isEmpty();
+        costs.report("hessian2");
     }
 }

@@ -27,6 +27,7 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.Cost;
 import tern.rpc.transport.Fuzz;
 import tern.rpc.transport.FuzzTarget;
+import tern.rpc.transport.WorstCosts;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -236,36 +237,16 @@ public class JsonBombsTest {
     @Test
     @Tag("figures")
     void worstOfAll() {
-        List<String> broken = new ArrayList<>();
-        double worstCpu = 0;
-        double worstHeap = 0;
-        String slowest = "";
-        String largest = "";
-        int count = 0;
+        WorstCosts costs = new WorstCosts();
         for (Map.Entry<String, String> entry : bombs(MIB).entrySet()) {
             byte[] bomb = entry.getValue().getBytes(UTF_8);
             for (int i = 0; i < METHODS.size(); i++) {
                 JsonMethod method = methods.get(i);
                 Cost cost = Cost.least(7, () -> read(method, bomb));
-                String told = entry.getKey() + " to " + METHODS.get(i) + ", " + cost.toString(bomb.length);
-                count++;
-                if (cost.cpuShare(bomb.length) > worstCpu) {
-                    worstCpu = cost.cpuShare(bomb.length);
-                    slowest = told;
-                }
-                if (cost.heapShare(bomb.length) > worstHeap) {
-                    worstHeap = cost.heapShare(bomb.length);
-                    largest = told;
-                }
-                if (cost.cpuShare(bomb.length) > 1 || cost.allocatedBytes() > mostAllocated(bomb.length)) {
-                    broken.add(told);
-                }
+                costs.add(entry.getKey() + " to " + METHODS.get(i), cost, bomb.length, mostAllocated(bomb.length));
             }
         }
-        System.out.printf(
-                "R2 JSON: %d bombs, slowest at %.2f of 100 ms per MiB (%s), largest at %.1f of 4x + 1 MiB (%s)%n",
-                count, worstCpu, slowest, worstHeap, largest);
-        assertThat(broken).isEmpty();
+        costs.report("JSON");
     }
 
     private static String timeOfEqualHash(int number) {

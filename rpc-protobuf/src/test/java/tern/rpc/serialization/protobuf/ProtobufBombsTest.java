@@ -38,6 +38,7 @@ import tern.rpc.serialization.protobuf.test.skew.Page;
 import tern.rpc.serialization.protobuf.test.skew.Row;
 import tern.rpc.transport.Cost;
 import tern.rpc.transport.Fuzz;
+import tern.rpc.transport.WorstCosts;
 
 /**
  * Measures figures R1 and R2 of docs/figures/promises.md for protobuf: the cost of decoding worst-case input, and the
@@ -242,35 +243,15 @@ class ProtobufBombsTest {
     @Test
     @Tag("figures")
     void worstOfAll() {
-        List<String> broken = new ArrayList<>();
-        double worstCpu = 0;
-        double worstHeap = 0;
-        String slowest = "";
-        String largest = "";
-        int count = 0;
+        WorstCosts costs = new WorstCosts();
         for (Map.Entry<String, byte[]> entry : bombs(MIB).entrySet()) {
             for (Class<?> type : TYPES) {
                 byte[] bomb = entry.getValue();
                 Cost cost = leastOfEnough(() -> read(type, bomb), bomb.length);
-                String told = entry.getKey() + " to " + type.getSimpleName() + ", " + cost.toString(bomb.length);
-                count++;
-                if (cost.cpuShare(bomb.length) > worstCpu) {
-                    worstCpu = cost.cpuShare(bomb.length);
-                    slowest = told;
-                }
-                if (cost.heapShare(bomb.length) > worstHeap) {
-                    worstHeap = cost.heapShare(bomb.length);
-                    largest = told;
-                }
-                if (cost.cpuShare(bomb.length) > 1 || cost.allocatedBytes() > mostAllocated(bomb.length)) {
-                    broken.add(told);
-                }
+                costs.add(entry.getKey() + " to " + type.getSimpleName(), cost, bomb.length, mostAllocated(bomb.length));
             }
         }
-        System.out.printf(
-                "R2 protobuf: %d bombs, slowest at %.2f of 100 ms per MiB (%s), largest at %.1f of 4x + 1 MiB (%s)%n",
-                count, worstCpu, slowest, worstHeap, largest);
-        assertThat(broken).isEmpty();
+        costs.report("protobuf");
     }
 
     /**
