@@ -2,26 +2,13 @@ package tern.rpc.netty.triple;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.sun.management.ThreadMXBean;
-import io.netty.util.ResourceLeakDetector;
-import java.lang.management.ManagementFactory;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import tern.rpc.client.RpcClient;
-import tern.rpc.client.ServiceReference;
-import tern.rpc.endpoint.Endpoint;
-import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.netty.ClientProtocol;
-import tern.rpc.netty.ClientTransportSettings;
-import tern.rpc.netty.EventLoops;
-import tern.rpc.netty.NettyClientTransport;
-import tern.rpc.netty.NettyServerTransport;
-import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.netty.peer.SmallCalls;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.serialization.json.JsonCodec;
-import tern.rpc.server.RpcServer;
-import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -30,14 +17,6 @@ import tools.jackson.databind.json.JsonMapper;
  */
 class BytesPerCallTest {
 
-    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    private static final int CALLS = 5_000;
-
-    /** A service with the smallest possible call. */
-    public interface Exists {
-        boolean exists(String id);
-    }
-
     @ParameterizedTest
     @CsvSource({"tri, 5000", "http, 8500"})
     void aSmallCallAllocatesLittle(String protocol, long mostBytes) {
@@ -45,60 +24,15 @@ class BytesPerCallTest {
                 HessianSerializer.builder().build(),
                 new JsonCodec(JsonMapper.builder().build()),
                 0);
-        ResourceLeakDetector.Level level = ResourceLeakDetector.getLevel();
-        EventLoops loops = EventLoops.start(1);
-        RpcServer server = RpcServer.builder(new NettyServerTransport(
-                        ServerTransportSettings.onPort(0),
-                        loops,
-                        List.of(
-                                new TripleProtocol(codecs, HttpSettings.defaults()),
-                                new Http1Protocol(codecs, HttpSettings.defaults()))))
-                .export(ServiceExport.of(Exists.class, id -> !id.isEmpty()))
-                .build();
-        server.start();
         ClientProtocol wire =
                 protocol.equals("tri") ? new TripleClientProtocol(codecs) : new Http1ClientProtocol(codecs);
-        RpcClient client = RpcClient.builder()
-                .transport(new NettyClientTransport(ClientTransportSettings.named("test"), loops, wire))
-                .build();
-        try {
-            Exists service = client.refer(ServiceReference.to(
-                            Exists.class, new StaticEndpoints(List.of(new Endpoint("127.0.0.1", server.port()))))
-                    .protocol(protocol)
-                    .check(true)
-                    .build());
-            // the leak detector is turned off, because its records would need more memory than the calls
-            ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);
-            call(service); // the first calls create shared objects, so they are not measured
 
-            long before = allocated();
-            call(service);
+        long bytes = SmallCalls.allocatedBytes(
+                List.of(
+                        new TripleProtocol(codecs, HttpSettings.defaults()),
+                        new Http1Protocol(codecs, HttpSettings.defaults())),
+                wire);
 
-            assertThat((allocated() - before) / CALLS).isLessThan(mostBytes);
-        } finally {
-            ResourceLeakDetector.setLevel(level);
-            client.close();
-            server.close();
-            loops.close();
-        }
-    }
-
-    private static void call(Exists service) {
-        int found = 0;
-        for (int i = 0; i < CALLS; i++) {
-            found += service.exists("1236") ? 1 : 0;
-        }
-        assertThat(found).isEqualTo(CALLS);
-    }
-
-    /** Returns the number of bytes allocated by the threads that take part in calls. */
-    private static long allocated() {
-        long sum = 0;
-        for (Thread thread : Thread.getAllStackTraces().keySet()) {
-            if (thread == Thread.currentThread() || thread.getName().startsWith("rpc-")) {
-                sum += Math.max(0, THREADS.getThreadAllocatedBytes(thread.getId()));
-            }
-        }
-        return sum;
+        assertThat(bytes).isLessThan(mostBytes);
     }
 }
