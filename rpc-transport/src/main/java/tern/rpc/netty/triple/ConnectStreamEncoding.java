@@ -8,8 +8,6 @@ import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.RpcException;
 import tern.rpc.Status;
-import tern.rpc.netty.triple.BodyReader.Frame;
-import tern.rpc.transport.ServiceLookup;
 
 /**
  * The messages and answers of streaming Connect calls. Each message has an envelope, and the last envelope contains the
@@ -17,28 +15,13 @@ import tern.rpc.transport.ServiceLookup;
  *
  * @param json whether messages are JSON; otherwise they are protobuf
  */
-record ConnectStreamEncoding(TripleCodecs codecs, boolean json) implements CallEncoding {
+record ConnectStreamEncoding(TripleCodecs codecs, boolean json) implements ConnectEncoding {
 
     static final AsciiString PROTO = AsciiString.cached("application/connect+proto");
     static final AsciiString JSON = AsciiString.cached("application/connect+json");
 
     /** The flag of the last envelope (docs/wire-protocol.md 7.1, from the Connect protocol reference). */
     private static final int END = 0x02;
-
-    @Override
-    public String protocol() {
-        return "connect";
-    }
-
-    @Override
-    public Metadata metadata(Http2Headers head) {
-        return ConnectHeaders.metadata(head);
-    }
-
-    @Override
-    public DecodedRequest readRequest(HttpExchange exchange, Route route, Frame frame, ServiceLookup services) {
-        return DecodedRequest.named(codecs, exchange, route, frame, json);
-    }
 
     @Override
     public byte[] message(

@@ -6,8 +6,6 @@ import io.netty.handler.codec.http2.Http2Headers;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
-import tern.rpc.netty.triple.BodyReader.Frame;
-import tern.rpc.transport.ServiceLookup;
 
 /**
  * The messages and answers of unary Connect calls. The headers depend on the result, so nothing is sent before the
@@ -15,24 +13,9 @@ import tern.rpc.transport.ServiceLookup;
  *
  * @param json whether messages are JSON; otherwise they are protobuf
  */
-record ConnectUnaryEncoding(TripleCodecs codecs, boolean json) implements CallEncoding {
+record ConnectUnaryEncoding(TripleCodecs codecs, boolean json) implements ConnectEncoding {
 
     private static final String TRAILER = "trailer-";
-
-    @Override
-    public String protocol() {
-        return "connect";
-    }
-
-    @Override
-    public Metadata metadata(Http2Headers head) {
-        return ConnectHeaders.metadata(head);
-    }
-
-    @Override
-    public DecodedRequest readRequest(HttpExchange exchange, Route route, Frame frame, ServiceLookup services) {
-        return DecodedRequest.named(codecs, exchange, route, frame, json);
-    }
 
     @Override
     public byte[] message(
