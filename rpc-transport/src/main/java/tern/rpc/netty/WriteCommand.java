@@ -1,6 +1,7 @@
 package tern.rpc.netty;
 
 import io.netty.channel.Channel;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** An entry in a {@link WriteQueue}. The event loop writes it to the socket. A command may be queued only once. */
@@ -9,6 +10,21 @@ public abstract class WriteCommand {
     // The thread that adds the command writes this field before it publishes the command in the queue.
     @Nullable
     WriteCommand next;
+
+    /** Creates a command that writes no bytes. The event loop runs the task with the channel of the connection. */
+    public static WriteCommand task(Consumer<Channel> task) {
+        return new WriteCommand() {
+            @Override
+            public int bytes() {
+                return 0;
+            }
+
+            @Override
+            protected void write(WriteBatch batch) {
+                task.accept(batch.channel());
+            }
+        };
+    }
 
     /** Returns the number of bytes that the command occupies in memory while it waits in the queue. */
     public abstract int bytes();

@@ -168,17 +168,7 @@ public final class Http1ClientProtocol implements ClientProtocol {
     @Override
     public WriteCommand abandon(PendingCall call, Connection connection) {
         long id = call.id();
-        return new WriteCommand() {
-            @Override
-            public int bytes() {
-                return 0;
-            }
-
-            @Override
-            protected void write(WriteBatch batch) {
-                Http1ClientHandler.of(batch.channel()).abandon(id);
-            }
-        };
+        return WriteCommand.task(channel -> Http1ClientHandler.of(channel).abandon(id));
     }
 
     /**

@@ -7,7 +7,6 @@ import java.util.List;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.netty.ServerConnection;
 import tern.rpc.netty.ServerProtocol;
-import tern.rpc.netty.WriteBatch;
 import tern.rpc.netty.WriteCommand;
 
 /** The server side of HTTP/1.x, including the upgrade to HTTP/2. Thread-safe. */
@@ -77,22 +76,14 @@ public final class Http1Protocol implements ServerProtocol {
 
     @Override
     public WriteCommand goAway(ServerConnection connection) {
-        return new WriteCommand() {
-            @Override
-            public int bytes() {
-                return 0;
+        return WriteCommand.task(channel -> {
+            Http1ServerHandler handler = channel.pipeline().get(Http1ServerHandler.class);
+            Http2ServerHandler upgraded = channel.pipeline().get(Http2ServerHandler.class);
+            if (handler != null) {
+                handler.drain();
+            } else if (upgraded != null) {
+                upgraded.drain();
             }
-
-            @Override
-            protected void write(WriteBatch batch) {
-                Http1ServerHandler handler = batch.channel().pipeline().get(Http1ServerHandler.class);
-                Http2ServerHandler upgraded = batch.channel().pipeline().get(Http2ServerHandler.class);
-                if (handler != null) {
-                    handler.drain();
-                } else if (upgraded != null) {
-                    upgraded.drain();
-                }
-            }
-        };
+        });
     }
 }

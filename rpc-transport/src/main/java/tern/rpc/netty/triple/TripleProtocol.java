@@ -6,7 +6,6 @@ import io.netty.handler.codec.http2.Http2CodecUtil;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.netty.ServerConnection;
 import tern.rpc.netty.ServerProtocol;
-import tern.rpc.netty.WriteBatch;
 import tern.rpc.netty.WriteCommand;
 
 /** The server side of HTTP/2 with prior knowledge. Thread-safe. */
@@ -61,19 +60,11 @@ public final class TripleProtocol implements ServerProtocol {
 
     @Override
     public WriteCommand goAway(ServerConnection connection) {
-        return new WriteCommand() {
-            @Override
-            public int bytes() {
-                return 0;
+        return WriteCommand.task(channel -> {
+            Http2ServerHandler handler = channel.pipeline().get(Http2ServerHandler.class);
+            if (handler != null) {
+                handler.drain();
             }
-
-            @Override
-            protected void write(WriteBatch batch) {
-                Http2ServerHandler handler = batch.channel().pipeline().get(Http2ServerHandler.class);
-                if (handler != null) {
-                    handler.drain();
-                }
-            }
-        };
+        });
     }
 }
