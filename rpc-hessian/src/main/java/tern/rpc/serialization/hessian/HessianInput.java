@@ -10,7 +10,8 @@ import tern.rpc.serialization.SerializationException;
 
 /**
  * Reads one message's bytes, and decodes values that contain no other values. Before calling a method with the
- * {@code tag} parameter, the caller reads the tag with {@link #next()}. Not thread-safe.
+ * {@code tag} parameter, the caller reads the tag with {@link #next()}. Strings are decoded here too, because they
+ * advance the same position, and a second object would have to be kept in step with it. Not thread-safe.
  */
 final class HessianInput {
 
