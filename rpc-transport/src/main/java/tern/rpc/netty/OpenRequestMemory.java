@@ -128,8 +128,8 @@ public final class OpenRequestMemory {
     // ---- decompressed bodies
 
     /**
-     * Reserves memory for a compressed request that is about to be decompressed. {@link #unpacked} releases the memory. Any thread may call this. Concurrent
-     * callers may together exceed the limit.
+     * Reserves memory for a compressed request that is about to be decompressed. {@link #unpacked} releases the memory.
+     * Any thread may call this. Concurrent callers may together exceed the limit.
      *
      * @param bytes the number of decompressed bytes
      * @return the reason for a refusal, as text for error messages; null if the memory was reserved

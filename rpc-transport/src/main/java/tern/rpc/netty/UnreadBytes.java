@@ -101,8 +101,8 @@ public final class UnreadBytes {
 
     /**
      * Returns whether further calls should be refused. This is the case if unread answers occupy too much memory on the
-     * server, this connection holds more than 1 MiB of unread answers, and its network holds more than an
-     * eighth of the budget for them.
+     * server, this connection holds more than 1 MiB of unread answers, and its network holds more than an eighth of the
+     * budget for them.
      */
     public boolean areTooMany() {
         return bytes > MANY && budget.isShortFor(part);
