@@ -9,8 +9,8 @@ import tern.rpc.StatusCode;
 import tern.rpc.limit.Refusal;
 
 /**
- * The calls in flight on one server connection: their number, its limits, and the checks of their deadlines. Confined to
- * the event loop, except where stated otherwise.
+ * The calls in flight on one server connection: their number, its limits, and the checks of their deadlines. Confined
+ * to the event loop, except where stated otherwise.
  */
 public final class CallsInFlight {
 
@@ -53,9 +53,9 @@ public final class CallsInFlight {
     }
 
     /**
-     * Returns the refusal of a health check, and counts it. Returns null if the health check is accepted, or if the call
-     * is not a health check. The health checks of one connection are limited, because they could otherwise occupy all
-     * threads that are reserved for health checks.
+     * Returns the refusal of a health check, and counts it. Returns null if the health check is accepted, or if the
+     * call is not a health check. The health checks of one connection are limited, because they could otherwise occupy
+     * all threads that are reserved for health checks.
      */
     public @Nullable RpcException refusesCheck(NettyServerCall call) {
         int running = checks;

@@ -39,7 +39,8 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
     private final RequestHead requestHead;
     private final int requestBytes;
     private AsciiString[] requestFields; // empty after the request has been written
-    private byte @Nullable [] request; // null if the messages are sent separately, and after the request has been written
+    // null if the messages are sent separately, and after the request has been written
+    private byte @Nullable [] request;
     private @Nullable Channel channel; // the channel on which the request is written
     private @Nullable ChannelPromise promise; // null if the request is written in one step
     private @Nullable Http2Stream stream;
