@@ -44,12 +44,13 @@ public final class CallsInFlight {
     /** Returns the refusal of one more call, and counts it; null if the connection accepts one more call. */
     public @Nullable RpcException refusesCall() {
         int limit = port.settings().maxInFlight();
-        return number < limit
-                ? null
-                : refusal(
-                        Refusal.CONNECTION,
-                        limit + " of " + limit
-                                + " calls of this connection are in flight (set by rpc.limits.max-calls-per-connection)");
+        if (number < limit) {
+            return null;
+        }
+        return refusal(
+                Refusal.CONNECTION,
+                limit + " of " + limit
+                        + " calls of this connection are in flight (set by rpc.limits.max-calls-per-connection)");
     }
 
     /**
