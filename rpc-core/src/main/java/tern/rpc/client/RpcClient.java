@@ -16,7 +16,6 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
@@ -37,6 +36,7 @@ import tern.rpc.cluster.ClusterReport;
 import tern.rpc.cluster.ClusterSettings;
 import tern.rpc.cluster.NodeCounts;
 import tern.rpc.cluster.Nodes;
+import tern.rpc.concurrent.DaemonThreads;
 import tern.rpc.concurrent.WorkerPool;
 import tern.rpc.endpoint.Rules;
 import tern.rpc.metrics.RpcMeter;
@@ -120,10 +120,9 @@ public final class RpcClient implements AutoCloseable {
                 Integer.MAX_VALUE, // The queue needs no limit, because each connection limits the number of its calls.
                 builder.keepAlive,
                 builder.threadFactory);
-        AtomicInteger lookupThreads = new AtomicInteger();
-        this.lookups = Executors.newScheduledThreadPool(
-                LOOK_UP_THREADS, task -> daemon(task, "rpc-client-lookup-" + lookupThreads.incrementAndGet()));
-        this.clusterTimer = Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "rpc-client-cluster"));
+        this.lookups =
+                Executors.newScheduledThreadPool(LOOK_UP_THREADS, DaemonThreads.numbered("rpc-client-lookup-"));
+        this.clusterTimer = Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("rpc-client-cluster"));
         this.hedgeTimer = builder.timer != null ? builder.timer : clusterTimer;
         this.parts = new ClusterParts(
                 clock, clusterTimer, ThreadLocalRandom.current().nextLong());
@@ -162,12 +161,6 @@ public final class RpcClient implements AutoCloseable {
 
     private ServiceAttempts attempts(ServiceKey service) {
         return attempts.computeIfAbsent(service, key -> ServiceAttempts.of(key, clock, meters, hedgeTimer));
-    }
-
-    private static Thread daemon(Runnable task, String name) {
-        Thread thread = new Thread(task, name);
-        thread.setDaemon(true);
-        return thread;
     }
 
     public static Builder builder() {
@@ -410,7 +403,7 @@ public final class RpcClient implements AutoCloseable {
         private RpcMeters meters = RpcMeters.withoutRegistry();
         private NanoClock clock = NanoClock.SYSTEM;
         private Duration keepAlive = Duration.ofSeconds(60);
-        private ThreadFactory threadFactory = callbackThreads();
+        private ThreadFactory threadFactory = DaemonThreads.numbered("rpc-callback-");
         private @Nullable ScheduledExecutorService timer;
 
         private Builder() {}
@@ -498,11 +491,6 @@ public final class RpcClient implements AutoCloseable {
 
         public RpcClient build() {
             return new RpcClient(this);
-        }
-
-        private static ThreadFactory callbackThreads() {
-            AtomicInteger number = new AtomicInteger();
-            return task -> daemon(task, "rpc-callback-" + number.incrementAndGet());
         }
     }
 }

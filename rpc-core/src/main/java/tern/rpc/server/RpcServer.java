@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
@@ -19,6 +18,7 @@ import tern.rpc.NanoClock;
 import tern.rpc.RpcAuthorizer;
 import tern.rpc.RunningCall;
 import tern.rpc.ServerFilter;
+import tern.rpc.concurrent.DaemonThreads;
 import tern.rpc.concurrent.WorkerPool;
 import tern.rpc.limit.GradientLimit;
 import tern.rpc.limit.Limit;
@@ -311,7 +311,7 @@ public final class RpcServer implements AutoCloseable {
         private @Nullable Supplier<Limit> limit;
         private final Map<MethodLimits.Key, Supplier<Limit>> methodLimits = new LinkedHashMap<>();
         private Duration keepAlive = Duration.ofSeconds(60);
-        private ThreadFactory threadFactory = daemonThreads();
+        private ThreadFactory threadFactory = DaemonThreads.numbered("rpc-worker-");
         private boolean genericCalls;
         private boolean exceptionTexts;
         private boolean ledger = true;
@@ -501,15 +501,6 @@ public final class RpcServer implements AutoCloseable {
          */
         public RpcServer build() {
             return new RpcServer(this);
-        }
-
-        private static ThreadFactory daemonThreads() {
-            AtomicInteger number = new AtomicInteger();
-            return task -> {
-                Thread thread = new Thread(task, "rpc-worker-" + number.incrementAndGet());
-                thread.setDaemon(true);
-                return thread;
-            };
         }
     }
 }
