@@ -1,0 +1,102 @@
+package tern.rpc.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import tern.rpc.concurrent.WorkerPool;
+import tern.rpc.limit.FixedLimit;
+import tern.rpc.limit.Limiter;
+import tern.rpc.limit.Share;
+
+class FairWorkersTest {
+
+    private static final int THREADS = 4;
+
+    private final AtomicLong now = new AtomicLong(1_000);
+    private final CountDownLatch letGo = new CountDownLatch(1);
+    private final WorkerPool threads = new WorkerPool(THREADS, 0, Duration.ZERO, Thread::new);
+    private final WorkerPool spare =
+            new WorkerPool(FairWorkers.spareThreads(THREADS), THREADS, Duration.ZERO, Thread::new);
+    private final Limiter limiter = new Limiter(new FixedLimit(100), THREADS, now::get);
+    private final FairWorkers workers = new FairWorkers(threads, spare, limiter, now::get);
+    private final Share small = new Share("small");
+
+    /** Makes all regular threads busy, and lets the small tenant hold more calls than it may have spare threads. */
+    @BeforeEach
+    void crowdOut() {
+        for (int i = 0; i < THREADS; i++) {
+            assertThat(threads.offer(this::hold)).isTrue();
+        }
+        enter(new Share("flooding"), 20);
+        enter(small, 5);
+    }
+
+    private void hold() {
+        try {
+            assertThat(letGo.await(30, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private void enter(Share share, int calls) {
+        for (int i = 0; i < calls; i++) {
+            assertThat(limiter.enter(share, now.get())).isNull();
+        }
+    }
+
+    @AfterEach
+    void close() {
+        letGo.countDown();
+        threads.close();
+        spare.close();
+    }
+
+    /** Offers a further call of the small tenant. No thread takes it, so it needs no dispatcher. */
+    private ServedCall offer() {
+        ServedCall call = new ServedCall(null, null, false);
+        enter(small, 1);
+        assertThat(workers.offer(call, small)).as("refusal").isNull();
+        assertThat(threads.admitted()).isEqualTo(THREADS);
+        assertThat(spare.admitted()).isZero();
+        return call;
+    }
+
+    @Test
+    void callWaitsForAnotherCallOfItsTenantForAtMostASecond() {
+        ServedCall call = offer();
+
+        now.addAndGet(TimeUnit.SECONDS.toNanos(1));
+        assertThat(workers.waitedInVain(call)).isFalse();
+
+        now.addAndGet(1);
+        assertThat(workers.waitedInVain(call)).isTrue();
+        assertThat(workers.waitedInVain(call)).as("it waits no longer").isFalse();
+    }
+
+    @Test
+    void onlyTheCallThatWaitedTooLongIsEnded() {
+        ServedCall first = offer();
+        now.addAndGet(TimeUnit.SECONDS.toNanos(1));
+        ServedCall second = offer();
+        now.addAndGet(1);
+
+        assertThat(workers.waitedInVain(second)).isFalse();
+        assertThat(workers.waitedInVain(first)).isTrue();
+        assertThat(workers.waitedInVain(second)).isFalse();
+    }
+
+    @Test
+    void callThatDoesNotWaitForItsTenantIsNotEnded() {
+        offer();
+        now.addAndGet(TimeUnit.SECONDS.toNanos(2));
+
+        assertThat(workers.waitedInVain(new ServedCall(null, null, false))).isFalse();
+    }
+}
