@@ -254,8 +254,9 @@ public final class ServerContext {
     }
 
     /**
-     * Returns whether the caller has stopped waiting because the deadline passed, the call was cancelled, or the
-     * connection was lost. Calls that the method makes through Tern are then cancelled, too, and further ones fail.
+     * Returns whether the caller has stopped waiting because the deadline passed, the call was cancelled, the connection
+     * was lost, or the server ended the stream, for example because the caller read too slowly. Calls that the method
+     * makes through Tern are then cancelled, too, and further ones fail.
      */
     public boolean isCancelled() {
         return whole.cancelled;

@@ -345,7 +345,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
         count(found, outgoing, failure);
         ServedStream streamed = stream;
         if (streamed != null) {
-            streamed.over(ServedFailures.endedAlready(found.method()));
+            streamed.answered();
         }
     }
 

@@ -52,6 +52,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     // The subscription to the Mono that the method returned; cancelled when the call ends.
     private volatile @Nullable CompletableFuture<?> mono;
     private volatile @Nullable RpcException over;
+    private volatile boolean aborted; // true if Tern ended the method's stream because of an exception
 
     /**
      * @param waits limits how long workers wait for slow readers
@@ -214,6 +215,17 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     }
 
     /**
+     * Ends the call's streams after the call has been answered. If the method has not ended the call itself, its cancel
+     * listeners run. Otherwise a method that waits for {@link MessageSink#isReady} would never learn the end.
+     */
+    void answered() {
+        if (aborted || (invoked.get() && !result.isDone())) {
+            serving.cancel();
+        }
+        over(ServedFailures.endedAlready(method));
+    }
+
+    /**
      * Ends the call's streams for the given reason, because the call has ended or its caller has disconnected. Any
      * thread may call this method, even repeatedly.
      */
@@ -278,7 +290,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
 
     @Override
     public void failed(Throwable cause) {
-        fail(cause);
+        abort(cause);
     }
 
     // The following methods send the answers of the service's method.
@@ -319,6 +331,12 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     @Override
     public void end() {
         result.complete(MethodInvoker.response(null, serving));
+    }
+
+    @Override
+    public void abort(Throwable cause) {
+        aborted = true;
+        fail(cause);
     }
 
     @Override

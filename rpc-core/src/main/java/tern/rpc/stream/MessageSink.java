@@ -39,8 +39,16 @@ public interface MessageSink {
     /** Ends the stream of values. Only the first call to this method or {@link #fail} has an effect. */
     void end();
 
-    /** Ends the call because the sender threw an exception. */
+    /** Ends the call because the application has ended its stream of values with a failure. */
     void fail(Throwable cause);
+
+    /**
+     * Ends the call because a value could not be sent, or because code of the application threw an exception. In
+     * contrast to {@link #fail}, parts of the application may not know yet that the call has ended.
+     */
+    default void abort(Throwable cause) {
+        fail(cause);
+    }
 
     /** Returns the deadline of the call. */
     Deadline deadline();

@@ -52,7 +52,7 @@ public final class OutboundObserver implements StreamObserver<Object>, MessageWr
             sink.send(value);
         } catch (Throwable e) { // a getter of the sent value may have thrown an exception, for example
             ended = true;
-            sink.fail(e);
+            sink.abort(e);
             throw e;
         }
     }
@@ -164,7 +164,7 @@ public final class OutboundObserver implements StreamObserver<Object>, MessageWr
             task.run();
         } catch (Throwable e) {
             ended = true;
-            sink.fail(e);
+            sink.abort(e);
         }
     }
 }

@@ -68,7 +68,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
         } catch (Throwable e) {
             done = true;
             cancel.run();
-            sink.fail(e);
+            sink.abort(e);
             return;
         }
         askWhenReady();
@@ -122,7 +122,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
             current.request(1);
         } catch (Throwable e) { // a faulty subscription has thrown an exception; the call must still end
             done = true;
-            sink.fail(e);
+            sink.abort(e);
         }
     }
 

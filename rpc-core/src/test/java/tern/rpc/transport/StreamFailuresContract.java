@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static tern.rpc.transport.StreamContract.bytes;
+import static tern.rpc.transport.StreamContract.context;
 import static tern.rpc.transport.StreamContract.numbers;
 import static tern.rpc.transport.TransportTest.await;
 import static tern.rpc.transport.TransportTest.take;
@@ -149,6 +150,53 @@ interface StreamFailuresContract extends StreamContract {
         await("requests are over", () -> catchThrowable(() -> requests.onNext(bytes("x"))) instanceof RpcException);
         assertThat(failing.ends()).isZero();
         awaitNothingInFlight();
+    }
+
+    @Test
+    default void methodWhoseStreamTheServerEndsIsNotified() throws Exception {
+        CompletableFuture<Boolean> told = new CompletableFuture<>();
+        service().observe = (text, answers) -> {
+            context().onCancel(() -> told.complete(true));
+            answers.onReady(() -> {
+                throw new RpcException(StatusCode.DATA_LOSS, "nothing is left");
+            });
+        };
+        Probe<byte[]> answers = Probe.ofAll();
+
+        proxy().observe("", answers);
+
+        assertThat(((RpcException) answers.failure()).code()).isEqualTo(StatusCode.DATA_LOSS);
+        assertThat(told.get(20, TimeUnit.SECONDS)).isTrue();
+        awaitNothingInFlight();
+    }
+
+    @Test
+    default void methodWhoseStreamAFilterEndsIsNotified() throws Exception {
+        CompletableFuture<Boolean> told = new CompletableFuture<>();
+        service().observe = (text, answers) -> context().onCancel(() -> told.complete(true));
+        serve(settings -> settings.filter((call, next) -> {
+            next.invoke(call);
+            return CompletableFuture.failedFuture(new RpcException(StatusCode.ABORTED, "by a filter"));
+        }));
+        Probe<byte[]> answers = Probe.ofAll();
+
+        refer(settings -> {}).observe("", answers);
+
+        assertThat(((RpcException) answers.failure()).code()).isEqualTo(StatusCode.ABORTED);
+        assertThat(told.get(20, TimeUnit.SECONDS)).isTrue();
+        awaitNothingInFlight();
+    }
+
+    @Test
+    default void methodThatEndsItsOwnStreamIsNotCancelled() throws Exception {
+        service().observe = (text, answers) -> answers.onError(new RpcException(StatusCode.ABORTED, "enough"));
+        Probe<byte[]> answers = Probe.ofAll();
+
+        proxy().observe("", answers);
+
+        assertThat(((RpcException) answers.failure()).code()).isEqualTo(StatusCode.ABORTED);
+        awaitNothingInFlight();
+        assertThat(take(service().contexts).isCancelled()).isFalse();
     }
 
     @Test

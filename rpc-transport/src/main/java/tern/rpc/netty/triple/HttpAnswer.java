@@ -131,12 +131,14 @@ final class HttpAnswer {
         if (unsent == 0 && message <= SMALL_BYTES) {
             return;
         }
-        String refusal = connection().unread().refusal(unsent, exchange().isReady() ? 0 : message);
+        boolean ready = exchange().isReady();
+        String refusal = connection().unread().refusal(unsent, ready ? 0 : message);
         if (refusal != null) {
             throw RpcException.refusal(
                     StatusCode.RESOURCE_EXHAUSTED,
                     call.method() + " ends its stream to " + call.remoteAddress() + ", which is read too slowly: "
-                            + refusal + "; a method that looks at isReady or gives a publisher waits instead",
+                            + refusal
+                            + (ready ? "" : "; a method that looks at isReady or gives a publisher waits instead"),
                     Executed.YES);
         }
     }

@@ -14,6 +14,8 @@ import io.netty.handler.codec.http2.Http2Headers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -21,6 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Flux;
+import tern.rpc.ServerContext;
 import tern.rpc.StreamObserver;
 import tern.rpc.grpc.GrpcServices;
 import tern.rpc.metrics.RpcMeter;
@@ -55,6 +58,8 @@ class UnreadStreamsTest {
 
     private static final class PoliteServer implements Polite {
 
+        private final AtomicInteger running = new AtomicInteger();
+
         @Override
         public Flux<StringValue> publish(StringValue count) {
             return Flux.range(1, Integer.parseInt(count.getValue())).map(i -> StringValue.of("number " + i));
@@ -63,6 +68,8 @@ class UnreadStreamsTest {
         @Override
         public void whenReady(StringValue count, StreamObserver<StringValue> answers) {
             int[] left = {Integer.parseInt(count.getValue())};
+            running.incrementAndGet();
+            Objects.requireNonNull(ServerContext.current()).onCancel(running::decrementAndGet);
             answers.onReady(() -> {
                 while (left[0] > 0 && answers.isReady()) {
                     left[0]--;
@@ -70,6 +77,7 @@ class UnreadStreamsTest {
                 }
                 if (left[0] == 0) {
                     left[0] = -1;
+                    running.decrementAndGet();
                     answers.onCompleted();
                 }
             });
@@ -121,6 +129,7 @@ class UnreadStreamsTest {
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final TripleSides sides = new TripleSides();
     private final List<Http2Wire> open = new ArrayList<>();
+    private final PoliteServer polite = new PoliteServer();
     private RpcServer server;
 
     private void serve(UnaryOperator<ServerTransportSettings> limits) {
@@ -130,7 +139,7 @@ class UnreadStreamsTest {
                         .maxStreamWait(Duration.ofMillis(50))
                         .meters(new RpcMeters(registry, Slo.DEFAULT))
                         .export(ServiceExport.of(Words.class, new WordsServer()))
-                        .export(ServiceExport.of(Polite.class, new PoliteServer()))
+                        .export(ServiceExport.of(Polite.class, polite))
                         .export(GrpcServices.export(new LedgerService())));
     }
 
@@ -279,6 +288,34 @@ class UnreadStreamsTest {
         Answer answer = wire.answer(1);
         assertThat(answer.header("grpc-status")).isEqualTo("0");
         assertThat(answer.data.size()).isGreaterThan(200_000);
+    }
+
+    /** The memory for unread answers is too small, although each stream sends only while it is ready. */
+    @Test
+    void readyStreamsThatTheServerEndsAreNotified() {
+        serve(limits -> limits.withMaxUnsentBytes(1 << 20, 1 << 20));
+        Http2Wire wire = withoutWindow();
+        int streams = 60;
+        for (int i = 0; i < streams; i++) {
+            wire.request(1 + 2 * i, POLITE + "whenReady", false);
+            wire.message(1 + 2 * i, true, 0, StringValue.of("5000").toByteArray());
+        }
+        Await.until("three quarters are used", () -> unsent() > 700_000);
+        awaitFreeWorkers();
+
+        openWindows(wire);
+
+        int ended = 0;
+        for (int i = 0; i < streams; i++) {
+            Answer answer = wire.answer(1 + 2 * i);
+            if (!answer.header("grpc-status").equals("0")) {
+                ended++;
+                assertThat(answer.header("grpc-status")).isEqualTo("8");
+                assertThat(answer.header("grpc-message")).doesNotContain("isReady");
+            }
+        }
+        assertThat(ended).isPositive();
+        Await.until("every method knows the end of its stream", () -> polite.running.get() == 0);
     }
 
     @Test
