@@ -115,7 +115,8 @@ public final class OutboundObserver implements StreamObserver<Object>, MessageWr
     public void onError(Throwable failure) {
         if (!ended) {
             ended = true;
-            sink.fail(failure);
+            // the call must end even if the application gives no reason
+            sink.fail(failure == null ? new NullPointerException(name + ": onError was called with null") : failure);
         }
     }
 

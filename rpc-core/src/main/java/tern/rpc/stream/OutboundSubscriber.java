@@ -56,7 +56,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
 
     @Override
     public void onNext(Object value) {
-        Objects.requireNonNull(value, "value");
+        requireGiven(value, "value");
         if (done) {
             // If the publisher sends all values in response to one request, it learns only from this cancellation that
             // the call has ended.
@@ -76,7 +76,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
 
     @Override
     public void onError(Throwable failure) {
-        Objects.requireNonNull(failure, "failure");
+        requireGiven(failure, "failure");
         if (!done) {
             done = true;
             sink.fail(failure);
@@ -88,6 +88,19 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
         if (!done) {
             done = true;
             sink.end();
+        }
+    }
+
+    /** Rejects null as Reactive Streams requires, and ends the call, because the publisher may ignore the exception. */
+    private void requireGiven(@Nullable Object given, String what) {
+        if (given == null) {
+            NullPointerException missing = new NullPointerException("the publisher gave null as a " + what);
+            if (!done) {
+                done = true;
+                cancel.run();
+                sink.abort(missing);
+            }
+            throw missing;
         }
     }
 

@@ -222,6 +222,13 @@ class OutboundObserverTest {
     }
 
     @Test
+    void failureWithoutReasonEndsTheCall() {
+        observer.onError(null);
+
+        assertThat(sink.failures).singleElement().isInstanceOf(NullPointerException.class);
+    }
+
+    @Test
     void readyTaskRunsAtTheBeginningAndEachTimeTheSinkBecomesReady() {
         AtomicInteger runs = new AtomicInteger();
         observer.onReady(runs::incrementAndGet);

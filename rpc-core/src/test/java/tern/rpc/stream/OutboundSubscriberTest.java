@@ -83,6 +83,19 @@ class OutboundSubscriberTest {
     }
 
     @Test
+    void nullFromThePublisherEndsTheCall() {
+        Subscription subscription = new Subscription();
+        subscriber.onSubscribe(subscription);
+
+        assertThatThrownBy(() -> subscriber.onNext(null)).isInstanceOf(NullPointerException.class);
+
+        assertThat(sink.failures).singleElement().isInstanceOf(NullPointerException.class);
+        assertThat(subscription.cancels).isEqualTo(1);
+        assertThatThrownBy(() -> subscriber.onError(null)).isInstanceOf(NullPointerException.class);
+        assertThat(sink.failures).hasSize(1);
+    }
+
+    @Test
     void oneValueAtATimeIsRequested() {
         Subscription subscription = new Subscription();
 
