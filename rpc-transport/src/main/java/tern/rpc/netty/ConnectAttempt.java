@@ -10,6 +10,7 @@ import io.netty.handler.ssl.SslHandler;
 import io.netty.util.NetUtil;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.NanoClock;
 import tern.rpc.endpoint.DnsEndpoints;
 import tern.rpc.endpoint.Endpoint;
 
@@ -59,6 +60,7 @@ final class ConnectAttempt {
                 .group(loop)
                 .channel(loops.socketChannel())
                 .option(ChannelOption.TCP_NODELAY, true)
+                .option(ChannelOption.RECVBUF_ALLOCATOR, new FairReads(NanoClock.SYSTEM))
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int)
                         settings.connectTimeout().toMillis());
         String host = endpoint.host();

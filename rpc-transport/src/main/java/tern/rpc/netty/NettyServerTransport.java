@@ -1,13 +1,11 @@
 package tern.rpc.netty;
 
 import io.netty.bootstrap.ServerBootstrap;
-import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
-import io.netty.channel.RecvByteBufAllocator;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -38,8 +36,6 @@ public final class NettyServerTransport implements ServerTransport {
 
     private static final Logger LOG = LoggerFactory.getLogger(NettyServerTransport.class);
     private static final int BACKLOG = 1_024;
-    // maximum number of consecutive reads from a socket; this is Netty's default for TCP channels
-    private static final int MAX_READS_IN_A_ROW = 16;
     private static final long CLOSE_SECONDS = 5;
 
     /**
@@ -177,7 +173,7 @@ public final class NettyServerTransport implements ServerTransport {
                 .option(ChannelOption.SO_BACKLOG, BACKLOG)
                 .option(ChannelOption.SO_REUSEADDR, true)
                 .childOption(ChannelOption.TCP_NODELAY, true)
-                .childOption(ChannelOption.RECVBUF_ALLOCATOR, readSizes())
+                .childOption(ChannelOption.RECVBUF_ALLOCATOR, new FairReads(NanoClock.SYSTEM))
                 .childHandler(new ChannelInitializer<Channel>() {
                     @Override
                     protected void initChannel(Channel accepted) {
@@ -313,14 +309,6 @@ public final class NettyServerTransport implements ServerTransport {
             }
         }
         return count;
-    }
-
-    /**
-     * Creates Netty's default allocator of read buffers. All channels share it, but it estimates the buffer size of
-     * each channel separately.
-     */
-    private static RecvByteBufAllocator readSizes() {
-        return new AdaptiveRecvByteBufAllocator().maxMessagesPerRead(MAX_READS_IN_A_ROW);
     }
 
     private static @Nullable Integer sumOrNothing(int count, int change) {

@@ -1,0 +1,123 @@
+package tern.rpc.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.AdaptiveRecvByteBufAllocator;
+import io.netty.channel.ChannelConfig;
+import io.netty.channel.RecvByteBufAllocator;
+import io.netty.util.UncheckedBooleanSupplier;
+import java.util.concurrent.TimeUnit;
+import tern.rpc.NanoClock;
+
+/**
+ * Limits the time that one connection occupies its event loop before other connections are read. Netty alone reads up to
+ * 16 buffers of 64 KiB in a row. A peer that fills them with tiny frames would occupy the event loop for hundreds of
+ * milliseconds, although each frame is cheap and within all limits. Once a connection has occupied the event loop for
+ * {@link #TURN_NANOS}, other connections are read first. Its next buffer is as small as the previous bytes were expensive.
+ *
+ * <p>Netty estimates the buffer sizes as usual. A small read that leaves its buffer partly empty does not use the clock.
+ */
+final class FairReads implements RecvByteBufAllocator {
+
+    static final long TURN_NANOS = TimeUnit.MICROSECONDS.toNanos(250);
+
+    /** Netty's default maximum of consecutive reads from a TCP channel. */
+    static final int MAX_READS_IN_A_ROW = 16;
+
+    static final int MIN_BYTES = 128;
+
+    /** Smaller reads are measured only if they fill their buffer, because small calls should not pay for the clock. */
+    static final int MEASURED_BYTES = 4 << 10;
+
+    static final int MAX_BYTES = AdaptiveRecvByteBufAllocator.DEFAULT_MAXIMUM;
+
+    private final NanoClock clock;
+    private final RecvByteBufAllocator sizes =
+            new AdaptiveRecvByteBufAllocator().maxMessagesPerRead(MAX_READS_IN_A_ROW);
+
+    FairReads(NanoClock clock) {
+        this.clock = clock;
+    }
+
+    @Override
+    @SuppressWarnings("deprecation") // Netty's own allocators implement this method, too
+    public Handle newHandle() {
+        return new Turns((ExtendedHandle) sizes.newHandle(), clock);
+    }
+
+    /** The reads of one connection. Confined to its event loop. */
+    private static final class Turns extends DelegatingHandle implements ExtendedHandle {
+
+        private final ExtendedHandle sizes;
+        private final NanoClock clock;
+        private int limit = MAX_BYTES;
+        private boolean measured; // true if the clock measures the most recent read
+        private boolean begun; // true if the clock has measured a read of the current turn
+        private long turnNanos;
+        private long readNanos;
+
+        Turns(ExtendedHandle sizes, NanoClock clock) {
+            super(sizes);
+            this.sizes = sizes;
+            this.clock = clock;
+        }
+
+        @Override
+        public void reset(ChannelConfig config) {
+            super.reset(config);
+            begun = false;
+            measured = false;
+        }
+
+        @Override
+        public ByteBuf allocate(ByteBufAllocator allocator) {
+            return allocator.ioBuffer(guess());
+        }
+
+        @Override
+        public int guess() {
+            return Math.min(super.guess(), limit);
+        }
+
+        @Override
+        public void lastBytesRead(int bytes) {
+            super.lastBytesRead(bytes);
+            measured = bytes > 0 && bytes >= Math.min(attemptedBytesRead(), MEASURED_BYTES);
+            if (measured) {
+                readNanos = clock.nanoTime();
+                if (!begun) {
+                    begun = true;
+                    turnNanos = readNanos;
+                }
+            }
+        }
+
+        @Override
+        public boolean continueReading() {
+            return hasTime() && super.continueReading();
+        }
+
+        @Override
+        public boolean continueReading(UncheckedBooleanSupplier maybeMore) {
+            return hasTime() && sizes.continueReading(maybeMore);
+        }
+
+        private boolean hasTime() {
+            if (!measured) {
+                return true;
+            }
+            long now = clock.nanoTime();
+            fitLimit(now - readNanos);
+            return now - turnNanos < TURN_NANOS;
+        }
+
+        /** @param took the time that the bytes of the previous read took */
+        private void fitLimit(long took) {
+            if (took > TURN_NANOS) {
+                limit = (int) Math.max(MIN_BYTES, lastBytesRead() * TURN_NANOS / took);
+            } else if (took < TURN_NANOS / 2 && limit < MAX_BYTES) {
+                limit = Math.min(MAX_BYTES, 2 * limit);
+            }
+        }
+    }
+}

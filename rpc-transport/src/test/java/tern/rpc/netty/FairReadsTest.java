@@ -1,0 +1,115 @@
+package tern.rpc.netty;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.channel.DefaultChannelConfig;
+import io.netty.channel.RecvByteBufAllocator.ExtendedHandle;
+import io.netty.channel.embedded.EmbeddedChannel;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class FairReadsTest {
+
+    private long now;
+    private int looks;
+    private final EmbeddedChannel channel = new EmbeddedChannel();
+    private final ExtendedHandle reads = (ExtendedHandle) new FairReads(() -> {
+                looks++;
+                return now;
+            })
+            .newHandle();
+
+    @BeforeEach
+    void growsTheBuffer() {
+        for (int i = 0; i < 10; i++) {
+            reads.reset(new DefaultChannelConfig(channel));
+            assertThat(fullRead(0)).isTrue();
+            reads.readComplete();
+        }
+        assertThat(reads.guess()).isEqualTo(FairReads.MAX_BYTES);
+        reads.reset(new DefaultChannelConfig(channel));
+        looks = 0;
+    }
+
+    @Test
+    void aConnectionWhoseBytesAreExpensiveGivesWayToOthers() {
+        assertThat(fullRead(FairReads.TURN_NANOS)).isFalse();
+    }
+
+    @Test
+    void readsOfOneTurnShareItsTime() {
+        assertThat(fullRead(FairReads.TURN_NANOS / 3)).isTrue();
+        assertThat(fullRead(FairReads.TURN_NANOS / 3)).isTrue();
+        assertThat(fullRead(FairReads.TURN_NANOS / 3 + 3)).isFalse();
+    }
+
+    @Test
+    void aTurnBeginsWithItsFirstRead() {
+        fullRead(FairReads.TURN_NANOS / 2);
+        reads.readComplete();
+        now += 10 * FairReads.TURN_NANOS;
+        reads.reset(new DefaultChannelConfig(channel));
+
+        assertThat(fullRead(FairReads.TURN_NANOS / 2)).isTrue();
+    }
+
+    @Test
+    void cheapBytesAreReadAsOftenInARowAsBefore() {
+        for (int i = 1; i < FairReads.MAX_READS_IN_A_ROW; i++) {
+            assertThat(fullRead(1)).as("read %d", i).isTrue();
+        }
+        assertThat(fullRead(1)).isFalse();
+    }
+
+    @Test
+    void theNextBufferIsAsSmallAsTheBytesAreExpensive() {
+        fullRead(8 * FairReads.TURN_NANOS);
+
+        assertThat(reads.guess()).isEqualTo(FairReads.MAX_BYTES / 8);
+    }
+
+    @Test
+    void aBufferNeverBecomesTiny() {
+        fullRead(1_000_000 * FairReads.TURN_NANOS);
+
+        assertThat(reads.guess()).isEqualTo(FairReads.MIN_BYTES);
+    }
+
+    @Test
+    void theBufferGrowsAgainOnceBytesAreCheap() {
+        fullRead(1_000_000 * FairReads.TURN_NANOS);
+        for (int i = 0; i < 60; i++) {
+            reads.reset(new DefaultChannelConfig(channel));
+            fullRead(1);
+        }
+
+        assertThat(reads.guess()).isEqualTo(FairReads.MAX_BYTES);
+    }
+
+    @Test
+    void aSmallCallDoesNotLookAtTheClock() {
+        read(reads.guess(), 300, 100 * FairReads.TURN_NANOS);
+
+        assertThat(looks).isZero();
+    }
+
+    @Test
+    void aLargeReadIsMeasuredAlthoughItDoesNotFillTheBuffer() {
+        read(reads.guess(), FairReads.MAX_BYTES / 2, 4 * FairReads.TURN_NANOS);
+
+        assertThat(reads.guess()).isEqualTo(FairReads.MAX_BYTES / 8);
+    }
+
+    private boolean fullRead(long nanos) {
+        return read(reads.guess(), reads.guess(), nanos);
+    }
+
+    /** @return whether the connection may read again in this turn */
+    private boolean read(int attempted, int bytes, long nanos) {
+        reads.attemptedBytesRead(attempted);
+        reads.lastBytesRead(bytes);
+        reads.incMessagesRead(1);
+        now += nanos;
+        return reads.continueReading();
+    }
+}
