@@ -10,7 +10,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Creates Netty's header encoder for the first header block that needs it. The tables of Netty's encoder occupy 750
- * bytes, and plain answers do not need it. Confined to the event loop.
+ * bytes, and plain answers do not need it. The dynamic table never exceeds its default size, even if the client allows
+ * more. Netty's encoder keeps every field and searches few hash buckets, so a client with a table of 4 GiB could make
+ * the server keep all of its answers' headers, and each answer would take longer than the one before. Confined to the
+ * event loop.
  */
 final class LateHeadersEncoder implements Http2HeadersEncoder, Http2HeadersEncoder.Configuration {
 
@@ -44,8 +47,9 @@ final class LateHeadersEncoder implements Http2HeadersEncoder, Http2HeadersEncod
      */
     @Override
     public void maxHeaderTableSize(long most) throws Http2Exception {
-        if (encoder != null || most != Http2CodecUtil.DEFAULT_HEADER_TABLE_SIZE) {
-            encoder().maxHeaderTableSize(most);
+        long size = Math.min(most, Http2CodecUtil.DEFAULT_HEADER_TABLE_SIZE);
+        if (encoder != null || size != Http2CodecUtil.DEFAULT_HEADER_TABLE_SIZE) {
+            encoder().maxHeaderTableSize(size);
         }
     }
 
