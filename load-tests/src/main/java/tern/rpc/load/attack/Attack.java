@@ -336,18 +336,17 @@ enum Attack {
     }),
 
     /** Sends HTTP/1.1 requests on one connection without waiting for answers, and never reads an answer. */
-    PIPELINED("requests of HTTP/1.1 without end whose answers are not read, by 20 connections", false, attacker -> {
-        byte[] request = ("POST /" + Target.class.getName() + "/large HTTP/1.1\r\nhost: localhost\r\n"
-                        + "content-type: application/json\r\ncontent-length: 3\r\n\r\n\"a\"")
-                .getBytes(US_ASCII);
-        attacker.together(20, () -> {
-            try (Socket socket = silent(2, attacker.port)) {
-                while (attacker.goesOn()) {
-                    socket.getOutputStream().write(request);
-                }
-            }
-        });
-    });
+    PIPELINED(
+            "requests of HTTP/1.1 without end whose answers are not read, by 20 connections", false, Floods::pipelined),
+
+    /** Sends calls to a service that does not exist, as fast as the server reads them, and reads all answers. */
+    TINY_CALLS("calls of 28 bytes by dubbo to an unknown service, by 60 connections", false, Floods::tinyCalls),
+
+    /** Sends messages in the smallest possible frames, as fast as the server reads them. */
+    TINY_DATA("DATA frames of one byte on 10 streams each of 6 connections", true, Floods::tinyData),
+
+    /** Sends bodies in the smallest possible chunks, as fast as the server reads them. */
+    TINY_CHUNKS("HTTP/1.1 bodies in chunks of one byte, by 10 connections", false, Floods::tinyChunks);
 
     private interface Sending {
         void send(RawHttp2 connection, int stream) throws IOException;
@@ -521,7 +520,7 @@ enum Attack {
         }
     }
 
-    private static Socket silent(int from, int port) throws IOException {
+    static Socket silent(int from, int port) throws IOException {
         Socket socket = new Socket();
         socket.bind(new InetSocketAddress(InetAddress.getByAddress(new byte[] {127, 0, 0, (byte) from}), 0));
         socket.connect(new InetSocketAddress("127.0.0.1", port), 2_000);

@@ -105,7 +105,7 @@ public final class Attacker {
         again(step);
     }
 
-    private static void inBackground(Runnable task) {
+    static void inBackground(Runnable task) {
         Thread thread = new Thread(task, "attacking");
         thread.setDaemon(true);
         thread.start();

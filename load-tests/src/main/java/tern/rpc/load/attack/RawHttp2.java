@@ -94,6 +94,23 @@ final class RawHttp2 implements AutoCloseable {
                 .array());
     }
 
+    /** Writes encoded frames. */
+    void write(byte[] frames) throws IOException {
+        out.write(frames);
+    }
+
+    /** Encodes several equal frames without flags. */
+    static byte[] frames(int count, int type, int stream, byte[] payload) {
+        ByteBuffer bytes = ByteBuffer.allocate(count * (9 + payload.length));
+        for (int i = 0; i < count; i++) {
+            bytes.putInt(payload.length << 8 | type)
+                    .put((byte) 0)
+                    .putInt(stream)
+                    .put(payload);
+        }
+        return bytes.array();
+    }
+
     /** Grants flow-control credit for a stream, or for the connection if the stream is 0. */
     void credit(int stream, int bytes) throws IOException {
         write(WINDOW_UPDATE, 0, stream, ByteBuffer.allocate(4).putInt(bytes).array());
