@@ -2,17 +2,29 @@ package tern.rpc.cluster;
 
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Balancer;
 import tern.rpc.endpoint.Candidate;
 
 /**
- * Sends calls with the same key to the same provider (rendezvous hashing), in proportion to the weights. A provider is
- * skipped in favour of the next provider for the key if it is not usable, is avoided, or has more than 1.25 times the
- * mean number of calls in flight. A list change moves only the keys of added and removed providers. Each choice
- * examines all providers in the subset. Thread-safe.
+ * Sends calls with the same key to the same provider, in proportion to the weights. The hash of the key selects one of
+ * {@value #SLOTS} slots, and weighted rendezvous hashing selects the provider of each slot. A provider is skipped in
+ * favour of the next provider for the slot if it is not usable, is avoided, or has more than 1.25 times the mean number
+ * of calls in flight. A list change moves only the keys of added and removed providers. A choice takes constant time
+ * unless it is the first one for its slot or skips a provider. Thread-safe.
  */
 final class ConsistentHash implements Balancer {
+
+    /**
+     * The number of slots. It must not depend on the number of providers. Otherwise a list change could move all keys.
+     */
+    private static final int SLOTS = 1 << 16;
+
+    private static final int SLOT_BITS = 16;
+
+    /** The maximum number of providers whose indexes fit into {@link #owners}. */
+    private static final int MAX_OWNERS = Character.MAX_VALUE;
 
     private static final double LOAD_BOUND = 1.25;
 
@@ -22,9 +34,20 @@ final class ConsistentHash implements Balancer {
      */
     private static final int FEW = 2;
 
+    /** The time for which a mean number of calls in flight is used again, because computing it examines all providers. */
+    private static final long BOUND_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
     private final Target[] targets;
     private final long[] hashes;
     private final double[] shares;
+    // For each slot, the index of its provider plus 1, or 0 if the provider has not been computed yet. Several threads
+    // may compute it at the same time, with the same result. This field is null until the first call, because many
+    // references get no calls.
+    private volatile char @Nullable [] owners;
+    // 1.25 times the mean number of calls in flight at the time boundNanos. It is computed only if a provider has
+    // several calls in flight.
+    private volatile double lastBound;
+    private volatile long boundNanos;
 
     ConsistentHash(List<Candidate> candidates) {
         targets = Targets.of(candidates);
@@ -38,31 +61,93 @@ final class ConsistentHash implements Balancer {
     @Override
     public @Nullable Candidate pick(long key, @Nullable Candidate excluded, long now) {
         long hashed = key == 0 ? ThreadLocalRandom.current().nextLong() : key;
-        double bound = Double.NaN; // Computed only if a provider has several calls in flight.
+        int slot = (int) (Hashes.mix(hashed) >>> (Long.SIZE - SLOT_BITS));
+        int owner = owner(slot);
+        if (owner >= 0 && canTake(owner, excluded, now)) {
+            return targets[owner];
+        }
+        Target next = next(slot, excluded, now);
+        return next != null ? next : Targets.anyUsable(targets, excluded, now);
+    }
+
+    /** Returns the index of the slot's provider, or -1 if there are too many providers for the table. */
+    private int owner(int slot) {
+        if (targets.length > MAX_OWNERS) {
+            return -1;
+        }
+        char[] table = owners;
+        if (table == null) {
+            table = new char[SLOTS];
+            owners = table;
+        }
+        int known = table[slot] - 1;
+        if (known >= 0) {
+            return known;
+        }
+        int computed = compute(slot);
+        table[slot] = (char) (computed + 1);
+        return computed;
+    }
+
+    private int compute(int slot) {
+        long hashed = Hashes.mix(slot + 1L);
+        int best = 0;
+        double highest = -1;
+        for (int i = 0; i < targets.length; i++) {
+            double rank = rank(hashed, i, highest);
+            if (rank > highest) {
+                highest = rank;
+                best = i;
+            }
+        }
+        return best;
+    }
+
+    /** Returns the rank of a provider for a slot, or 0 if it is certainly not above the given rank. */
+    private double rank(long hashed, int index, double highest) {
+        double uniform = ((Hashes.mix(hashed ^ hashes[index]) >>> 11) + 0.5) * 0x1.0p-53;
+        // The rank is at most the share divided by (1 - uniform). For most providers, this shows without a logarithm
+        // that the rank is too low.
+        return shares[index] <= highest * (1 - uniform) ? 0 : shares[index] / -Math.log(uniform);
+    }
+
+    private boolean canTake(int index, @Nullable Candidate excluded, long now) {
+        Target target = targets[index];
+        if (target == excluded || !target.isUsable() || target.isAvoided(now)) {
+            return false;
+        }
+        int inFlight = target.inFlight();
+        if (inFlight <= FEW) {
+            return true;
+        }
+        if (now - boundNanos < BOUND_NANOS && inFlight <= lastBound * shares[index] + FEW) {
+            return true;
+        }
+        double bound = bound();
+        lastBound = bound;
+        boundNanos = now;
+        return inFlight <= bound * shares[index] + FEW;
+    }
+
+    /** Returns the provider with the highest rank for the slot among those that can take the call. */
+    private @Nullable Target next(int slot, @Nullable Candidate excluded, long now) {
+        long hashed = Hashes.mix(slot + 1L);
+        double bound = bound();
         Target best = null;
         double highest = 0;
         for (int i = 0; i < targets.length; i++) {
-            double uniform = ((Hashes.mix(hashed ^ hashes[i]) >>> 11) + 0.5) * 0x1.0p-53;
-            // The rank is at most shares[i] / (1 - uniform). For most providers, this shows without a logarithm that
-            // the rank is too low.
-            if (shares[i] <= highest * (1 - uniform)) {
-                continue;
-            }
-            double rank = shares[i] / -Math.log(uniform); // weighted rendezvous hashing
+            double rank = rank(hashed, i, highest);
             Target target = targets[i];
-            if (rank <= highest || target == excluded || !target.isUsable()) {
-                continue;
-            }
-            int inFlight = target.inFlight();
-            if (inFlight > FEW && Double.isNaN(bound)) {
-                bound = bound();
-            }
-            if ((inFlight <= FEW || inFlight <= bound * shares[i] + FEW) && !target.isAvoided(now)) {
+            if (rank > highest
+                    && target != excluded
+                    && target.isUsable()
+                    && target.inFlight() <= bound * shares[i] + FEW
+                    && !target.isAvoided(now)) {
                 highest = rank;
                 best = target;
             }
         }
-        return best != null ? best : Targets.anyUsable(targets, excluded, now);
+        return best;
     }
 
     private double bound() {

@@ -2,6 +2,7 @@ package tern.rpc.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
 import java.time.Duration;
@@ -15,9 +16,11 @@ import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -44,9 +47,16 @@ class BalancersTest {
 
     /** An open connection. */
     private static final class Open extends IdleConnection {
+        int looks; // the number of checks whether the connection is available
 
         Open(Endpoint endpoint) {
             super(endpoint);
+        }
+
+        @Override
+        public boolean isAvailable() {
+            looks++;
+            return super.isAvailable();
         }
     }
 
@@ -248,6 +258,87 @@ class BalancersTest {
                 assertThat(less.pick(key, null, 1)).isSameAs(before);
             }
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"100:100:100:100, 100", "10:200:30:60, 70", "100:100:100, 1"})
+    void addedProviderGetsItsShareOfTheKeysAndNoOtherKeyMoves(String weights, int added) {
+        int[] parts = Arrays.stream((weights + ":" + added).split(":"))
+                .mapToInt(Integer::parseInt)
+                .toArray();
+        List<Candidate> targets = targets(parts);
+        Candidate last = targets.get(parts.length - 1);
+        Balancer before = Policies.named("consistent-hash").of(targets.subList(0, parts.length - 1));
+        Balancer after = Policies.named("consistent-hash").of(targets);
+
+        int moved = 0;
+        for (int i = 0; i < CALLS; i++) {
+            long key = Hashes.ofKey("user-" + i);
+            Candidate picked = after.pick(key, null, 1);
+            if (picked == last) {
+                moved++;
+            } else {
+                assertThat(picked).isSameAs(before.pick(key, null, 1));
+            }
+        }
+        double share = (double) added / Arrays.stream(parts).sum();
+        assertThat((double) moved / CALLS).isCloseTo(share, within(0.02));
+    }
+
+    @Test
+    void changedWeightMovesKeysOnlyToOrFromTheProviderThatHasIt() {
+        List<Candidate> targets = targets(100, 100, 100, 100);
+        Balancer before = Policies.named("consistent-hash").of(targets);
+        Target changed = (Target) targets.get(2);
+        List<Candidate> owners = LongStream.range(0, CALLS)
+                .mapToObj(i -> before.pick(Hashes.ofKey(i), null, 1))
+                .toList();
+
+        changed.attributes(Attributes.ofWeight(50), false, 0);
+        Balancer after = Policies.named("consistent-hash").of(targets);
+
+        for (int i = 0; i < CALLS; i++) {
+            Candidate picked = after.pick(Hashes.ofKey((long) i), null, 1);
+            assertThat(picked == owners.get(i) || owners.get(i) == changed).isTrue();
+        }
+    }
+
+    @Test
+    void choiceByKeyExaminesOnlyOneOfManyProviders() {
+        List<Candidate> targets =
+                targets(IntStream.generate(() -> 100).limit(200).toArray());
+        targets.forEach(target ->
+                IntStream.range(0, 5).forEach(i -> ((Target) target).node().begin(1)));
+        Balancer balancer = Policies.named("consistent-hash").of(targets);
+        long key = Hashes.ofKey("user-1");
+        balancer.pick(key, null, 1);
+        int before = looks();
+
+        balancer.pick(key, null, 2);
+
+        assertThat(looks() - before).isEqualTo(1);
+    }
+
+    private int looks() {
+        return connections.stream().mapToInt(connection -> connection.looks).sum();
+    }
+
+    @Test
+    void providerOfAKeyIsPassedOverWhenTheOthersBecomeIdle() {
+        List<Candidate> targets = targets(100, 100, 100);
+        targets.forEach(target ->
+                IntStream.range(0, 50).forEach(i -> ((Target) target).node().begin(1)));
+        Balancer balancer = Policies.named("consistent-hash").of(targets);
+        long key = Hashes.ofKey("hot");
+        Candidate own = balancer.pick(key, null, 1);
+        assertThat(balancer.pick(key, null, 1)).isSameAs(own);
+
+        targets.stream()
+                .filter(target -> target != own)
+                .forEach(target -> IntStream.range(0, 50)
+                        .forEach(i -> ((Target) target).node().sentOneWay()));
+
+        assertThat(balancer.pick(key, null, TimeUnit.MILLISECONDS.toNanos(20))).isNotSameAs(own);
     }
 
     @Test
