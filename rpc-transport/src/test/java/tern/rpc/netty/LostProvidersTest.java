@@ -51,6 +51,10 @@ import tools.jackson.databind.json.JsonMapper;
 class LostProvidersTest {
 
     private static final Duration LONG = Duration.ofSeconds(20);
+
+    /** The timeout of calls that wait for a frozen provider. A healthy provider answers earlier, also on a busy machine. */
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
     private static final int CALLS = 300;
     private static final String NAME = "shop.example";
 
@@ -196,7 +200,7 @@ class LostProvidersTest {
                 new Endpoint("127.0.0.1", serve("127.0.0.1", 0).port()),
                 new Endpoint("127.0.0.1", freezer.port()),
                 new Endpoint("127.0.0.1", serve("127.0.0.1", 0).port()));
-        Work work = refer(client(protocol, Duration.ofSeconds(1)), protocol, new StaticEndpoints(endpoints));
+        Work work = refer(client(protocol, TIMEOUT), protocol, new StaticEndpoints(endpoints));
         try (Callers callers = new Callers(work)) {
             callers.awaitMore();
 

@@ -154,8 +154,9 @@ class ReconnectByCallTest {
         try (RpcServer server = serve(port)) {
             assertThat(server.port()).isEqualTo(port);
             now.addAndGet(PAUSE_NANOS);
-            assertThat(client.connections().get(0).timesAvailable()).isZero();
 
+            // The client may already be connected: a failed call begins an attempt in the background, and on a busy
+            // machine this attempt may reach the port only after the server has opened it.
             Await.until("it is called", () -> succeeds(work));
 
             assertThat(succeeds(work)).isTrue();
