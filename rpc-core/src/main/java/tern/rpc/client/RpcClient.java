@@ -25,6 +25,7 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.CallOptions;
 import tern.rpc.ClientFilter;
 import tern.rpc.Durations;
+import tern.rpc.MethodDescriptor;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
@@ -330,6 +331,9 @@ public final class RpcClient implements AutoCloseable {
                 reference.key(),
                 parts.cluster(
                         reference.key().toString(),
+                        ServiceDescriptor.of(reference.type()).methods().stream()
+                                .map(MethodDescriptor::name)
+                                .toList(),
                         reference.protocol(),
                         reference.source(),
                         nodes,

@@ -75,6 +75,7 @@ public final class Cluster implements AutoCloseable {
 
     /**
      * @param service the name of the service in logs and error messages
+     * @param methods the names of the service's methods
      * @param protocol the reference's protocol; endpoints with another protocol are ignored
      * @param timer runs short tasks
      * @param client a number that identifies the client
@@ -82,6 +83,7 @@ public final class Cluster implements AutoCloseable {
      */
     Cluster(
             String service,
+            List<String> methods,
             String protocol,
             EndpointSource source,
             SharedSources sources,
@@ -96,7 +98,7 @@ public final class Cluster implements AutoCloseable {
         this.sources = sources;
         this.nodes = nodes;
         this.settings = settings;
-        this.choice = new ProviderChoice(service, protocol, settings, client, lastChoice);
+        this.choice = new ProviderChoice(service, methods, protocol, settings, client, lastChoice);
         this.clock = clock;
         this.timer = timer;
         this.routes = new Routes(List.of(), settings);

@@ -1,5 +1,6 @@
 package tern.rpc.cluster;
 
+import java.util.List;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.Function;
 import tern.rpc.NanoClock;
@@ -54,10 +55,33 @@ public final class ClusterParts {
      * Creates the cluster of a reference.
      *
      * @param service the name of the service in logs and error messages
+     * @param methods the names of the service's methods, for which rules may choose different providers
      * @param protocol the reference's protocol; endpoints with another protocol are ignored
      */
     public Cluster cluster(
+            String service,
+            List<String> methods,
+            String protocol,
+            EndpointSource source,
+            Nodes nodes,
+            ClusterSettings settings) {
+        return new Cluster(
+                service,
+                List.copyOf(methods),
+                protocol,
+                source,
+                sources,
+                nodes,
+                settings,
+                clock,
+                timer,
+                client,
+                lastChoice);
+    }
+
+    /** Creates the cluster of a reference to a service without methods. */
+    public Cluster cluster(
             String service, String protocol, EndpointSource source, Nodes nodes, ClusterSettings settings) {
-        return new Cluster(service, protocol, source, sources, nodes, settings, clock, timer, client, lastChoice);
+        return cluster(service, List.of(), protocol, source, nodes, settings);
     }
 }

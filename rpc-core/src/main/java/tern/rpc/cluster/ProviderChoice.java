@@ -2,8 +2,10 @@ package tern.rpc.cluster;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,6 +22,7 @@ final class ProviderChoice {
     private static final Logger LOG = LoggerFactory.getLogger(ProviderChoice.class);
 
     private final String service;
+    private final List<String> methods;
     private final String protocol;
     private final ClusterSettings settings;
     private final Subset subset;
@@ -29,12 +32,20 @@ final class ProviderChoice {
 
     /**
      * @param service the name of the service in messages
+     * @param methods the names of the service's methods
      * @param protocol the reference's protocol; endpoints with another protocol are ignored
      * @param client a number that identifies the client
      * @param last the cached result of the client's last choice; all references of the client share it
      */
-    ProviderChoice(String service, String protocol, ClusterSettings settings, long client, LastChoice last) {
+    ProviderChoice(
+            String service,
+            List<String> methods,
+            String protocol,
+            ClusterSettings settings,
+            long client,
+            LastChoice last) {
         this.service = service;
+        this.methods = methods;
         this.protocol = protocol;
         this.settings = settings;
         this.subset = new Subset(client, settings.subset(), settings.zone());
@@ -45,7 +56,25 @@ final class ProviderChoice {
     List<Instance> connected(List<Instance> all, Rules rules) {
         return rules == Rules.NONE && all.size() > settings.subset()
                 ? last.of(all, protocol, settings.zone(), settings.subset(), () -> subsets(all, rules))
-                : subsets(ruled(all, rules), rules);
+                : routed(ruled(all, rules), rules);
+    }
+
+    /**
+     * Returns the providers that this client connects to. Rules that choose among the providers are applied before the
+     * subset is taken. Otherwise the subset could contain no provider that may take the calls.
+     */
+    private List<Instance> routed(List<Instance> listed, Rules rules) {
+        if (rules == Rules.NONE || settings.subset() == 0 || listed.size() <= settings.subset()) {
+            return subsets(listed, rules);
+        }
+        Map<Object, List<Instance>> routes = new LinkedHashMap<>();
+        for (String method : rules.isByMethod() ? methods : List.of("")) {
+            routes.computeIfAbsent(rules.routeKey(method), unseen -> rules.route(method, listed));
+        }
+        Set<Instance> chosen = new LinkedHashSet<>();
+        routes.values().forEach(allowed -> chosen.addAll(subsets(allowed, rules)));
+        // If the rules exclude all providers, some are kept, so that the error message can name them.
+        return chosen.isEmpty() ? subsets(listed, rules) : List.copyOf(chosen);
     }
 
     private List<Instance> subsets(List<Instance> listed, Rules rules) {

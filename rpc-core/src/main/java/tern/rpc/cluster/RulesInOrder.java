@@ -71,6 +71,11 @@ record RulesInOrder(Rules first, Rules later) implements Rules {
     }
 
     @Override
+    public Object routeKey(String method) {
+        return List.of(first.routeKey(method), later.routeKey(method));
+    }
+
+    @Override
     public @Nullable Duration timeout(String method) {
         Duration timeout = later.timeout(method);
         return timeout == null ? first.timeout(method) : timeout;

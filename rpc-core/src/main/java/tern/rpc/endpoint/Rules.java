@@ -61,6 +61,14 @@ public interface Rules {
         return providers;
     }
 
+    /**
+     * Returns a value that identifies the rules for a method. For two methods with equal values, {@link #route} returns
+     * the same providers.
+     */
+    default Object routeKey(String method) {
+        return method;
+    }
+
     /** Returns the timeout for unary calls to the method, which includes all attempts, or null if no rule sets it. */
     default @Nullable Duration timeout(String method) {
         return null;

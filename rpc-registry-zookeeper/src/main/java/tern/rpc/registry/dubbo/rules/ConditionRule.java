@@ -39,14 +39,19 @@ record ConditionRule(boolean force, List<Condition> conditions) implements Rule 
         return conditions.stream().anyMatch(Condition::isByMethod);
     }
 
+    /** Returns the conditions that apply to the consumer's calls to the method. */
+    List<Condition> conditionsFor(String method, RuleConsumer consumer) {
+        return conditions.stream()
+                .filter(condition -> condition.isFor(method, consumer))
+                .toList();
+    }
+
     List<Instance> route(String method, List<Instance> providers, RuleConsumer consumer) {
         List<Instance> left = providers;
-        for (Condition condition : conditions) {
-            if (condition.isFor(method, consumer)) {
-                List<Instance> matching = condition.among(left);
-                if (!matching.isEmpty() || force || condition.providers().isEmpty()) {
-                    left = matching;
-                }
+        for (Condition condition : conditionsFor(method, consumer)) {
+            List<Instance> matching = condition.among(left);
+            if (!matching.isEmpty() || force || condition.providers().isEmpty()) {
+                left = matching;
             }
         }
         return left;

@@ -95,6 +95,13 @@ public record DubboRules(Map<String, Rule> byKey, RuleConsumer consumer) impleme
     }
 
     @Override
+    public Object routeKey(String method) {
+        return rules(ConditionRule.class)
+                .map(rule -> rule.conditionsFor(method, consumer))
+                .toList();
+    }
+
+    @Override
     public @Nullable Duration timeout(String method) {
         Duration timeout = null;
         for (ConfiguratorRule rule : rules(ConfiguratorRule.class).toList()) {

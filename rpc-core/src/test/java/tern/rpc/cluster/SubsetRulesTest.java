@@ -1,0 +1,94 @@
+package tern.rpc.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import tern.rpc.RpcException;
+import tern.rpc.endpoint.EndpointSnapshot;
+import tern.rpc.endpoint.Instance;
+import tern.rpc.endpoint.Rules;
+
+/** Tests rules that choose among more providers than the client connects to. */
+class SubsetRulesTest extends SimulatedCluster {
+
+    private static final int MANY = 1_000;
+    private static final int SUBSET = 10;
+
+    private final Cluster subset = parts.cluster(
+            "Orders",
+            List.of("get", "put", "find"),
+            "dubbo",
+            source,
+            nodes,
+            ClusterSettings.DEFAULT.withSubset(SUBSET));
+
+    /**
+     * Rules that allow a method only the providers at some places of the list.
+     *
+     * @param ends the ends of the addresses of the allowed providers, by method; other methods may use all providers
+     */
+    private record Ends(Map<String, String> ends, boolean isByMethod) implements Rules {
+
+        @Override
+        public List<Instance> route(String method, List<Instance> providers) {
+            String end = ends.get(method);
+            return end == null
+                    ? providers
+                    : providers.stream()
+                            .filter(each -> each.endpoint().host().endsWith(end))
+                            .toList();
+        }
+
+        @Override
+        public String toString() {
+            return "a test";
+        }
+    }
+
+    private void rule(Rules rules) {
+        subset.start(Duration.ZERO);
+        source.listener.accept(
+                EndpointSnapshot.heard(List.of(instances(MANY)), Instant.EPOCH).withRules(rules));
+        timer.move(2_000 * TICK);
+    }
+
+    private String picked(String method) {
+        return subset.pick(method, 0, "", false, null, now).endpoint().host();
+    }
+
+    @Test
+    void ruleIsAppliedBeforeTheSubsetIsTaken() {
+        rule(new Ends(Map.of("", ".7"), false));
+
+        assertThat(subset.targets())
+                .hasSize(MANY / 250)
+                .allMatch(target -> target.endpoint().host().endsWith(".7"));
+    }
+
+    @Test
+    void eachMethodGetsASubsetOfItsProviders() {
+        rule(new Ends(Map.of("get", ".7", "put", ".8"), true));
+
+        assertThat(subset.targets()).hasSize(2 * (MANY / 250) + SUBSET);
+        for (int i = 0; i < 20; i++) {
+            assertThat(picked("get")).endsWith(".7");
+            assertThat(picked("put")).endsWith(".8");
+            assertThat(picked("find")).isNotEmpty();
+        }
+    }
+
+    @Test
+    void ruleThatExcludesAllProvidersIsNamed() {
+        rule(new Ends(Map.of("", ".no"), false));
+
+        assertThatThrownBy(() -> picked("get"))
+                .isInstanceOf(RpcException.class)
+                .hasMessageContaining("all 10")
+                .hasMessageContaining("are excluded by a test");
+    }
+}
