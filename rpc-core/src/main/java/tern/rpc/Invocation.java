@@ -112,6 +112,10 @@ public final class Invocation {
         return new Invocation(service, method, arguments, metadata, deadline, executor, options);
     }
 
+    public Invocation withMetadata(Metadata metadata) {
+        return new Invocation(service, method, arguments, metadata, deadline, executor, options);
+    }
+
     public Invocation withDeadline(Deadline deadline) {
         return new Invocation(service, method, arguments, metadata, deadline, executor, options);
     }

@@ -85,7 +85,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
     private void send(Target picked) {
         used = picked;
         picked.retries().called();
-        PendingCall attempt = endpoints.pending(method, call, this);
+        PendingCall attempt = endpoints.pending(method, call, picked, this);
         picked.node().begin(attempt.startedNanos());
         pending = attempt;
         if (cancelled) {

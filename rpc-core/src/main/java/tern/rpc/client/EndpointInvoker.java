@@ -19,6 +19,8 @@ import tern.rpc.cluster.Hashes;
 import tern.rpc.cluster.Outcomes;
 import tern.rpc.cluster.Target;
 import tern.rpc.endpoint.Outcome;
+import tern.rpc.endpoint.PublishedToken;
+import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.RemoteFailures;
@@ -106,7 +108,7 @@ final class EndpointInvoker implements AutoCloseable {
             used = target;
             target.retries().called();
             long started = clock.nanoTime();
-            PendingCall pending = new PendingCall(call, method.oneWay(), started, null);
+            PendingCall pending = new PendingCall(forProvider(call, target), method.oneWay(), started, null);
             RpcException failure = null;
             target.node().begin(started);
             if (blocked != null) {
@@ -208,7 +210,7 @@ final class EndpointInvoker implements AutoCloseable {
         }
         suspect.node().beginCopy(now);
         PendingCall copy = new PendingCall(
-                call.withExecutor(executor),
+                forProvider(call, suspect).withExecutor(executor),
                 false,
                 now,
                 (response, failure) ->
@@ -295,8 +297,20 @@ final class EndpointInvoker implements AutoCloseable {
         return true;
     }
 
-    PendingCall pending(ClientMethod method, Invocation call, PendingCall.Completion completion) {
-        return new PendingCall(call, method.oneWay(), clock.nanoTime(), completion);
+    PendingCall pending(ClientMethod method, Invocation call, Target target, PendingCall.Completion completion) {
+        return new PendingCall(forProvider(call, target), method.oneWay(), clock.nanoTime(), completion);
+    }
+
+    /**
+     * Adds the token that the provider has published in the registry. This token replaces the client's token, because
+     * the provider accepts only its own. A token that the application has set for the call stays.
+     */
+    private static Invocation forProvider(Invocation call, Target target) {
+        PublishedToken token = target.attributes().token();
+        if (token == null || call.options().headers().contains(AcceptedTokens.ATTACHMENT)) {
+            return call;
+        }
+        return call.withMetadata(call.metadata().copy().put(AcceptedTokens.ATTACHMENT, token.text()));
     }
 
     /**

@@ -143,7 +143,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
             Object[] request = descriptor.type().clientStreams()
                     ? NO_REQUEST
                     : Arrays.copyOf(call.arguments(), descriptor.parameters().size());
-            this.pending = endpoints.pending(method, call.withValues(request).withExecutor(this), this);
+            this.pending = endpoints.pending(method, call.withValues(request).withExecutor(this), target, this);
         }
 
         void open() {

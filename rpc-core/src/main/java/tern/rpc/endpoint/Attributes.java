@@ -1,6 +1,7 @@
 package tern.rpc.endpoint;
 
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The properties of a provider that may change while it runs. A change does not affect the connection. Sources should
@@ -13,9 +14,16 @@ import java.util.Map;
  * @param revision identifies the services that the provider offers, or empty if unknown
  * @param startedAtMillis the start of the process in milliseconds since 1970, or 0 if unknown
  * @param draining whether the provider is about to stop and should get no new calls
+ * @param token the token that the provider publishes and requires in every call; null if it publishes none
  */
 public record Attributes(
-        int weight, String zone, Map<String, String> tags, String revision, long startedAtMillis, boolean draining) {
+        int weight,
+        String zone,
+        Map<String, String> tags,
+        String revision,
+        long startedAtMillis,
+        boolean draining,
+        @Nullable PublishedToken token) {
 
     /** The default weight, which is also Dubbo's default. */
     public static final int DEFAULT_WEIGHT = 100;
@@ -24,7 +32,7 @@ public record Attributes(
     public static final String TAG = "dubbo.tag";
 
     /** The default weight and no other attributes. */
-    public static final Attributes DEFAULT = new Attributes(DEFAULT_WEIGHT, "", Map.of(), "", 0, false);
+    public static final Attributes DEFAULT = new Attributes(DEFAULT_WEIGHT, "", Map.of(), "", 0, false, null);
 
     public Attributes {
         if (weight < 0) {
@@ -38,28 +46,33 @@ public record Attributes(
     }
 
     public Attributes withWeight(int weight) {
-        return new Attributes(weight, zone, tags, revision, startedAtMillis, draining);
+        return new Attributes(weight, zone, tags, revision, startedAtMillis, draining, token);
     }
 
     public Attributes withZone(String zone) {
-        return new Attributes(weight, zone, tags, revision, startedAtMillis, draining);
+        return new Attributes(weight, zone, tags, revision, startedAtMillis, draining, token);
     }
 
     public Attributes withTags(Map<String, String> tags) {
-        return new Attributes(weight, zone, tags, revision, startedAtMillis, draining);
+        return new Attributes(weight, zone, tags, revision, startedAtMillis, draining, token);
     }
 
     public Attributes withRevision(String revision) {
-        return new Attributes(weight, zone, tags, revision, startedAtMillis, draining);
+        return new Attributes(weight, zone, tags, revision, startedAtMillis, draining, token);
     }
 
     /** @param startedAtMillis the start of the process in milliseconds since 1970, or 0 if unknown */
     public Attributes withStartedAt(long startedAtMillis) {
-        return new Attributes(weight, zone, tags, revision, startedAtMillis, draining);
+        return new Attributes(weight, zone, tags, revision, startedAtMillis, draining, token);
     }
 
     public Attributes withDraining(boolean draining) {
-        return new Attributes(weight, zone, tags, revision, startedAtMillis, draining);
+        return new Attributes(weight, zone, tags, revision, startedAtMillis, draining, token);
+    }
+
+    /** @param token null if the provider publishes no token */
+    public Attributes withToken(@Nullable PublishedToken token) {
+        return new Attributes(weight, zone, tags, revision, startedAtMillis, draining, token);
     }
 
     /** Returns the tag that Dubbo uses for routing, or empty if there is none. */

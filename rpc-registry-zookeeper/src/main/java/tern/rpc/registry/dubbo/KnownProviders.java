@@ -27,6 +27,7 @@ public final class KnownProviders {
             ProviderUrl.ENABLED,
             ProviderUrl.FURTHER_PROTOCOL,
             ReadAttributes.TAG,
+            ReadAttributes.TOKEN,
             ReadAttributes.WEIGHT,
             ReadAttributes.ZONE);
 

@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Attributes;
+import tern.rpc.endpoint.PublishedToken;
 
 /**
  * Reads a provider's attributes from the parameters of its registry entries. An invalid value is treated like a
@@ -17,6 +18,7 @@ public final class ReadAttributes {
     static final String ZONE = "zone";
     static final String TAG = Attributes.TAG;
     static final String TIMESTAMP = "timestamp";
+    static final String TOKEN = "token";
     private static final int MAX_WEIGHT = 1_000_000;
     private static final int MAX_SHARED = 10_000;
 
@@ -38,7 +40,8 @@ public final class ReadAttributes {
                 tag == null || tag.isEmpty() ? Map.of() : Map.of(TAG, Limits.shown(tag)),
                 revision,
                 0,
-                false);
+                false,
+                token(parameter.apply(TOKEN)));
         if (shared.size() >= MAX_SHARED) {
             shared.clear(); // Providers in use keep their attributes. Attributes that are read later are new objects.
         }
@@ -46,6 +49,10 @@ public final class ReadAttributes {
         Attributes unstarted = same == null ? read : same;
         long startedAt = startedAtMillis(parameter.apply(TIMESTAMP));
         return startedAt == 0 ? unstarted : unstarted.withStartedAt(startedAt);
+    }
+
+    private static @Nullable PublishedToken token(@Nullable String text) {
+        return text == null || !PublishedToken.isUsable(text) ? null : new PublishedToken(text);
     }
 
     static long startedAtMillis(@Nullable String text) {

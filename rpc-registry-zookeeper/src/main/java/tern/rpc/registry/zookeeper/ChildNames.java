@@ -2,6 +2,7 @@ package tern.rpc.registry.zookeeper;
 
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Watcher;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +18,8 @@ import tern.rpc.registry.dubbo.Limits;
 final class ChildNames {
 
     private static final Logger LOG = LoggerFactory.getLogger(ChildNames.class);
+
+    private static final Pattern TOKEN = Pattern.compile("(token(?:=|%3D))[^&%]*", Pattern.CASE_INSENSITIVE);
 
     private static final int MAX_CHILDREN = 100_000;
 
@@ -117,12 +120,17 @@ final class ChildNames {
 
     /** Logs that a child's entry is left out. */
     void leaveOut(String name, String why) {
-        warn("has an entry that is left out, " + Limits.shown(name) + ": " + why);
+        warn("has an entry that is left out, " + shown(name) + ": " + why);
     }
 
     /** Logs that a child could not be read, and that its last known entry stays in use. */
     void leaveUnread(String name, String why) {
-        warn("has an entry that cannot be read, " + Limits.shown(name) + ": " + why + ". It is tried again");
+        warn("has an entry that cannot be read, " + shown(name) + ": " + why + ". It is tried again");
+    }
+
+    /** Returns the child's name for messages, without the token that a Dubbo provider publishes in the name. */
+    private static String shown(String name) {
+        return Limits.shown(TOKEN.matcher(name).replaceAll("$1***"));
     }
 
     /** Logs at most one warning, because a client that writes invalid entries could otherwise fill the log. */

@@ -1,6 +1,7 @@
 package tern.rpc.registry.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -119,6 +120,28 @@ class DubboConsumersTest {
         });
 
         awaitAnswer(greeting);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"dubbo, FORCE_INTERFACE", "dubbo, FORCE_APPLICATION", "tri, FORCE_APPLICATION"})
+    void providerChecksTheTokenOfTheReferenceAndPublishesNone(String protocol, String migration) throws Exception {
+        tern("tern", ZooKeeperRegistry.Form.DEFAULT).token("the-secret").provide("", "", 100);
+
+        Greeting greeting = dubbo("consumer", CONSUMER).refer(reference -> {
+            reference.setProtocol(protocol);
+            reference.setParameters(Map.of("migration.step", migration, "token", "the-secret"));
+        });
+        Greeting without = dubbo("stranger", CONSUMER).refer(reference -> {
+            reference.setProtocol(protocol);
+            reference.setParameters(Map.of("migration.step", migration));
+        });
+
+        awaitAnswer(greeting);
+        assertThatThrownBy(() -> without.greet("x")).hasMessageContaining("the call has no token");
+        String entry = zooKeeper
+                .children("/dubbo/" + Greeting.class.getName() + "/providers")
+                .get(0);
+        assertThat(entry).doesNotContain("the-secret").doesNotContain("token");
     }
 
     @Test

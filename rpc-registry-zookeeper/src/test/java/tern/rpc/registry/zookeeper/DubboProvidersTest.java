@@ -71,6 +71,25 @@ class DubboProvidersTest {
         Await.until("the provider answers", () -> greeting.greet("x").equals("dubbo:x"));
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "dubbo, interface, remote, BOTH, true",
+        "dubbo, instance, remote, APPLICATION, true",
+        "dubbo, instance, local, APPLICATION, a-fixed-token",
+        "tri, interface, remote, BOTH, a-fixed-token",
+        "tri, instance, remote, APPLICATION, true"
+    })
+    void publishedTokenIsSentToItsProvider(String protocol, String mode, String metadata, Level level, String token) {
+        for (String name : List.of("one", "two")) {
+            dubbo(name, DubboProcess.Form.of(protocol, mode, metadata)).provide(service -> service.setToken(token));
+        }
+
+        Greeting greeting = tern().refer(protocol, level, "", "");
+
+        Await.until(
+                "both providers answer", () -> DubboProcess.names(greeting, 20).size() == 2);
+    }
+
     @Test
     void secondProtocolOnThePortIsFoundAtBothLevels() {
         dubbo("dubbo", new DubboProcess.Form("dubbo", "all", "remote", "tri")).provide(service -> {});

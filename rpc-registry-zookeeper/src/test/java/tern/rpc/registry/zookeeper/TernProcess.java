@@ -4,7 +4,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import tern.rpc.ServiceKey;
 import tern.rpc.client.RpcClient;
@@ -32,11 +34,17 @@ import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.ClientTransport;
+import tern.rpc.transport.Token;
 
 /** A Tern server and a Tern client that use a ZooKeeper server. */
 final class TernProcess implements AutoCloseable {
 
+    /** The text of calls that run until {@link #release}. */
+    static final String HELD = "held";
+
     private final String name;
+    private final AtomicInteger held = new AtomicInteger();
+    private final CountDownLatch release = new CountDownLatch(1);
     private final EventLoops loops = EventLoops.start(1);
     private final HessianSerializer serializer = HessianSerializer.builder().build();
     private final DubboProtocol dubbo = new DubboProtocol(serializer, 0);
@@ -45,6 +53,7 @@ final class TernProcess implements AutoCloseable {
     private final Registry registry;
     private final RpcClient client;
     private final List<RpcServer> servers = new ArrayList<>();
+    private String token = "";
 
     TernProcess(String name, RegistryUrl url, ZooKeeperRegistry.Form form) {
         this.name = name;
@@ -61,6 +70,34 @@ final class TernProcess implements AutoCloseable {
                 new ZooKeeperRegistry.Factory(form, name, new MetadataClient(() -> List.of(first, second))).open(url);
     }
 
+    private String greet(String text) {
+        if (text.equals(HELD)) {
+            held.incrementAndGet();
+            try {
+                release.await(60, TimeUnit.SECONDS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+        return name + ":" + text;
+    }
+
+    /** Returns the number of calls with the text {@link #HELD} so far. */
+    int held() {
+        return held.get();
+    }
+
+    /** Ends the calls with the text {@link #HELD}. */
+    void release() {
+        release.countDown();
+    }
+
+    /** Sets the token that the provider accepts. */
+    TernProcess token(String accepted) {
+        token = accepted;
+        return this;
+    }
+
     /** Exports the service over both protocols on one port, and waits until the service is registered. */
     Publication provide(String group, String version, int weight) throws Exception {
         return provide(group, version, weight, List.of("dubbo", "tri"));
@@ -68,12 +105,15 @@ final class TernProcess implements AutoCloseable {
 
     /** @param protocols the protocols that are published; the server always accepts both */
     Publication provide(String group, String version, int weight, List<String> protocols) throws Exception {
-        Greeting target = text -> name + ":" + text;
+        Greeting target = this::greet;
         AtomicReference<ApplicationMetadata> metadata = new AtomicReference<>();
         RpcServer.Builder builder = RpcServer.builder(new NettyServerTransport(
                         ServerTransportSettings.onPort(0), loops, List.of(dubbo, new TripleProtocol(codecs))))
                 .maxQueueWait(Duration.ofSeconds(10))
                 .export(ServiceExport.of(Greeting.class, target, group, version));
+        if (!token.isEmpty()) {
+            builder.token(Token.of(token));
+        }
         MetadataExports.of(name, metadata::get).forEach(builder::export);
         RpcServer server = builder.build();
         servers.add(server);
