@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongSupplier;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -85,8 +86,26 @@ public record AdvertisedAddress(String host, int port, String reason) {
         /** Returns the addresses of all network interfaces that are up. */
         List<CardAddress> addresses() throws IOException;
 
-        /** Returns whether a connection to the given address can be opened. Blocks for at most one second. */
-        boolean connectsTo(String host, int port);
+        /**
+         * Opens a connection to the given address and finds out which process accepts it. Blocks for at most two
+         * seconds.
+         *
+         * @param accepted returns the number of connections that this process has accepted, or -1 if it is unknown
+         */
+        Answer connectTo(String host, int port, LongSupplier accepted);
+    }
+
+    /** The process that accepts connections at an address. */
+    public enum Answer {
+        /** No connection could be opened. */
+        NONE,
+        /** Another process accepted the connection, because this process did not. */
+        OTHER_PROCESS,
+        /**
+         * This process accepted a connection, or does not count its connections. Behind a proxy, its source address may
+         * differ from that of the connection that was opened, so the address is not compared.
+         */
+        THIS_PROCESS
     }
 
     /** An address of a network interface. */
@@ -177,6 +196,20 @@ public record AdvertisedAddress(String host, int port, String reason) {
                 last);
     }
 
+    /**
+     * Returns whether the address was configured or still belongs to this machine. The address of a container may
+     * change while the process runs.
+     */
+    public boolean isStillUsable(Wish wish, Machine machine) {
+        try {
+            return wish.host() != null
+                    || machine.addresses().stream()
+                            .anyMatch(own -> of(own.address(), port, "").host().equals(host));
+        } catch (IOException e) {
+            return true;
+        }
+    }
+
     private static AdvertisedAddress of(InetAddress address, int port, String reason) {
         String host = address.getHostAddress();
         int scope = host.indexOf('%');
@@ -232,15 +265,20 @@ public record AdvertisedAddress(String host, int port, String reason) {
     /**
      * Tries to connect to the address, so that a wrong address is noticed before consumers use it.
      *
+     * @param accepted returns the number of connections that the server has accepted
      * @return a warning with the address, where it comes from, and the property to change, or empty if the connection
-     *     succeeded
+     *     has reached the server
      */
-    public String check(Machine machine) {
-        return machine.connectsTo(host, port)
-                ? ""
-                : "This provider will publish " + host + ":" + port + " (from " + reason
-                        + "), but this machine itself cannot connect there. If consumers cannot either, set"
-                        + " rpc.server.advertise.host or rpc.server.advertise.network; this machine has "
-                        + list(machine);
+    public String check(Machine machine, LongSupplier accepted) {
+        String publishes = "This provider will publish " + host + ":" + port + " (from " + reason + "), but ";
+        String remedy = "rpc.server.advertise.host or rpc.server.advertise.network; this machine has " + list(machine);
+        return switch (machine.connectTo(host, port, accepted)) {
+            case THIS_PROCESS -> "";
+            case OTHER_PROCESS ->
+                publishes + "another process accepts connections there, and consumers would call that process. Set"
+                        + " rpc.server.advertise.port, " + remedy;
+            case NONE ->
+                publishes + "this machine itself cannot connect there. If consumers cannot either, set " + remedy;
+        };
     }
 }

@@ -10,6 +10,10 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
+import tern.rpc.registry.AdvertisedAddress.Answer;
 import tern.rpc.registry.AdvertisedAddress.CardAddress;
 import tern.rpc.registry.AdvertisedAddress.Machine;
 
@@ -17,6 +21,8 @@ import tern.rpc.registry.AdvertisedAddress.Machine;
 public final class SystemMachine implements Machine {
 
     private static final int CONNECT_MILLIS = 1_000;
+    private static final int ACCEPT_MILLIS = 1_000;
+    private static final long LOOK_EVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
     @Override
     public InetAddress routeTo(InetSocketAddress remote) throws IOException {
@@ -47,12 +53,21 @@ public final class SystemMachine implements Machine {
     }
 
     @Override
-    public boolean connectsTo(String host, int port) {
+    public Answer connectTo(String host, int port, LongSupplier accepted) {
+        long before = accepted.getAsLong();
         try (Socket socket = new Socket()) {
             socket.connect(new InetSocketAddress(host, port), CONNECT_MILLIS);
-            return true;
+            // The operating system completes the connection before the process that listens accepts it.
+            long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ACCEPT_MILLIS);
+            while (before >= 0 && accepted.getAsLong() == before) {
+                if (System.nanoTime() - end >= 0) {
+                    return Answer.OTHER_PROCESS;
+                }
+                LockSupport.parkNanos(LOOK_EVERY_NANOS);
+            }
+            return Answer.THIS_PROCESS;
         } catch (IOException e) {
-            return false;
+            return Answer.NONE;
         }
     }
 }

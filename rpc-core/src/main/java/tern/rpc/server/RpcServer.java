@@ -230,6 +230,11 @@ public final class RpcServer implements AutoCloseable {
         return (int) sum(ServerTransport::connections);
     }
 
+    /** Returns the number of connections that clients have opened since the start, or -1 if it is unknown. */
+    public long acceptedConnections() {
+        return transport.acceptedConnections();
+    }
+
     /**
      * Stops accepting connections and tells clients to use another server. Blocks until all connections are closed and
      * no call is in flight, or until there has been no call in flight, no new call and no unsent answer for two

@@ -30,6 +30,14 @@ public interface ServerTransport extends AutoCloseable {
     int connections();
 
     /**
+     * Returns the number of connections that clients have opened since the start, including those that were closed
+     * immediately, or -1 if the transport does not count them.
+     */
+    default long acceptedConnections() {
+        return -1;
+    }
+
+    /**
      * Returns the number of connections on which the server has sent its last byte and waits until the client has read
      * it and closed the connection.
      */

@@ -6,12 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.UnknownHostException;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import tern.rpc.registry.AdvertisedAddress.Answer;
 import tern.rpc.registry.AdvertisedAddress.CardAddress;
 import tern.rpc.registry.AdvertisedAddress.Machine;
 import tern.rpc.registry.AdvertisedAddress.Wish;
@@ -32,7 +36,7 @@ class AdvertisedAddressTest {
     }
 
     /** A machine with a network interface and the bridge of a container engine. */
-    private record FakeMachine(String route, boolean connects) implements Machine {
+    private record FakeMachine(String route, Answer answer) implements Machine {
 
         @Override
         public InetAddress routeTo(InetSocketAddress remote) throws IOException {
@@ -51,12 +55,12 @@ class AdvertisedAddressTest {
         }
 
         @Override
-        public boolean connectsTo(String host, int port) {
-            return connects;
+        public Answer connectTo(String host, int port, LongSupplier accepted) {
+            return answer;
         }
     }
 
-    private static final Machine MACHINE = new FakeMachine("10.1.2.3", true);
+    private static final Machine MACHINE = new FakeMachine("10.1.2.3", Answer.THIS_PROCESS);
 
     @Test
     void configuredHostAndPortWin() {
@@ -126,8 +130,8 @@ class AdvertisedAddressTest {
     @Test
     void loopbackIsRefusedForARegistryElsewhere() {
         for (String useless : List.of("127.0.0.1", "169.254.1.1", "fe80::1")) {
-            assertThatThrownBy(
-                            () -> AdvertisedAddress.choose(NO_WISH, null, 1, REMOTES, new FakeMachine(useless, true)))
+            assertThatThrownBy(() -> AdvertisedAddress.choose(
+                            NO_WISH, null, 1, REMOTES, new FakeMachine(useless, Answer.THIS_PROCESS)))
                     .hasMessageContaining("rpc.server.advertise.host")
                     .hasMessageContaining("10.1.2.3 (eth0)");
         }
@@ -135,7 +139,8 @@ class AdvertisedAddressTest {
 
     @Test
     void loopbackServesARegistryOnThisMachine() {
-        assertThat(AdvertisedAddress.choose(NO_WISH, null, 1, List.of(HERE), new FakeMachine("127.0.0.1", true))
+        assertThat(AdvertisedAddress.choose(
+                                NO_WISH, null, 1, List.of(HERE), new FakeMachine("127.0.0.1", Answer.THIS_PROCESS))
                         .host())
                 .isEqualTo("127.0.0.1");
         assertThat(AdvertisedAddress.choose(NO_WISH, null, 1, List.of(), MACHINE)
@@ -145,7 +150,8 @@ class AdvertisedAddressTest {
 
     @Test
     void missingRouteNamesTheProperty() {
-        assertThatThrownBy(() -> AdvertisedAddress.choose(NO_WISH, null, 1, REMOTES, new FakeMachine("", true)))
+        assertThatThrownBy(() ->
+                        AdvertisedAddress.choose(NO_WISH, null, 1, REMOTES, new FakeMachine("", Answer.THIS_PROCESS)))
                 .hasMessageContaining("network unreachable")
                 .hasMessageContaining("set rpc.server.advertise.host");
     }
@@ -154,9 +160,34 @@ class AdvertisedAddressTest {
     void addressThatCannotBeReachedIsAWarning() {
         AdvertisedAddress chosen = new AdvertisedAddress("10.1.2.3", 20880, "rpc.server.advertise.host");
 
-        assertThat(chosen.check(MACHINE)).isEmpty();
-        assertThat(chosen.check(new FakeMachine("10.1.2.3", false)))
+        assertThat(chosen.check(MACHINE, () -> 0)).isEmpty();
+        assertThat(chosen.check(new FakeMachine("10.1.2.3", Answer.NONE), () -> 0))
                 .contains("10.1.2.3:20880 (from rpc.server.advertise.host)", "rpc.server.advertise.network");
+    }
+
+    @Test
+    void addressThatTheMachineHasLostIsNotUsedAnyMore() {
+        AdvertisedAddress lost = new AdvertisedAddress("10.1.2.99", 1, "the route to 10.9.0.1");
+
+        assertThat(lost.isStillUsable(NO_WISH, MACHINE)).isFalse();
+        assertThat(lost.isStillUsable(new Wish("10.1.2.99", 0, null), MACHINE)).isTrue();
+        assertThat(new AdvertisedAddress("10.1.2.3", 1, "the route to 10.9.0.1").isStillUsable(NO_WISH, MACHINE))
+                .isTrue();
+    }
+
+    @Test
+    void anotherProcessAtTheAddressIsAWarning() throws IOException {
+        try (ServerSocket other = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            AdvertisedAddress chosen =
+                    new AdvertisedAddress("127.0.0.1", other.getLocalPort(), "rpc.server.advertise.host");
+            AtomicLong accepted = new AtomicLong();
+
+            assertThat(chosen.check(new SystemMachine(), () -> 7))
+                    .contains("another process accepts connections there", "Set rpc.server.advertise.port");
+            assertThat(chosen.check(new SystemMachine(), accepted::getAndIncrement))
+                    .isEmpty();
+            assertThat(chosen.check(new SystemMachine(), () -> -1)).isEmpty();
+        }
     }
 
     /** A machine without a route to one of the hosts. */
@@ -172,12 +203,12 @@ class AdvertisedAddressTest {
 
             @Override
             public List<CardAddress> addresses() {
-                return new FakeMachine("10.1.2.3", true).addresses();
+                return new FakeMachine("10.1.2.3", Answer.THIS_PROCESS).addresses();
             }
 
             @Override
-            public boolean connectsTo(String connected, int port) {
-                return true;
+            public Answer connectTo(String connected, int port, LongSupplier accepted) {
+                return Answer.THIS_PROCESS;
             }
         };
     }

@@ -74,6 +74,7 @@ public final class NettyServerTransport implements ServerTransport {
     // removed when the last connection from the address is closed
     private final Map<InetAddress, Long> nextLookOfNetwork = new ConcurrentHashMap<>();
     private final NanoClock clock;
+    private final LongAdder acceptedConnections = new LongAdder();
     private final Map<InetAddress, Integer> perNetwork = new ConcurrentHashMap<>();
     private final Tenancy.Of tenants = new Tenancy.Of();
     private final IdleSweep idle;
@@ -200,6 +201,7 @@ public final class NettyServerTransport implements ServerTransport {
     }
 
     private void accept(Channel accepted, ServerPort shared) {
+        acceptedConnections.increment();
         InetAddress host = ((InetSocketAddress) accepted.remoteAddress()).getAddress();
         InetAddress network = Tenancy.network(host);
         // This listener is shared by all connections and references few objects, which saves memory when there are
@@ -332,6 +334,11 @@ public final class NettyServerTransport implements ServerTransport {
         if (socket != null) {
             socket.close().awaitUninterruptibly(CLOSE_SECONDS, TimeUnit.SECONDS);
         }
+    }
+
+    @Override
+    public long acceptedConnections() {
+        return acceptedConnections.sum();
     }
 
     @Override

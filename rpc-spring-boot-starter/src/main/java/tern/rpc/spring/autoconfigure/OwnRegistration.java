@@ -81,7 +81,7 @@ final class OwnRegistration {
             }
         }
         LOG.info("Publishing {}:{}, from {}", address.host(), address.port(), address.reason());
-        String warning = address.check(new SystemMachine());
+        String warning = address.check(new SystemMachine(), server.getObject()::acceptedConnections);
         if (!warning.isEmpty()) {
             LOG.warn(warning);
         }

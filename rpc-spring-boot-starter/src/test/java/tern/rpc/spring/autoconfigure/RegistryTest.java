@@ -3,6 +3,8 @@ package tern.rpc.spring.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -20,6 +22,7 @@ import org.apache.curator.test.TestingServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.WebApplicationType;
@@ -28,6 +31,8 @@ import org.springframework.boot.availability.ApplicationAvailability;
 import org.springframework.boot.availability.AvailabilityChangeEvent;
 import org.springframework.boot.availability.ReadinessState;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Import;
@@ -175,6 +180,22 @@ class RegistryTest {
 
         provider.close();
         assertThat(Files.readString(file)).isEqualTo("{\"services\":{}}");
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void addressAtWhichAnotherProcessAnswersIsAWarning(@TempDir Path directory, CapturedOutput output)
+            throws Exception {
+        String registry = "rpc.server.registry=file://" + directory.resolve("providers.json");
+        awaitReady(run(Provider.class, "shop", registry, "rpc.server.advertise.host=127.0.0.1"));
+        assertThat(output).doesNotContain("another process accepts connections there");
+
+        try (ServerSocket other = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            String port = "rpc.server.advertise.port=" + other.getLocalPort();
+            awaitReady(run(Provider.class, "shop", registry, "rpc.server.advertise.host=127.0.0.1", port));
+        }
+
+        assertThat(output).containsOnlyOnce("another process accepts connections there");
     }
 
     @Test
