@@ -49,44 +49,6 @@ record Evidence(
         trace = List.copyOf(trace);
     }
 
-    /** Creates evidence that does not show when calls last got an answer. */
-    Evidence(
-            long targetNanos,
-            double seconds,
-            List<EndedCall> bad,
-            List<EndedCall> good,
-            List<EndedCall> earlier,
-            Map<CallLedger, Sampler.Samples> samples,
-            TaskWatch tasks,
-            LoggingMode logging,
-            Map<String, Long> methodAges,
-            List<CallTrace.Call> trace,
-            Usual usual,
-            PauseTimes pauses,
-            List<PoolLook> pools,
-            Map<String, Long> refused,
-            Counts calls,
-            Machine machine) {
-        this(
-                targetNanos,
-                seconds,
-                bad,
-                good,
-                earlier,
-                samples,
-                tasks,
-                logging,
-                methodAges,
-                trace,
-                usual,
-                pauses,
-                pools,
-                refused,
-                calls,
-                machine,
-                Answers.UNKNOWN);
-    }
-
     /**
      * The number of calls in the observed period.
      *

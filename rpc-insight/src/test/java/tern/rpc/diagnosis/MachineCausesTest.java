@@ -70,7 +70,8 @@ class MachineCausesTest {
                 List.of(),
                 Map.of(),
                 new Evidence.Counts(10, 1, 0, 0, 0),
-                machine(0.3, 0.1, 0, 0.2, null, 10e6));
+                machine(0.3, 0.1, 0, 0.2, null, 10e6),
+                Answers.UNKNOWN);
 
         CauseText.Told told = new MachineText(evidence, new Excess(evidence)).told(ready);
 

@@ -157,7 +157,8 @@ final class SampledCalls {
                 List.of(),
                 Map.of(),
                 new Evidence.Counts(bad.size(), bad.size(), 0, 0, 0),
-                machine);
+                machine,
+                Answers.UNKNOWN);
         return new Ranking(evidence, time.get()).causes();
     }
 }
