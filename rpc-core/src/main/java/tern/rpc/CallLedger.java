@@ -120,11 +120,29 @@ public final class CallLedger {
      * @return the phase that the operation interrupts; pass it to {@link #leave(Phase)} when the operation ends
      */
     public Phase enter(Phase begun) {
+        return enter(begun, null);
+    }
+
+    /**
+     * Starts an operation whose name is already known. While the operation runs, {@link #running} returns this name.
+     *
+     * @param name as in {@link #leave(Phase, String)}; null if it is not known yet
+     * @return the phase that the operation interrupts
+     */
+    public Phase enter(Phase begun, @Nullable String name) {
         if (!open) {
             return begun;
         }
         phases.count(begun);
-        return phases.turnTo(begun);
+        return phases.turnTo(begun, name);
+    }
+
+    /**
+     * Returns the name of the operation of this kind that the call's thread runs; null if it runs none, or if the name
+     * is not known yet. Any thread may call this.
+     */
+    public @Nullable String running(Phase kind) {
+        return phases.running(kind);
     }
 
     /**
@@ -240,6 +258,15 @@ public final class CallLedger {
      */
     public Phase turnTo(Phase next) {
         return open ? phases.turnTo(next) : next;
+    }
+
+    /**
+     * Changes the phase without counting an operation. Until the phase ends, {@link #running} returns the given name.
+     *
+     * @return the previous phase
+     */
+    public Phase turnTo(Phase next, @Nullable String name) {
+        return open ? phases.turnTo(next, name) : next;
     }
 
     /** Records one operation with its name and with the duration that the calling thread has measured. */

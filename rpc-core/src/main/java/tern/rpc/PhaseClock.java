@@ -29,6 +29,8 @@ final class PhaseClock {
     private final NanoClock clock;
     private final long begun;
     private final long[] nanos = new long[PHASES.length];
+    private @Nullable String name; // the name of the last operation that began with one
+    private @Nullable Phase namedPhase; // the phase of this operation
     private int @Nullable [] counts; // Null until the first operation.
 
     /**
@@ -56,6 +58,26 @@ final class PhaseClock {
         nanos[ended] += at - (last >>> PHASE_BITS);
         CURRENT.setRelease(this, at << PHASE_BITS | next.ordinal());
         return PHASES[ended];
+    }
+
+    /**
+     * Changes to a phase whose operation has this name; null if the name is not known. A nested phase without a name
+     * keeps the name of the outer phase.
+     *
+     * @return the previous phase
+     */
+    Phase turnTo(Phase next, @Nullable String name) {
+        if (name != null || namedPhase == next) {
+            this.name = name;
+            namedPhase = next;
+        }
+        return turnTo(next);
+    }
+
+    /** Returns the name of the operation in this phase; null if another phase runs, or if the name is not known. */
+    @Nullable
+    String running(Phase kind) {
+        return phase() == kind && namedPhase == kind ? name : null;
     }
 
     void add(Phase kind, long spentNanos) {

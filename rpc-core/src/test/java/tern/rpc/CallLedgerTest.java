@@ -35,6 +35,23 @@ class CallLedgerTest {
     }
 
     @Test
+    void runningOperationIsKnownByTheNameThatItBeganWith() {
+        Phase outer = ledger.enter(Phase.REDIS, "GET user:*");
+        Phase command = ledger.enter(Phase.REDIS_CONNECTION);
+
+        assertThat(ledger.running(Phase.REDIS)).isNull();
+
+        ledger.leave(command, "jedis");
+
+        assertThat(ledger.running(Phase.REDIS)).isEqualTo("GET user:*");
+
+        ledger.leave(outer, "GET user:*");
+        ledger.enter(Phase.REDIS);
+
+        assertThat(ledger.running(Phase.REDIS)).isNull();
+    }
+
+    @Test
     void readingAResultIsTimeOfItsOperationAndNoFurtherOne() {
         Phase outer = ledger.enter(Phase.SQL);
         pass(2_000_000);

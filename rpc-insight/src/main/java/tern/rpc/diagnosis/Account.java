@@ -62,7 +62,8 @@ final class Account {
                     spent -= part;
                 }
             }
-            times.add(part(phase, ""), spent);
+            String running = ledger.isEnded() ? null : ledger.running(phase);
+            times.add(part(phase, running == null ? "" : running), spent);
         }
         return times;
     }

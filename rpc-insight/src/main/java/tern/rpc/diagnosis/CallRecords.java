@@ -178,8 +178,12 @@ final class CallRecords implements CallObserver {
         return trace;
     }
 
-    /** Returns when calls last ended without a failure. */
-    Answers answers() {
+    /**
+     * Returns when calls last ended without a failure.
+     *
+     * @param byStore when each data source and each Redis server last answered
+     */
+    Answers answers(Map<String, Long> byStore) {
         Map<String, Long> byMethod = new HashMap<>();
         methods.forEach((name, records) -> {
             Long nanos = records.answered.nanos();
@@ -187,7 +191,7 @@ final class CallRecords implements CallObserver {
                 byMethod.put(name, nanos);
             }
         });
-        return new Answers(answers.byPhase(), byMethod);
+        return new Answers(answers.byPhase(), byMethod, byStore);
     }
 
     /** Returns the totals of each method. */

@@ -14,6 +14,7 @@ import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.Holders.Holder;
+import tern.rpc.pool.StoreNames;
 
 /**
  * Finds statements that became slow together while other statements take their usual time: all statements of one table,
@@ -62,7 +63,7 @@ final class DatabaseLocks {
     /** Returns the statements that have the same cause as this one, including it; empty if they are not slow together. */
     Set<String> slowWith(String statement) {
         Set<String> locked = lockedWith(statement);
-        return locked.isEmpty() && isWrite(statement) ? slowWrites() : locked;
+        return locked.isEmpty() && isWrite(statement) ? slowWrites(statement) : locked;
     }
 
     /**
@@ -87,7 +88,7 @@ final class DatabaseLocks {
         if (!locked.isEmpty() && table != null) {
             return locked(statement, table, locked, in);
         }
-        Set<String> writes = isWrite(statement) ? slowWrites() : Set.of();
+        Set<String> writes = isWrite(statement) ? slowWrites(statement) : Set.of();
         return writes.isEmpty()
                 ? null
                 : new Found(
@@ -103,7 +104,7 @@ final class DatabaseLocks {
 
     private Found locked(String statement, String table, Set<String> locked, String in) {
         boolean isRow = locked.stream().allMatch(DatabaseLocks::isWrite)
-                && locked.size() < of(table).size();
+                && locked.size() < of(table, statement).size();
         Holder holder = holder(table);
         return new Found(
                 isRow ? "ROW LOCK" : "TABLE LOCK",
@@ -140,26 +141,26 @@ final class DatabaseLocks {
         if (table == null || !isLocked(statement)) {
             return Set.of();
         }
-        Set<String> all = of(table);
+        Set<String> all = of(table, statement);
         Set<String> writes = only(all, DatabaseLocks::isWrite);
         boolean areAll = all.stream().allMatch(this::isLocked);
         boolean areWrites = !areAll
                 && isWrite(statement)
                 && writes.size() > 1
                 && all.stream().allMatch(name -> isWrite(name) ? isLocked(name) : isAsUsual(name));
-        Set<String> others = only(each.keySet(), name -> !table.equals(table(name)) && isKnown(name));
+        Set<String> others = only(ofStore(statement), name -> !table.equals(table(name)) && isKnown(name));
         boolean shown = others.isEmpty() ? holder(table) != null : all.size() > 1 || holder(table) != null;
         boolean isLock = (areAll && shown) || areWrites;
         return isLock && others.stream().allMatch(this::isAsUsual) ? (areAll ? all : writes) : Set.of();
     }
 
     /**
-     * Returns all statements that write, if all of them are slower and those that read are not. Returns an empty set if
+     * Returns all statements of this statement's data source that write, if all of them are slower and those that read are not. Returns an empty set if
      * they write to a single table, because they may then wait for a lock.
      */
-    private Set<String> slowWrites() {
-        Set<String> writes = only(each.keySet(), name -> isWrite(name) && isKnown(name));
-        Set<String> reads = only(each.keySet(), name -> !isWrite(name) && isKnown(name));
+    private Set<String> slowWrites(String statement) {
+        Set<String> writes = only(ofStore(statement), name -> isWrite(name) && isKnown(name));
+        Set<String> reads = only(ofStore(statement), name -> !isWrite(name) && isKnown(name));
         Set<String> tables = new TreeSet<>();
         for (String write : writes) {
             String table = table(write);
@@ -187,8 +188,14 @@ final class DatabaseLocks {
         return null;
     }
 
-    private Set<String> of(String table) {
-        return only(each.keySet(), name -> table.equals(table(name)) && isKnown(name));
+    /** Returns the statements that run on the same data source as this one. */
+    private Set<String> ofStore(String statement) {
+        String store = OperationNames.store(statement);
+        return only(each.keySet(), name -> OperationNames.store(name).equals(store));
+    }
+
+    private Set<String> of(String table, String statement) {
+        return only(ofStore(statement), name -> table.equals(table(name)) && isKnown(name));
     }
 
     private static Set<String> only(Set<String> names, Predicate<String> wanted) {
@@ -198,7 +205,7 @@ final class DatabaseLocks {
     }
 
     private static boolean isWrite(String statement) {
-        return statement.equals(COMMIT) || writes(statement.toLowerCase(Locale.ROOT));
+        return StoreNames.without(statement).equals(COMMIT) || writes(statement.toLowerCase(Locale.ROOT));
     }
 
     private boolean isKnown(String statement) {

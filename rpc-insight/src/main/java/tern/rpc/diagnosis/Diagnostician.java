@@ -100,6 +100,14 @@ public final class Diagnostician {
         /** Returns all pools of the application. */
         List<PoolSource> pools();
 
+        /**
+         * Returns when each data source and each Redis server last answered, by name. Returns an empty map if there is
+         * only one.
+         */
+        default Map<String, Long> answers() {
+            return Map.of();
+        }
+
         /** Returns how log lines reach their appenders. */
         default LoggingMode logging() {
             return LoggingMode.ASYNCHRONOUS;
@@ -469,7 +477,7 @@ public final class Diagnostician {
                 current.refusedSince(start),
                 counts,
                 seen.usually(usual.figure("allocated")),
-                records.answers());
+                records.answers(surroundings.answers()));
         Ranking ranking = new Ranking(evidence, now);
         recordIfItLasts(now);
         latest = report.add(begun(now), counts, bad, ranking, seen.missing(), watch.isWarm(), wall.instant());

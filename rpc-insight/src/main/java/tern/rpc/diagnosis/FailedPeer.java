@@ -69,7 +69,14 @@ final class FailedPeer {
         if (address != null) {
             return kind.isEmpty() ? address : kind + " at " + address;
         }
-        return kind.isEmpty() || kind.equals(PEER) ? PEER + " of " + call.method() : kind;
+        return kind.isEmpty() || kind.equals(PEER) ? PEER + " of " + call.method() : kind + ofStore(call, phase);
+    }
+
+    /** Returns the data source or Redis server that failed, preceded by a word; empty if there is only one. */
+    private static String ofStore(EndedCall call, @Nullable Phase phase) {
+        Part operation = phase == null ? null : longest(call, phase);
+        String store = operation == null ? "" : OperationNames.store(operation.name());
+        return store.isEmpty() ? "" : " of " + store;
     }
 
     private static String kind(@Nullable Phase phase) {

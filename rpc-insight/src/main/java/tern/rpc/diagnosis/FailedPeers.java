@@ -51,7 +51,7 @@ final class FailedPeers {
             }
         }
         for (Part wait : leaves.longestFirst()) {
-            Ended named = byWait.get(wait);
+            Ended named = byWait.get(withoutStatus(wait));
             Ended ended = named == null ? ofUnnamed(wait) : named;
             if (ended != null && ended.haveFailed()) {
                 leaves.pour(wait, ended.failures, Leaves.WAIT_FOR + waitedFor(wait) + " until it fails");
@@ -59,12 +59,17 @@ final class FailedPeers {
         }
     }
 
+    /** The name of an operation contains its failure only after its end. */
+    private static Part withoutStatus(Part wait) {
+        return new Part(wait.kind(), OperationNames.withoutStatus(wait.name()));
+    }
+
     private void count(Excess.Counted counted) {
         Part wait = longWait(counted);
         Kind kind = wait == null ? null : kinds.of(wait, counted.call().ledger());
         if (wait != null && kind != null) {
             Part failure = failureOf(counted.call(), kind);
-            byWait.computeIfAbsent(wait, unknown -> new Ended()).add(failure);
+            byWait.computeIfAbsent(withoutStatus(wait), unknown -> new Ended()).add(failure);
             byKind.computeIfAbsent(kind, unknown -> new Ended()).add(failure);
         }
     }
@@ -94,11 +99,13 @@ final class FailedPeers {
 
     /**
      * Returns all ended calls that waited for the same kind of peer, if the part is an operation without a name or a
-     * wait for a pool; otherwise null. Operations of running calls have no names yet.
+     * wait for the only pool of its kind; otherwise null. Operations of running calls have no names yet.
      */
     private @Nullable Ended ofUnnamed(Part wait) {
         boolean isOperation = wait.name().isEmpty() && Operations.phase(wait.kind()) != null;
-        Kind kind = isOperation ? wait.kind() : wait.kind() == Kind.POOL ? kinds.ofPool(wait) : null;
+        Kind kind = isOperation
+                ? wait.kind()
+                : wait.kind() == Kind.POOL && !kinds.isOneOfSeveral(wait) ? kinds.ofPool(wait) : null;
         return kind == null ? null : byKind.get(kind);
     }
 

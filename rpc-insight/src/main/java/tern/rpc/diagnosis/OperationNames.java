@@ -3,6 +3,7 @@ package tern.rpc.diagnosis;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.pool.StoreNames;
 
 /**
  * Reads the names of operations. The name of an HTTP exchange or a remote call contains a peer. The name of an
@@ -13,12 +14,38 @@ final class OperationNames {
     /** The text between the method and the provider in the name of a remote call. */
     private static final String AT = " at ";
 
+    /** Matches the beginning of the name of an HTTP exchange, or the end of the name of a remote call. */
+    private static final Pattern PEER = Pattern.compile("^[A-Z]+ [^ :]+:\\d+(?:/|$| \\()|^[\\w.$]+ at [^ ]+:\\d+(?:$| \\()");
+
     private static final Pattern FAILING = Pattern.compile(" \\((?:429|5\\d\\d|failed(?: ([0-9A-Z_]+))?)\\)$");
+
+    /** The first words in the name of a part for all operations of one of several stores or peers. */
+    static final String ALL = "all of ";
 
     private OperationNames() {}
 
-    /** Returns whether an operation has this name, or is a call to the remote method with this name. */
+    /**
+     * Returns the store or peer in the name of an operation: the data source, the Redis server, or the address of a
+     * peer. Returns an empty string if the name contains none.
+     */
+    static String store(String name) {
+        String store = StoreNames.in(withoutStatus(name));
+        return !store.isEmpty() || !PEER.matcher(name).find() ? store : address(name);
+    }
+
+    /** Returns the store or peer of a part for all of its operations; null for another part. */
+    static @Nullable String storeOfAll(Part part) {
+        return part.name().startsWith(ALL) ? part.name().substring(ALL.length()) : null;
+    }
+
+    /**
+     * Returns whether an operation has this name, is a call to the remote method with this name, or is one of all
+     * operations of a store or peer.
+     */
     static boolean isNamed(String operation, String name) {
+        if (name.startsWith(ALL)) {
+            return store(operation).equals(name.substring(ALL.length()));
+        }
         return operation.equals(name) || (!name.isEmpty() && operation.startsWith(name + AT));
     }
 

@@ -28,15 +28,9 @@ final class Operations {
      * All operations of a kind are considered slower if even the fastest one takes at least this multiple of its usual
      * time.
      */
-    private static final double WIDE_FACTOR = 3;
+    static final double WIDE_FACTOR = 3;
 
-    private static final double WIDE_NANOS = 3e6;
-
-    /** An operation that takes more than this share of the extra time is considered the only slow operation. */
-    private static final double DOMINANT = 0.8;
-
-    /** Another peer is considered quick only if at least this many of its operations were measured. */
-    private static final int MIN_QUICK = 3;
+    static final double WIDE_NANOS = 3e6;
 
     /** If a call runs at least this many operations, the cause is their number and not their duration. */
     static final int MANY = 8;
@@ -75,6 +69,9 @@ final class Operations {
      */
     static Predicate<Part> only(Part cause) {
         boolean joined = cause.name().isEmpty() && phase(cause.kind()) != null;
+        if (OperationNames.storeOfAll(cause) != null) {
+            return part -> part.kind() == cause.kind() && OperationNames.isNamed(part.name(), cause.name());
+        }
         boolean isMethod = cause.kind() == Kind.RPC && OperationNames.method(cause.name()) == null;
         return joined || isMethod
                 ? part -> part.kind() == cause.kind() && (joined || OperationNames.isNamed(part.name(), cause.name()))
@@ -189,55 +186,12 @@ final class Operations {
 
     /** Returns the names of all operations of this kind if all of them became slower; otherwise an empty set. */
     Set<String> allSlower(Kind kind) {
-        Phase phase = phase(kind);
-        double usually = phase == null ? -1 : usualEach(phase);
-        if (phase == null || usually < 0) {
-            return Set.of();
-        }
-        Map<String, Double> each = each(phase);
-        double least = Math.max(WIDE_FACTOR * usually, usually + WIDE_NANOS);
-        SlowerTogether together = new SlowerTogether(each, name -> usualNamed(phase, name));
-        double sum = excess.times.sum(kind);
-        for (Map.Entry<String, Double> entry : each.entrySet()) {
-            boolean dominant = excess.times.of(new Part(kind, entry.getKey())) > DOMINANT * sum;
-            boolean isSlower = together.isKnown() ? together.isSlower(entry.getKey()) : entry.getValue() >= least;
-            if (!isSlower || (dominant && each.size() < 3)) {
-                return Set.of();
-            }
-        }
-        if (together.isKnown() && together.standsOut()) {
-            return Set.of();
-        }
-        boolean oneOfSeveral = kind == Kind.HTTP || kind == Kind.RPC;
-        boolean all = each.size() > 1 && !(oneOfSeveral && (isOneAddress(each.keySet()) || isAnyQuick(phase, least)));
-        return all ? new LinkedHashSet<>(each.keySet()) : Set.of();
+        return new SlowServers(excess, this).all(kind);
     }
 
-    /**
-     * Returns whether all of these operations are requests to the same peer. In this case, perhaps only this peer is
-     * slow.
-     */
-    private static boolean isOneAddress(Set<String> names) {
-        return names.stream().map(OperationNames::address).distinct().count() == 1;
-    }
-
-    /** Returns whether another peer answers quickly within calls that met the target. This rules out a slow network. */
-    private boolean isAnyQuick(Phase phase, double leastNanos) {
-        Map<String, long[]> sums = new HashMap<>();
-        for (EndedCall call : excess.good()) {
-            for (NamedTimes.Entry entry : call.ledger().named()) {
-                if (entry.kind() == phase) {
-                    long[] sum = sums.computeIfAbsent(entry.name(), name -> new long[2]);
-                    sum[0] += entry.count();
-                    sum[1] += entry.nanos();
-                }
-            }
-        }
-        Set<String> slow = each(phase).keySet();
-        return sums.entrySet().stream()
-                .anyMatch(entry -> !slow.contains(entry.getKey())
-                        && entry.getValue()[0] >= MIN_QUICK
-                        && entry.getValue()[1] < leastNanos * entry.getValue()[0]);
+    /** Like {@link #allSlower(Kind)}, for the operations of one of several stores or peers. */
+    Set<String> allSlowerOf(Kind kind, String store) {
+        return new SlowServers(excess, this).allOf(kind, store);
     }
 
     /**
@@ -429,20 +383,31 @@ final class Operations {
                 .collect(Collectors.joining(", "));
     }
 
-    /** Returns whether all operations of this kind take about the same time longer, as on a slow network. */
-    boolean isSameForAll(Kind kind) {
+    /**
+     * Returns whether all operations of this kind take about the same time longer, as on a slow network.
+     *
+     * @param store the store of these operations; empty for all operations of the kind
+     */
+    boolean isSameForAll(Kind kind, String store) {
         Phase phase = phase(kind);
-        return phase != null && new SlowerTogether(each(phase), name -> usualNamed(phase, name)).isByTheSameTime();
+        if (phase == null) {
+            return false;
+        }
+        Map<String, Double> each = each(phase);
+        each.keySet().removeIf(name -> !store.isEmpty() && !OperationNames.store(name).equals(store));
+        return new SlowerTogether(each, name -> usualNamed(phase, name)).isByTheSameTime();
     }
 
     /**
-     * Returns whether all operations of this kind except the given one take about their usual time in late or failed
-     * calls.
+     * Returns whether all operations of this kind and this store except the given one take about their usual time in
+     * late or failed calls.
      */
     boolean othersAreAsUsual(Phase phase, String name) {
+        String store = OperationNames.store(name);
         for (Map.Entry<String, Double> entry : each(phase).entrySet()) {
             double usually = usualEach(phase, entry.getKey());
             if (!entry.getKey().equals(name)
+                    && OperationNames.store(entry.getKey()).equals(store)
                     && usually > 0
                     && entry.getValue() > WIDE_FACTOR * usually
                     && entry.getValue() > usually + WIDE_NANOS) {

@@ -60,6 +60,17 @@ final class PeerKinds {
         return null;
     }
 
+    /** Returns whether the application has several pools of the kind for which this part waits. */
+    boolean isOneOfSeveral(Part wait) {
+        PoolVerdict verdict = PoolVerdict.find(pools, wait);
+        return verdict != null
+                && pools.values().stream()
+                                .filter(pool -> pool.pool().now().kind()
+                                        == verdict.pool().now().kind())
+                                .count()
+                        > 1;
+    }
+
     /** Returns the kind of peer to which the connections of this pool lead; null if it is unknown. */
     @Nullable
     Kind ofPool(Part wait) {

@@ -37,7 +37,8 @@ record PoolLook(
 
     /**
      * Returns the pool for which a call waited. This is the pool with the same name as the wait. A wait whose name only
-     * tells the kind of the pool belongs to the first pool of this kind. Returns null if there is no such pool: an
+     * tells the kind of the pool belongs to the pool of this kind for which most
+     * callers wait. Returns null if there is no such pool: an
      * executor or a data source without a pool must not be taken for another pool.
      */
     static @Nullable PoolLook find(List<PoolLook> pools, Part wait) {
@@ -52,7 +53,9 @@ record PoolLook(
             if (pool.now().name().equals(wait.name())) {
                 return pool;
             }
-            if (ofKind == null && kind != null && pool.now().kind() == kind) {
+            boolean waitsMore =
+                    ofKind == null || pool.now().waiting() > ofKind.now().waiting();
+            if (waitsMore && kind != null && pool.now().kind() == kind) {
                 ofKind = pool;
             }
         }

@@ -52,7 +52,8 @@ final class RedisStops {
         Map<String, Double> all = operations.each(Phase.REDIS);
         for (Map.Entry<String, Double> other : all.entrySet()) {
             double otherUsually = operations.usualNamed(Phase.REDIS, other.getKey());
-            boolean isOther = !other.getKey().equals(name);
+            boolean isOther = !other.getKey().equals(name)
+                    && OperationNames.store(other.getKey()).equals(OperationNames.store(name));
             if (isOther
                     && (LONGER * other.getValue() > each
                             || hasGrownMore(other.getValue(), otherUsually, each, usually))) {

@@ -58,7 +58,11 @@ final class RemoteText {
                                     + " became slow together"),
                     facts);
         }
-        String host = part.name().isEmpty() ? "HTTP peers" : part.name();
+        String only = OperationNames.storeOfAll(part);
+        if (only != null) {
+            facts.add("all      " + operations.allSlowerOf(Kind.HTTP, only).size() + " different requests to it are slower");
+        }
+        String host = only != null ? only : part.name().isEmpty() ? "HTTP peers" : part.name();
         Operations.Sum sum = operations.sum(Phase.HTTP, part.name());
         if (OperationNames.isFailing(host)) {
             return new Told(
@@ -108,7 +112,8 @@ final class RemoteText {
     }
 
     Told rpc(Part part) {
-        String service = part.name().isEmpty() ? "another service" : part.name();
+        String only = OperationNames.storeOfAll(part);
+        String service = only != null ? only : part.name().isEmpty() ? "another service" : part.name();
         List<String> facts = new ArrayList<>();
         facts.addAll(operations.figures("took", Phase.RPC, part.name()));
         String compared = endpoints(service);
@@ -118,14 +123,14 @@ final class RemoteText {
         facts.addAll(network());
         Set<String> all = operations.allSlower(Kind.RPC);
         if (part.name().isEmpty() && !all.isEmpty()) {
-            String only = onlyService(all);
-            return only != null
+            String onlyService = onlyService(all);
+            return onlyService != null
                     ? new Told(
                             "PEER",
-                            only,
+                            onlyService,
                             Change.of(
                                     Where.PEER,
-                                    "ask the diagnosis of the providers of " + only + ": " + String.join(", ", all)
+                                    "ask the diagnosis of the providers of " + onlyService + ": " + String.join(", ", all)
                                             + " became slow together; if the providers are well, see the network"),
                             facts)
                     : new Told(
@@ -137,7 +142,7 @@ final class RemoteText {
                             facts);
         }
         Operations.Sum sum = operations.sum(Phase.RPC, part.name());
-        if (!part.name().isEmpty() && !part.name().contains(AT) && sum.count() >= Operations.MANY) {
+        if (only == null && !part.name().isEmpty() && !part.name().contains(AT) && sum.count() >= Operations.MANY) {
             return new Told(
                     "MANY REMOTE CALLS",
                     service,

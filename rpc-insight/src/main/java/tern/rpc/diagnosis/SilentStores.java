@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
-import tern.rpc.pool.PoolKind;
 
 /**
  * Recognizes a database, a Redis server or another store that does not answer any more: several calls wait for it, and
@@ -47,6 +47,7 @@ final class SilentStores {
     private final Map<String, PoolVerdict> pools;
     private final PeerKinds kinds;
     private final RunningStatements statements;
+    private final AwaitedStores names;
     private final UsualOperations usual;
     private final Leaves leaves;
 
@@ -56,6 +57,7 @@ final class SilentStores {
         this.pools = pools;
         this.kinds = new PeerKinds(pools);
         this.statements = new RunningStatements(pools.values());
+        this.names = new AwaitedStores(evidence, pools, statements);
         this.usual = new UsualOperations(evidence.usual());
         this.leaves = leaves;
     }
@@ -66,11 +68,13 @@ final class SilentStores {
     /** Attributes all waits for a store that does not answer to this store. */
     void apply() {
         for (Kind store : List.of(Kind.SQL, Kind.REDIS)) {
-            List<Waiting> waiting = waiting(store);
-            if (waiting.size() >= MIN_CALLS && isPossible(store, waiting)) {
-                Long answered = evidence.answers().of(store);
-                pourAll(store, failing(store, name(store)), since(answered, waiting));
-            }
+            Map<String, List<Waiting>> byName = waiting(store);
+            byName.forEach((name, waiting) -> {
+                if (waiting.size() >= MIN_CALLS && isPossible(store, name, waiting)) {
+                    Long answered = evidence.answers().of(store, name);
+                    pourAll(store, name, failing(store, name), since(answered, waiting));
+                }
+            });
         }
         for (Part part : leaves.longestFirst()) {
             if (isUnmeasured(part)) {
@@ -79,27 +83,34 @@ final class SilentStores {
         }
     }
 
-    /** Returns the calls that have waited for this store for a long time, since its last answer. */
-    private List<Waiting> waiting(Kind store) {
-        List<Waiting> waiting = new ArrayList<>();
-        Long answered = evidence.answers().of(store);
-        if (answered == null) {
-            return waiting;
-        }
+    /**
+     * Returns the calls that have waited for a store of this kind for a long time, since its last answer. The key is the
+     * name of the data source or of the Redis server; it is empty if there is only one.
+     */
+    private Map<String, List<Waiting>> waiting(Kind store) {
+        Map<String, List<Waiting>> byName = new TreeMap<>();
         for (Excess.Counted counted : excess.accounts) {
             EndedCall call = counted.call();
             CallLedger ledger = call.ledger();
+            String name = names.awaitedBy(call, store);
+            Long answered = evidence.answers().of(store, name);
+            if (answered == null) {
+                continue;
+            }
             double waited = counted.times()
-                    .sum(part -> kinds.of(part, ledger) == store && !part.name().startsWith(StackReader.CALLED));
+                    .sum(part -> kinds.of(part, ledger) == store
+                            && !part.name().startsWith(StackReader.CALLED)
+                            && names.mayBeOf(part, name));
             boolean isRunning = isRunning(call) && PeerKinds.of(ledger.phase()) == store;
             boolean hangs = isRunning
                     ? waited >= LONG_TARGETS * (double) evidence.targetNanos()
                     : waited >= evidence.targetNanos() && 2 * waited >= call.tookNanos() && hasGivenUp(call);
             if (hangs && isAfter(call, answered)) {
-                waiting.add(new Waiting(call, isAtPool(counted, store)));
+                byName.computeIfAbsent(name, unknown -> new ArrayList<>())
+                        .add(new Waiting(call, isAtPool(counted, store)));
             }
         }
-        return waiting;
+        return byName;
     }
 
     private static boolean isRunning(EndedCall call) {
@@ -129,9 +140,9 @@ final class SilentStores {
      * Returns whether the store is the likely cause, rather than the way its connections are used, a lock or the
      * commands.
      */
-    private boolean isPossible(Kind store, List<Waiting> waiting) {
+    private boolean isPossible(Kind store, String name, List<Waiting> waiting) {
         long operations = waiting.stream().filter(call -> !call.atPool).count();
-        List<PoolVerdict> known = poolsOf(store);
+        List<PoolVerdict> known = names.poolsOf(store, name);
         boolean opens = !known.isEmpty();
         int size = MIN_CALLS;
         for (PoolVerdict pool : known) {
@@ -146,13 +157,6 @@ final class SilentStores {
         }
         boolean hang = operations >= size;
         return (hang || opens) && (store == Kind.REDIS ? !areBlocking() : !areSlow(waiting));
-    }
-
-    private List<PoolVerdict> poolsOf(Kind store) {
-        PoolKind wanted = store == Kind.REDIS ? PoolKind.REDIS : PoolKind.JDBC;
-        return pools.values().stream()
-                .filter(pool -> pool.pool().now().kind() == wanted)
-                .toList();
     }
 
     /**
@@ -195,40 +199,38 @@ final class SilentStores {
                 .anyMatch(name -> StoreText.isBlocking(name) || StoreText.stopsServer(name));
     }
 
-    private String name(Kind store) {
-        List<PoolVerdict> known = poolsOf(store);
-        String kind = store == Kind.REDIS ? "Redis" : "database";
-        return known.size() == 1 && store == Kind.SQL
-                ? kind + " of " + known.get(0).name()
-                : kind;
-    }
-
     /**
      * Returns the part that blames the store: the failure in the exceptions of other calls, or {@link #SILENT} if there
      * is none.
      */
     private Part failing(Kind store, String name) {
+        Part known = failureOf(store, name);
+        return known != null ? known : new Part(Kind.PEER_FAILS, names.shown(store, name) + ": " + SILENT);
+    }
+
+    private @Nullable Part failureOf(Kind store, String name) {
         for (Part part : leaves.longestFirst()) {
-            if (part.kind() == Kind.PEER_FAILS && isOf(store, part)) {
+            if (part.kind() == Kind.PEER_FAILS && isOf(store, name, part)) {
                 return part;
             }
         }
-        return new Part(Kind.PEER_FAILS, name + ": " + SILENT);
+        return null;
     }
 
-    private boolean isOf(Kind store, Part failure) {
+    private boolean isOf(Kind store, String name, Part failure) {
         return excess.accounts.stream()
                 .map(Excess.Counted::call)
-                .anyMatch(call ->
-                        failure.equals(excess.failureOf(call)) && PeerKinds.of(FailurePart.phase(call)) == store);
+                .anyMatch(call -> failure.equals(excess.failureOf(call))
+                        && PeerKinds.of(FailurePart.phase(call)) == store
+                        && names.awaitedBy(call, store).equals(name));
     }
 
-    private void pourAll(Kind store, Part silent, String since) {
+    private void pourAll(Kind store, String name, Part silent, String since) {
         Times one = new Times();
         one.add(silent, 1);
         for (Part part : leaves.longestFirst()) {
             boolean waits = part.kind() == Kind.POOL ? kinds.ofPool(part) == store : part.kind() == store;
-            if (waits && !part.name().startsWith(StackReader.CALLED)) {
+            if (waits && !part.name().startsWith(StackReader.CALLED) && names.mayBeOf(part, name)) {
                 PoolVerdict pool = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
                 leaves.pour(part, one, Leaves.WAIT_FOR + (pool == null ? "an answer" : pool.resource()) + since);
             }
@@ -267,6 +269,7 @@ final class SilentStores {
         if (waiting.size() < MIN_CALLS) {
             return;
         }
+        Part known = failureOf(part.kind(), "");
         String name = switch (part.kind()) {
             case SQL -> "database " + part.name();
             case REDIS -> "Redis " + part.name();
@@ -274,7 +277,7 @@ final class SilentStores {
         };
         Long answered = evidence.answers().of(waiting.get(0).call.method());
         Times one = new Times();
-        one.add(failing(part.kind(), name), 1);
+        one.add(known != null ? known : new Part(Kind.PEER_FAILS, name + ": " + SILENT), 1);
         leaves.pour(part, one, Leaves.WAIT_FOR + "an answer" + since(answered, waiting));
     }
 }

@@ -15,6 +15,7 @@ import tern.rpc.diagnosis.CauseText.Told;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.Holders.Holder;
+import tern.rpc.pool.StoreNames;
 
 /** Describes causes in databases and Redis. */
 final class StoreText {
@@ -74,6 +75,8 @@ final class StoreText {
     /** The Redis commands that take long even if the server and the network are as quick as usual. */
     private static final Set<String> ALWAYS_SLOW = Set.of("KEYS", "FLUSHALL", "FLUSHDB");
 
+    private static final String SLOW_REDIS = "a command that blocks it (SLOWLOG), its load, its memory";
+
     /** A write statement is assumed to wait for a lock if it takes more than this multiple of its usual time. */
     private static final double LOCKED_FACTOR = 20;
 
@@ -125,13 +128,23 @@ final class StoreText {
             facts.add(counts.figures(part));
             return new Told("MORE STATEMENTS", text, RemoteText.more(counts, part, place), facts);
         }
+        String store = OperationNames.storeOfAll(part);
+        if (store != null) {
+            facts.add("all      " + operations.allSlowerOf(Kind.SQL, store).size()
+                    + " different statements of it are slower");
+            return new Told(
+                    "SLOW DATABASE",
+                    "every statement of " + store,
+                    server("database of " + store, Kind.SQL, store, "its load, disk and locks"),
+                    facts);
+        }
         Set<String> all = operations.allSlower(Kind.SQL);
         if (part.name().isEmpty() && !all.isEmpty()) {
             facts.add("all      " + all.size() + " different statements are slower");
             return new Told(
                     "SLOW DATABASE",
                     "every statement",
-                    server("database", Kind.SQL, "its load, disk and locks"),
+                    server("database", Kind.SQL, "", "its load, disk and locks"),
                     facts);
         }
         DatabaseLocks.Found together = new DatabaseLocks(operations, pools).find(text, at(place));
@@ -139,10 +152,10 @@ final class StoreText {
             facts.addAll(together.facts());
             return new Told(together.kind(), together.name(), together.change(), facts);
         }
-        if (text.equals("commit")) {
+        if (StoreNames.without(text).equals("commit")) {
             return new Told(
                     "SLOW COMMIT",
-                    "commit",
+                    text,
                     Change.of(
                             Where.PEER,
                             "the database's log disk or replication; fewer transactions a call" + at(place)),
@@ -193,15 +206,19 @@ final class StoreText {
                 + "; no pool size helps";
     }
 
-    /** Returns the recommended change if all operations on a server became slower. */
-    private Change server(String server, Kind kind, String look) {
+    /**
+     * Returns the recommended change if all operations on a server became slower.
+     *
+     * @param store the server's data source or Redis server; empty if there is only one
+     */
+    private Change server(String server, Kind kind, String store, String look) {
         String network = "the network to the " + server;
         String itself = "the " + server + " itself: " + look;
         return Change.of(
                 Where.PEER,
                 isLossy()
                         ? network
-                        : operations.isSameForAll(kind)
+                        : operations.isSameForAll(kind, store)
                                 ? network + ", or " + itself + "; each operation takes about the same time longer"
                                 : itself);
     }
@@ -234,12 +251,16 @@ final class StoreText {
             return null;
         }
         long now = System.nanoTime();
+        String store = OperationNames.store(statement);
         for (PoolVerdict pool : pools.values()) {
             for (Holder holder : pool.pool().holders()) {
                 String last = holder.statement();
                 boolean idle = !holder.isExecuting()
                         && now - holder.statementNanos() > IDLE_OF_TARGET * evidence.targetNanos();
-                if (last != null && idle && holds(lower, last.toLowerCase(Locale.ROOT))) {
+                if (last != null
+                        && idle
+                        && OperationNames.store(last).equals(store)
+                        && holds(lower, last.toLowerCase(Locale.ROOT))) {
                     StackTraceElement place = holder.place();
                     return "end the transaction that holds the row sooner"
                             + (place == null ? "" : ", begun in " + ApplicationCode.shown(place))
@@ -308,13 +329,23 @@ final class StoreText {
             facts.add(counts.figures(part));
             return new Told("MORE COMMANDS", name, RemoteText.more(counts, part, place), facts);
         }
+        String store = OperationNames.storeOfAll(part);
+        if (store != null) {
+            facts.add("all      " + operations.allSlowerOf(Kind.REDIS, store).size()
+                    + " different commands of it are slower");
+            return new Told(
+                    "SLOW REDIS",
+                    "every command of " + store,
+                    server("Redis server of " + store, Kind.REDIS, store, SLOW_REDIS),
+                    facts);
+        }
         Set<String> all = operations.allSlower(Kind.REDIS);
         if (part.name().isEmpty() && !all.isEmpty()) {
             facts.add("all      " + all.size() + " different commands are slower");
             return new Told(
                     "SLOW REDIS",
                     "every command",
-                    server("Redis server", Kind.REDIS, "a command that blocks it (SLOWLOG), its load, its memory"),
+                    server("Redis server", Kind.REDIS, "", SLOW_REDIS),
                     facts);
         }
         return new Told(

@@ -173,6 +173,10 @@ final class SymptomRules {
         for (Part part : leaves.longestFirst()) {
             PoolVerdict verdict = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
             boolean waits = verdict != null && verdict.pool().now().kind() == PoolKind.REDIS && !verdict.isHeld();
+            boolean elsewhere = part.kind() == Kind.REDIS && isOfOtherStore(part, command);
+            if (elsewhere) {
+                continue;
+            }
             if (waits || (part.kind() == Kind.REDIS && !part.equals(command) && !StoreText.stopsServer(part.name()))) {
                 String waited = verdict != null ? verdict.resource() : part.name();
                 leaves.pour(
@@ -202,7 +206,11 @@ final class SymptomRules {
             if (passOnToMore(kind)) {
                 continue;
             }
-            if (operations.allSlower(kind).isEmpty() && (oneOfMany || !counts.areMany(kind, ""))) {
+            boolean areAllSlower = !operations.allSlower(kind).isEmpty();
+            if (!areAllSlower && mergeStore(kind)) {
+                continue;
+            }
+            if (!areAllSlower && (oneOfMany || !counts.areMany(kind, ""))) {
                 continue;
             }
             for (Part part : leaves.longestFirst()) {
@@ -213,13 +221,39 @@ final class SymptomRules {
         }
     }
 
+    /**
+     * Merges the operations of one store or peer if all of them became slower and those of others did not.
+     *
+     * @return whether there is such a store or peer
+     */
+    private boolean mergeStore(Kind kind) {
+        String store = new SlowServers(excess, operations).slowest(kind, leaves.only(part -> part.kind() == kind));
+        if (store == null) {
+            return false;
+        }
+        Part all = new Part(kind, OperationNames.ALL + store);
+        for (Part part : leaves.longestFirst()) {
+            if (part.kind() == kind && OperationNames.isNamed(part.name(), all.name())) {
+                leaves.move(part, all);
+            }
+        }
+        return true;
+    }
+
+    /** Returns whether the operations belong to different stores, as their names say. */
+    private static boolean isOfOtherStore(Part one, Part other) {
+        String store = OperationNames.store(one.name());
+        String otherStore = OperationNames.store(other.name());
+        return !store.isEmpty() && !otherStore.isEmpty() && !store.equals(otherStore);
+    }
+
     /** Merges statements that wait for the same lock in the database, or for its log, into the longest of them. */
     private void mergeStatements() {
         Part longest = leaves.longestFirst().stream()
                 .filter(part -> part.kind() == Kind.SQL)
                 .findFirst()
                 .orElse(null);
-        if (longest == null || !operations.allSlower(Kind.SQL).isEmpty()) {
+        if (longest == null || isServerSlower(Kind.SQL, longest)) {
             return;
         }
         Set<String> together = new DatabaseLocks(operations, pools).slowWith(longest.name());
@@ -245,15 +279,23 @@ final class SymptomRules {
         if (longest == null || 2 * leaves.of(longest) <= leaves.sum(kind) || !counts.areMore(longest)) {
             return false;
         }
-        if (operations.allSlower(kind).isEmpty()) {
+        if (!isServerSlower(kind, longest)) {
             return true; // The server answers the other operations as quickly as usual.
         }
         for (Part part : leaves.longestFirst()) {
-            if (part.kind() == kind && !part.equals(longest)) {
+            if (part.kind() == kind && !part.equals(longest) && !isOfOtherStore(part, longest)) {
                 leaves.pour(part, leaves.only(longest::equals), Leaves.WAIT_FOR + part.name());
             }
         }
         return true;
+    }
+
+    /** Returns whether all operations became slower that run on the same server as this one. */
+    private boolean isServerSlower(Kind kind, Part operation) {
+        return !operations.allSlower(kind).isEmpty()
+                || !operations
+                        .allSlowerOf(kind, OperationNames.store(operation.name()))
+                        .isEmpty();
     }
 
     /** If the number of calls to a remote method is the cause, merges the parts for its providers into one part. */

@@ -34,6 +34,7 @@ final class Shop implements Diagnostician.Surroundings {
     final List<RunningCall> running = new ArrayList<>();
     final Map<String, Long> refused = new LinkedHashMap<>();
     final List<PoolSource> pools = new ArrayList<>();
+    final Map<String, Long> answers = new LinkedHashMap<>();
     Machine machine = Machine.UNKNOWN;
     PauseTimes pauses = PauseTimes.NONE;
     final List<HiccupMeter.Stop> stops = new ArrayList<>();
@@ -83,6 +84,11 @@ final class Shop implements Diagnostician.Surroundings {
     @Override
     public List<PoolSource> pools() {
         return pools;
+    }
+
+    @Override
+    public Map<String, Long> answers() {
+        return answers;
     }
 
     long now() {

@@ -222,7 +222,7 @@ class SilentStoresTest {
                 Map.of(),
                 new Evidence.Counts(10, 0, 0, 0, bad.size()),
                 Machine.UNKNOWN,
-                new Answers(Map.of(), Map.of(Shop.PLACE, answered)));
+                new Answers(Map.of(), Map.of(Shop.PLACE, answered), Map.of()));
     }
 
     /** Returns the part to which the waits are attributed if calls hang in a client that is not measured. */

@@ -9,6 +9,7 @@ import tern.rpc.diagnosis.CallSource;
 import tern.rpc.diagnosis.Diagnostician;
 import tern.rpc.pool.LoggingMode;
 import tern.rpc.pool.PoolSource;
+import tern.rpc.pool.StoreNames;
 import tern.rpc.spring.autoconfigure.pool.LoggingWatch;
 
 /** Gives the diagnosis access to the application's calls and pools. Thread-safe. */
@@ -17,12 +18,17 @@ final class ApplicationSurroundings implements Diagnostician.Surroundings {
     private final ObjectProvider<CallSource> calls;
     private final ObjectProvider<PoolSource> pools;
     private final ObjectProvider<LoggingWatch> logging;
+    private final ObjectProvider<StoreNames> stores;
 
     ApplicationSurroundings(
-            ObjectProvider<CallSource> calls, ObjectProvider<PoolSource> pools, ObjectProvider<LoggingWatch> logging) {
+            ObjectProvider<CallSource> calls,
+            ObjectProvider<PoolSource> pools,
+            ObjectProvider<LoggingWatch> logging,
+            ObjectProvider<StoreNames> stores) {
         this.calls = calls;
         this.pools = pools;
         this.logging = logging;
+        this.stores = stores;
     }
 
     @Override
@@ -43,6 +49,13 @@ final class ApplicationSurroundings implements Diagnostician.Surroundings {
     @Override
     public List<PoolSource> pools() {
         return pools.orderedStream().toList();
+    }
+
+    @Override
+    public Map<String, Long> answers() {
+        Map<String, Long> all = new LinkedHashMap<>();
+        stores.orderedStream().forEach(names -> all.putAll(names.answers()));
+        return all;
     }
 
     @Override

@@ -12,6 +12,7 @@ import tern.rpc.diagnosis.Diagnostician;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.PoolSource;
+import tern.rpc.pool.StoreNames;
 import tern.rpc.spring.autoconfigure.pool.LoggingWatch;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 import tern.rpc.spring.autoconfigure.web.InsightWebAutoConfiguration;
@@ -31,9 +32,10 @@ public final class RpcDiagnosisAutoConfiguration {
             ObjectProvider<CallSource> calls,
             ObjectProvider<PoolSource> pools,
             ObjectProvider<LoggingWatch> logging,
+            ObjectProvider<StoreNames> stores,
             ApplicationContext context) {
         ApplicationCode.addPackages(ApplicationPackages.of(context));
-        return Diagnostician.of(meters, new ApplicationSurroundings(calls, pools, logging));
+        return Diagnostician.of(meters, new ApplicationSurroundings(calls, pools, logging, stores));
     }
 
     @Bean

@@ -122,7 +122,7 @@ final class DataSourceWatch implements BeanPostProcessor {
         if (pool != null) {
             sources.getObject().add(name, PoolSource.of(() -> snapshot(name, pool, borrowings), borrowings.holders()));
         }
-        return WatchedDataSource.of(name, source, borrowings);
+        return WatchedDataSource.of(sources.getObject().databases().add(name), source, borrowings);
     }
 
     private @Nullable DataSourcePoolMetadata pool(DataSource source) {

@@ -16,21 +16,21 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.Holders;
+import tern.rpc.pool.StoreNames;
 
 /**
  * Counts the connections and statements of one pool, both for the pool and in the ledgers of the calls. Thread-safe.
  */
 final class DruidLedgerFilter extends FilterAdapter {
 
-    private final String name;
+    private final StoreNames.Store store;
     private final Borrowings borrowings = new Borrowings();
 
     /** The holder of each physical connection. The map has at most one entry for each connection of the pool. */
     private final Map<Long, Holders.Holder> holders = new ConcurrentHashMap<>();
 
-    /** @param name the name of the pool */
-    DruidLedgerFilter(String name) {
-        this.name = name;
+    DruidLedgerFilter(StoreNames.Store store) {
+        this.store = store;
     }
 
     Borrowings borrowings() {
@@ -41,7 +41,7 @@ final class DruidLedgerFilter extends FilterAdapter {
     public DruidPooledConnection dataSource_getConnection(FilterChain chain, DruidDataSource pool, long maxWaitMillis)
             throws SQLException {
         CallLedger ledger = CallLedger.current();
-        Phase outer = ledger.enter(Phase.JDBC_CONNECTION);
+        Phase outer = ledger.enter(Phase.JDBC_CONNECTION, store.name());
         long askedAt = borrowings.asked();
         DruidPooledConnection connection = null;
         try {
@@ -53,7 +53,7 @@ final class DruidLedgerFilter extends FilterAdapter {
             } else {
                 holders.put(connection.getConnectionHolder().getConnectionId(), borrowings.takenBy(askedAt));
             }
-            ledger.leave(outer, name);
+            ledger.leave(outer, store.name());
         }
     }
 
@@ -171,11 +171,12 @@ final class DruidLedgerFilter extends FilterAdapter {
     @Override
     public boolean resultSet_next(FilterChain chain, ResultSetProxy rows) throws SQLException {
         CallLedger ledger = CallLedger.current();
-        Phase outer = ledger.turnTo(Phase.SQL);
+        String name = store.operation(StatementText.of(rows.getSql()));
+        Phase outer = ledger.turnTo(Phase.SQL, name);
         try {
             return super.resultSet_next(chain, rows);
         } finally {
-            ledger.returnTo(outer, StatementText.of(rows.getSql()));
+            ledger.returnTo(outer, name);
         }
     }
 
@@ -189,11 +190,16 @@ final class DruidLedgerFilter extends FilterAdapter {
             ConnectionProxy connection, @Nullable String text, LedgerOperation.Work<T, SQLException> work)
             throws SQLException {
         Holders.Holder holder = holders.get(connection.getId());
+        String name = store.operation(text);
         if (holder != null) {
-            holder.begins(text);
+            holder.begins(name);
         }
         try {
-            return LedgerOperation.statement(text, work);
+            return LedgerOperation.statement(name, () -> {
+                T result = work.run();
+                store.answered();
+                return result;
+            });
         } finally {
             if (holder != null) {
                 holder.ends();

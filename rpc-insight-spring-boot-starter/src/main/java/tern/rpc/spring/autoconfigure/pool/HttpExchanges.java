@@ -19,14 +19,15 @@ final class HttpExchanges {
     /** The maximum number of hosts to count. A higher number would not change any advice. */
     private static final int MAX_HOSTS = 64;
 
-    /**
-     * The name under which ledgers record waits for a connection. All clients share this name, because HTTP pools are
-     * distinguished by their hosts.
-     */
-    private static final String POOL = "http";
+    /** The name of the client's pool, under which ledgers record waits for a connection. */
+    private final String pool;
 
     private final Borrowings borrowings = new Borrowings();
     private final Set<String> hosts = ConcurrentHashMap.newKeySet();
+
+    HttpExchanges(String pool) {
+        this.pool = pool;
+    }
 
     Borrowings borrowings() {
         return borrowings;
@@ -43,7 +44,7 @@ final class HttpExchanges {
             hosts.add(scope.route.getTargetHost().toHostString());
         }
         CallLedger ledger = CallLedger.current();
-        Phase outer = ledger.enter(Phase.HTTP_CONNECTION);
+        Phase outer = ledger.enter(Phase.HTTP_CONNECTION, pool);
         Wait wait = new Wait(borrowings.asked());
         scope.clientContext.setAttribute(Wait.NAME, wait);
         try {
@@ -52,7 +53,7 @@ final class HttpExchanges {
             if (!wait.over) {
                 borrowings.refused(wait.askedAt);
             }
-            ledger.leave(outer, POOL);
+            ledger.leave(outer, pool);
         }
     }
 
@@ -68,9 +69,9 @@ final class HttpExchanges {
             wait.over = true;
         }
         CallLedger ledger = CallLedger.current();
-        Phase outer = ledger.enter(Phase.HTTP);
         String name =
                 HttpName.of(request.getMethod(), scope.route.getTargetHost().toHostString(), request.getPath());
+        Phase outer = ledger.enter(Phase.HTTP, name);
         try {
             ClassicHttpResponse response = chain.proceed(request, scope);
             name = HttpName.of(name, response.getCode());

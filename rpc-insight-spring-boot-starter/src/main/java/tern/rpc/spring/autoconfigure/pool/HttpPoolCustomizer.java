@@ -57,11 +57,11 @@ final class HttpPoolCustomizer
     }
 
     private void watch(HttpClientBuilder client) {
-        HttpExchanges exchanges = new HttpExchanges();
+        String name = sources.nameFor("http");
+        HttpExchanges exchanges = new HttpExchanges(name);
         client.addExecInterceptorBefore(ChainElement.CONNECT.name(), "rpcConnection", exchanges::connect);
         client.addExecInterceptorBefore(ChainElement.MAIN_TRANSPORT.name(), "rpcExchange", exchanges::exchange);
         if (client.getConnManager() instanceof PoolingHttpClientConnectionManager pool) {
-            String name = sources.nameFor("http");
             sources.add(name, () -> snapshot(name, pool, exchanges));
         }
     }

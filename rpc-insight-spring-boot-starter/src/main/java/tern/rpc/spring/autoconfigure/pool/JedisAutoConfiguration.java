@@ -19,8 +19,8 @@ public final class JedisAutoConfiguration {
     @Bean(destroyMethod = "close")
     @ConditionalOnMissingBean
     UnifiedJedis rpcJedis(RpcPoolsProperties properties, Sizing sizing, SettingOrigins origins, PoolSources sources) {
-        WatchedJedis pool = WatchedJedis.open(JedisSettings.of(properties.jedis(), sizing));
         String name = sources.nameFor("jedis");
+        WatchedJedis pool = WatchedJedis.open(sources.redis().add(name), JedisSettings.of(properties.jedis(), sizing));
         sources.add(name, PoolSource.of(() -> pool.snapshot(name, origins), pool.holders()));
         return pool.client();
     }

@@ -44,9 +44,9 @@ final class JedisWatch implements JedisClientConfigurationBuilderCustomizer {
         // The discarded client has not opened any connections. Its connection factory contains the address and the
         // credentials.
         plain.close();
-        WatchedConnections connections = WatchedConnections.of(factory, typed(config));
-        builder.connectionProvider(connections).commandExecutor(new DefaultCommandExecutor(connections));
         String name = sources.nameFor("jedis");
+        WatchedConnections connections = WatchedConnections.of(name, factory, typed(config));
+        builder.connectionProvider(connections).commandExecutor(new DefaultCommandExecutor(connections));
         sources.add(name, PoolSource.of(() -> snapshot(name, connections, configuration), connections.holders()));
     }
 

@@ -22,7 +22,7 @@ final class LedgerOperation {
     static <T extends @Nullable Object, E extends Exception> T statement(@Nullable String text, Work<T, E> work)
             throws E {
         CallLedger ledger = CallLedger.current();
-        Phase outer = ledger.enter(Phase.SQL);
+        Phase outer = ledger.enter(Phase.SQL, text);
         String name = text;
         try {
             return work.run();

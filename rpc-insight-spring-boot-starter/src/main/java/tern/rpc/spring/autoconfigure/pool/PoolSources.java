@@ -15,6 +15,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
+import tern.rpc.pool.StoreNames;
 
 /**
  * Registers the application's pools. Most pools are found while beans are created. HTTP client pools may be found
@@ -34,6 +35,8 @@ final class PoolSources implements SmartInitializingSingleton {
 
     private final ConfigurableListableBeanFactory beans;
     private final ObjectProvider<MeterRegistry> registries;
+    private final StoreNames databases = StoreNames.ofDataSources();
+    private final StoreNames redis = StoreNames.ofRedis();
     private final List<PoolSource> found = new ArrayList<>(); // guarded by this
 
     @Nullable
@@ -51,6 +54,15 @@ final class PoolSources implements SmartInitializingSingleton {
             name = wanted + "-" + i;
         }
         return name;
+    }
+
+    /** The measured data sources, whether they have a pool or not. */
+    StoreNames databases() {
+        return databases;
+    }
+
+    StoreNames redis() {
+        return redis;
     }
 
     synchronized void add(String name, PoolSource source) {

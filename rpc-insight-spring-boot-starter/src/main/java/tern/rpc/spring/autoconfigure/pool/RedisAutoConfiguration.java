@@ -24,8 +24,8 @@ import tern.rpc.pool.Sizing;
 public final class RedisAutoConfiguration {
 
     @Bean
-    static RedisWatch rpcRedisWatch() {
-        return new RedisWatch();
+    static RedisWatch rpcRedisWatch(ObjectProvider<PoolSources> sources) {
+        return new RedisWatch(sources);
     }
 
     @Configuration(proxyBeanMethods = false)

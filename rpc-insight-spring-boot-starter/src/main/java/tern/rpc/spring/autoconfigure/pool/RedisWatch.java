@@ -2,10 +2,12 @@ package tern.rpc.spring.autoconfigure.pool;
 
 import org.aopalliance.intercept.MethodInterceptor;
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.core.NativeDetector;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import tern.rpc.pool.StoreNames;
 
 /**
  * Measures Spring Data Redis commands by wrapping every connection factory in a subclass. Only commands are measured,
@@ -14,18 +16,25 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  */
 final class RedisWatch implements BeanPostProcessor {
 
+    private final ObjectProvider<PoolSources> sources;
+
+    RedisWatch(ObjectProvider<PoolSources> sources) {
+        this.sources = sources;
+    }
+
     @Override
     public Object postProcessAfterInitialization(Object bean, String beanName) {
         if (!(bean instanceof RedisConnectionFactory factory) || NativeDetector.inNativeImage()) {
             return bean;
         }
+        StoreNames.Store store = sources.getObject().redis().add(beanName);
         ProxyFactory proxy = new ProxyFactory(factory);
         proxy.setProxyTargetClass(true);
         proxy.addAdvice((MethodInterceptor) invocation -> {
             Object result = invocation.proceed();
             return result instanceof RedisConnection connection
                             && invocation.getMethod().getName().equals("getConnection")
-                    ? WatchedRedis.of(connection)
+                    ? WatchedRedis.of(store, connection)
                     : result;
         });
         return proxy.getProxy(factory.getClass().getClassLoader());

@@ -15,6 +15,7 @@ import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
 import tern.rpc.pool.Goal;
 import tern.rpc.pool.Sizing;
+import tern.rpc.pool.StoreNames;
 
 /** Defines the beans that all pools share, and the thread pools that are configured with properties. */
 @AutoConfiguration(
@@ -60,6 +61,16 @@ public final class RpcPoolsAutoConfiguration {
     @Bean
     static PoolSources rpcPoolSources(ConfigurableListableBeanFactory beans, ObjectProvider<MeterRegistry> registries) {
         return new PoolSources(beans, registries);
+    }
+
+    @Bean
+    static StoreNames rpcDataSourceNames(PoolSources sources) {
+        return sources.databases();
+    }
+
+    @Bean
+    static StoreNames rpcRedisNames(PoolSources sources) {
+        return sources.redis();
     }
 
     @Bean

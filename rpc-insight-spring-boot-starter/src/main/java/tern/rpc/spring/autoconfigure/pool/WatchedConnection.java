@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.Holders;
+import tern.rpc.pool.StoreNames;
 
 /**
  * A proxy for a database connection. It measures the connection's statements and the time until the connection is
@@ -27,12 +28,15 @@ final class WatchedConnection implements InvocationHandler {
         Connection take() throws Throwable;
     }
 
+    private final StoreNames.Store store;
     private final Connection connection;
     private final Borrowings borrowings;
     private final Holders.Holder holder;
     private final AtomicBoolean returned = new AtomicBoolean();
 
-    private WatchedConnection(Connection connection, Borrowings borrowings, Holders.Holder holder) {
+    private WatchedConnection(
+            StoreNames.Store store, Connection connection, Borrowings borrowings, Holders.Holder holder) {
+        this.store = store;
         this.connection = connection;
         this.borrowings = borrowings;
         this.holder = holder;
@@ -42,12 +46,12 @@ final class WatchedConnection implements InvocationHandler {
      * Takes a connection from a pool. Returns the connection without a proxy if the pool's own data source already
      * measures it.
      *
-     * @param name the pool's name
+     * @param store the data source
      */
-    static Connection take(String name, Borrowings borrowings, Pool pool) throws Throwable {
+    static Connection take(StoreNames.Store store, Borrowings borrowings, Pool pool) throws Throwable {
         CallLedger ledger = CallLedger.current();
         int before = ledger.count(Phase.JDBC_CONNECTION);
-        Phase outer = ledger.turnTo(Phase.JDBC_CONNECTION);
+        Phase outer = ledger.turnTo(Phase.JDBC_CONNECTION, store.name());
         long askedAt = borrowings.asked();
         Connection connection = null;
         try {
@@ -56,7 +60,7 @@ final class WatchedConnection implements InvocationHandler {
             if (ledger.count(Phase.JDBC_CONNECTION) == before) {
                 ledger.add(Phase.JDBC_CONNECTION, 0);
             }
-            ledger.leave(outer, name);
+            ledger.leave(outer, store.name());
             if (connection == null) {
                 borrowings.refused(askedAt);
             }
@@ -68,7 +72,7 @@ final class WatchedConnection implements InvocationHandler {
             borrowings.returned(borrowings.taken(askedAt));
             return connection;
         }
-        WatchedConnection watched = new WatchedConnection(connection, borrowings, borrowings.takenBy(askedAt));
+        WatchedConnection watched = new WatchedConnection(store, connection, borrowings, borrowings.takenBy(askedAt));
         return (Connection) proxy(Connection.class, watched);
     }
 
@@ -95,7 +99,7 @@ final class WatchedConnection implements InvocationHandler {
                 }
                 return call(method, arguments);
             case "commit", "rollback":
-                return counted(holder, method.getName(), connection, method, arguments);
+                return counted(store, holder, method.getName(), connection, method, arguments);
             case "createStatement", "prepareStatement", "prepareCall":
                 Object statement = call(method, arguments);
                 return statement == null
@@ -103,7 +107,7 @@ final class WatchedConnection implements InvocationHandler {
                         : proxy(
                                 method.getReturnType(),
                                 new WatchedStatement(
-                                        (Connection) proxy, (Statement) statement, holder, firstText(arguments)));
+                                        store, (Connection) proxy, (Statement) statement, holder, firstText(arguments)));
             default:
                 return call(method, arguments);
         }
@@ -130,6 +134,7 @@ final class WatchedConnection implements InvocationHandler {
     }
 
     private static @Nullable Object counted(
+            StoreNames.Store store,
             Holders.Holder holder,
             @Nullable String statement,
             Object target,
@@ -137,13 +142,15 @@ final class WatchedConnection implements InvocationHandler {
             @Nullable Object @Nullable [] arguments)
             throws Exception {
         CallLedger ledger = CallLedger.current();
-        Phase outer = ledger.enter(Phase.SQL);
-        holder.begins(statement);
-        String name = statement;
+        String name = store.operation(statement);
+        Phase outer = ledger.enter(Phase.SQL, name);
+        holder.begins(name);
         try {
-            return call(target, method, arguments);
+            Object result = call(target, method, arguments);
+            store.answered();
+            return result;
         } catch (Exception e) {
-            name = FailedName.ofStatement(statement, e);
+            name = FailedName.ofStatement(name, e);
             throw e;
         } finally {
             holder.ends();
@@ -153,6 +160,7 @@ final class WatchedConnection implements InvocationHandler {
 
     /** A proxy for a statement that measures each execution of the statement. */
     private record WatchedStatement(
+            StoreNames.Store store,
             Connection connection,
             Statement statement,
             Holders.Holder holder,
@@ -165,7 +173,7 @@ final class WatchedConnection implements InvocationHandler {
             if (name.startsWith("execute")) {
                 String given = firstText(arguments);
                 String text = StatementText.of(given == null ? prepared : given);
-                return rows((Statement) proxy, text, counted(holder, text, statement, method, arguments));
+                return rows((Statement) proxy, text, counted(store, holder, text, statement, method, arguments));
             }
             return switch (name) {
                 case "equals" -> arguments != null && proxy == arguments[0];
@@ -184,7 +192,7 @@ final class WatchedConnection implements InvocationHandler {
         private @Nullable Object rows(Statement proxy, @Nullable String text, @Nullable Object result)
                 throws SQLException {
             return result instanceof ResultSet rows && CallLedger.current().isOpen() && statement.getFetchSize() != 0
-                    ? proxy(ResultSet.class, new WatchedRows(proxy, rows, text))
+                    ? proxy(ResultSet.class, new WatchedRows(proxy, rows, store.operation(text)))
                     : result;
         }
     }
@@ -210,7 +218,7 @@ final class WatchedConnection implements InvocationHandler {
 
         private boolean next() throws SQLException {
             CallLedger ledger = CallLedger.current();
-            Phase outer = ledger.turnTo(Phase.SQL);
+            Phase outer = ledger.turnTo(Phase.SQL, text);
             try {
                 return rows.next();
             } finally {

@@ -20,8 +20,7 @@ import tern.rpc.pool.PoolSnapshot;
  */
 final class WatchedConnections extends PooledConnectionProvider {
 
-    private static final String POOL = "jedis";
-
+    private final String pool;
     private final Borrowings borrowings;
     private final LentConnections lent;
 
@@ -30,19 +29,23 @@ final class WatchedConnections extends PooledConnectionProvider {
     private final Map<Connection, Holders.Holder> outside;
 
     private WatchedConnections(
+            String pool,
             PooledObjectFactory<Connection> factory,
             GenericObjectPoolConfig<Connection> config,
             Borrowings borrowings,
             Map<Connection, Holders.Holder> outside) {
         super(new Returns(factory, borrowings, outside), config);
+        this.pool = pool;
         this.borrowings = borrowings;
         this.outside = outside;
         this.lent = new LentConnections(getPool());
         borrowings.holders().size(max());
     }
 
-    static WatchedConnections of(PooledObjectFactory<Connection> factory, GenericObjectPoolConfig<Connection> config) {
-        return new WatchedConnections(factory, config, new Borrowings(), new ConcurrentHashMap<>());
+    /** @param pool the name of the pool, under which ledgers record waits for a connection */
+    static WatchedConnections of(
+            String pool, PooledObjectFactory<Connection> factory, GenericObjectPoolConfig<Connection> config) {
+        return new WatchedConnections(pool, factory, config, new Borrowings(), new ConcurrentHashMap<>());
     }
 
     @Override
@@ -75,7 +78,7 @@ final class WatchedConnections extends PooledConnectionProvider {
                     remember(connection, command, takenAt);
                 }
             }
-            ledger.leave(outer, POOL);
+            ledger.leave(outer, pool);
         }
     }
 

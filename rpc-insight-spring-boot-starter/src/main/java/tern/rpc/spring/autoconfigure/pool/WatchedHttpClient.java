@@ -40,8 +40,8 @@ final class WatchedHttpClient extends HttpClient {
         if (ledger.phase() == Phase.HTTP) {
             return client.send(request, handler);
         }
-        Phase outer = ledger.enter(Phase.HTTP);
         String name = HttpName.of(request.method(), request.uri());
+        Phase outer = ledger.enter(Phase.HTTP, name);
         try {
             HttpResponse<T> response = client.send(request, handler);
             name = HttpName.of(name, response.statusCode());

@@ -20,19 +20,22 @@ import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSetting.Source;
 import tern.rpc.pool.PoolSetting.Use;
 import tern.rpc.pool.PoolSnapshot;
+import tern.rpc.pool.StoreNames;
 
 /** A Jedis command executor that records each command and its wait for a connection. Thread-safe. */
 final class WatchedJedis implements CommandExecutor {
 
+    private final StoreNames.Store store;
     private final JedisSettings settings;
     private final WatchedConnections connections;
 
-    private WatchedJedis(JedisSettings settings, WatchedConnections connections) {
+    private WatchedJedis(StoreNames.Store store, JedisSettings settings, WatchedConnections connections) {
+        this.store = store;
         this.settings = settings;
         this.connections = connections;
     }
 
-    static WatchedJedis open(JedisSettings settings) {
+    static WatchedJedis open(StoreNames.Store store, JedisSettings settings) {
         GenericObjectPoolConfig<Connection> pool = new GenericObjectPoolConfig<>();
         pool.setMaxTotal(settings.maxTotal());
         pool.setMaxIdle(settings.maxTotal());
@@ -40,7 +43,7 @@ final class WatchedJedis implements CommandExecutor {
         pool.setJmxEnabled(false);
         ConnectionFactory factory =
                 new ConnectionFactory(JedisURIHelper.getHostAndPort(settings.address()), client(settings));
-        return new WatchedJedis(settings, WatchedConnections.of(factory, pool));
+        return new WatchedJedis(store, settings, WatchedConnections.of(store.name(), factory, pool));
     }
 
     private static JedisClientConfig client(JedisSettings settings) {
@@ -66,15 +69,17 @@ final class WatchedJedis implements CommandExecutor {
     @Override
     public <T> T executeCommand(CommandObject<T> command) {
         CallLedger ledger = CallLedger.current();
-        Phase outer = ledger.enter(Phase.REDIS);
+        String name = store.operation(nameOf(command.getArguments()));
+        Phase outer = ledger.enter(Phase.REDIS, name);
         Throwable failure = null;
         try (Connection connection = connections.getConnection(command.getArguments())) {
-            return connection.executeCommand(command);
+            T result = connection.executeCommand(command);
+            store.answered();
+            return result;
         } catch (RuntimeException e) {
             failure = e;
             throw e;
         } finally {
-            String name = nameOf(command.getArguments());
             ledger.leave(outer, failure == null ? name : FailedName.ofCommand(name, failure));
         }
     }

@@ -11,6 +11,7 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.util.ClassUtils;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
+import tern.rpc.pool.StoreNames;
 
 /**
  * A proxy for a Redis connection that records commands. Commands inside a pipeline or a transaction are not recorded,
@@ -34,17 +35,19 @@ final class WatchedRedis implements InvocationHandler {
             "multi",
             "toString");
 
+    private final StoreNames.Store store;
     private final RedisConnection connection;
     private final Object target; // the connection itself, or an object with a group of its commands
 
-    private WatchedRedis(RedisConnection connection, Object target) {
+    private WatchedRedis(StoreNames.Store store, RedisConnection connection, Object target) {
+        this.store = store;
         this.connection = connection;
         this.target = target;
     }
 
-    static RedisConnection of(RedisConnection connection) {
+    static RedisConnection of(StoreNames.Store store, RedisConnection connection) {
         return (RedisConnection)
-                proxy(ClassUtils.getAllInterfaces(connection), new WatchedRedis(connection, connection));
+                proxy(ClassUtils.getAllInterfaces(connection), new WatchedRedis(store, connection, connection));
     }
 
     private static Object proxy(Class<?>[] types, InvocationHandler handler) {
@@ -66,7 +69,7 @@ final class WatchedRedis implements InvocationHandler {
             Object commands = call(method, arguments);
             return commands == null
                     ? null
-                    : proxy(ClassUtils.getAllInterfaces(commands), new WatchedRedis(connection, commands));
+                    : proxy(ClassUtils.getAllInterfaces(commands), new WatchedRedis(store, connection, commands));
         }
         boolean roundTrip = name.equals("closePipeline")
                 || name.equals("exec")
@@ -75,15 +78,17 @@ final class WatchedRedis implements InvocationHandler {
             return call(method, arguments);
         }
         CallLedger ledger = CallLedger.current();
-        Phase outer = ledger.enter(Phase.REDIS);
+        String command = store.operation(KeyPattern.of(name.toUpperCase(Locale.ROOT), firstKey(arguments)));
+        Phase outer = ledger.enter(Phase.REDIS, command);
         Throwable failure = null;
         try {
-            return call(method, arguments);
+            Object result = call(method, arguments);
+            store.answered();
+            return result;
         } catch (Exception e) {
             failure = e;
             throw e;
         } finally {
-            String command = KeyPattern.of(name.toUpperCase(Locale.ROOT), firstKey(arguments));
             ledger.leave(outer, failure == null ? command : FailedName.ofCommand(command, failure));
         }
     }

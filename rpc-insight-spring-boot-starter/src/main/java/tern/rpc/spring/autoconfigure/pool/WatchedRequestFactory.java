@@ -53,7 +53,7 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
             String name = HttpName.of(getMethod().name(), getURI());
             CallLedger ledger = CallLedger.current();
             int before = ledger.count(Phase.HTTP) + ledger.count(Phase.HTTP_CONNECTION);
-            Phase outer = ledger.turnTo(Phase.HTTP);
+            Phase outer = ledger.turnTo(Phase.HTTP, name);
             try {
                 ClientHttpResponse response = request.execute();
                 name = HttpName.of(name, response.getStatusCode().value());
@@ -142,7 +142,7 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
         @Override
         public void close() {
             CallLedger ledger = CallLedger.current();
-            Phase outer = ledger.turnTo(Phase.HTTP);
+            Phase outer = ledger.turnTo(Phase.HTTP, name);
             try {
                 response.close();
             } finally {
@@ -163,7 +163,7 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
         @Override
         public int read() throws IOException {
             CallLedger ledger = CallLedger.current();
-            Phase outer = ledger.turnTo(Phase.HTTP);
+            Phase outer = ledger.turnTo(Phase.HTTP, name);
             try {
                 return super.read();
             } finally {
@@ -174,7 +174,7 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
         @Override
         public int read(byte[] bytes, int offset, int length) throws IOException {
             CallLedger ledger = CallLedger.current();
-            Phase outer = ledger.turnTo(Phase.HTTP);
+            Phase outer = ledger.turnTo(Phase.HTTP, name);
             try {
                 return super.read(bytes, offset, length);
             } finally {

@@ -14,12 +14,13 @@ import tern.rpc.CallLedger;
 import tern.rpc.NanoClock;
 import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.Holders;
+import tern.rpc.pool.StoreNames;
 
 class BorrowersTest {
 
     @Test
     void codeThatDoesNotCloseItsConnectionIsKnown() throws SQLException {
-        DruidLedgerFilter filter = new DruidLedgerFilter("druid");
+        DruidLedgerFilter filter = new DruidLedgerFilter(StoreNames.ofDataSources().add("druid"));
         Holders holders = filter.borrowings().holders();
         holders.size(2);
         List<Connection> lost = new ArrayList<>();

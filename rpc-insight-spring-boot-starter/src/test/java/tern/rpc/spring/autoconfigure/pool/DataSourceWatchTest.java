@@ -25,6 +25,7 @@ import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
+import tern.rpc.pool.StoreNames;
 
 /** Checks that each kind of data source is measured exactly once and behaves as before. */
 @Timeout(120)
@@ -155,6 +156,23 @@ class DataSourceWatchTest {
             assertThat(call.count(Phase.JDBC_CONNECTION)).isOne();
             assertThat(call.count(Phase.SQL)).isOne();
             assertThat(call.phase()).isEqualTo(Phase.OWN);
+        });
+    }
+
+    @Test
+    void statementOfOneOfSeveralDataSourcesIsNamedWithIt() {
+        application.run(there -> {
+            CallLedger call = Calls.ledgerOf(() -> {
+                for (int i = 0; i < 20; i++) { // Quick statements are named only if a call runs several of them.
+                    query(there.getBean("dbcp", DataSource.class));
+                }
+                return null;
+            });
+
+            assertThat(Calls.names(call, Phase.SQL)).isNotEmpty().allMatch(name -> name.endsWith(" (data source dbcp)"));
+            assertThat(there.getBean("rpcDataSourceNames", StoreNames.class).answers())
+                    .containsKey("dbcp")
+                    .doesNotContainKey("tomcat");
         });
     }
 

@@ -1,0 +1,82 @@
+package tern.rpc.diagnosis;
+
+import java.util.List;
+import java.util.Map;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.PoolKind;
+
+/**
+ * Tells the data sources or the Redis servers of an application apart. If the application has only one, its name is
+ * empty.
+ */
+final class AwaitedStores {
+
+    private final Evidence evidence;
+    private final Map<String, PoolVerdict> pools;
+    private final RunningStatements statements;
+
+    AwaitedStores(Evidence evidence, Map<String, PoolVerdict> pools, RunningStatements statements) {
+        this.evidence = evidence;
+        this.pools = pools;
+        this.statements = statements;
+    }
+
+    private boolean isKnown(String name) {
+        return evidence.answers().byStore().containsKey(name);
+    }
+
+    /** Returns the store of this kind that the call waits for, or for which it waited longest. */
+    String awaitedBy(EndedCall call, Kind kind) {
+        CallLedger ledger = call.ledger();
+        Phase operation = kind == Kind.REDIS ? Phase.REDIS : Phase.SQL;
+        Phase connection = kind == Kind.REDIS ? Phase.REDIS_CONNECTION : Phase.JDBC_CONNECTION;
+        if (!ledger.isEnded()) {
+            String pool = ledger.running(connection);
+            if (pool != null && isKnown(pool)) {
+                return pool;
+            }
+            String running = ledger.running(operation);
+            String statement = kind == Kind.SQL ? statements.of(ledger) : null;
+            String name = running != null ? running : statement;
+            return name == null ? "" : OperationNames.store(name);
+        }
+        Part operated = FailedPeer.longest(call, operation);
+        Part waited = FailedPeer.longest(call, connection);
+        if (waited != null && isKnown(waited.name()) && operated == null) {
+            return waited.name();
+        }
+        return operated == null ? "" : OperationNames.store(operated.name());
+    }
+
+    /**
+     * Returns whether this operation, or this wait for a connection, may belong to the store with this name. Only an
+     * operation or a pool of another store does not.
+     */
+    boolean mayBeOf(Part part, String name) {
+        String store = part.kind() == Kind.POOL ? part.name() : OperationNames.store(part.name());
+        return store.equals(name) || !isKnown(store);
+    }
+
+    /** Returns the verdicts on the pools of the store with this name. */
+    List<PoolVerdict> poolsOf(Kind kind, String name) {
+        PoolKind wanted = kind == Kind.REDIS ? PoolKind.REDIS : PoolKind.JDBC;
+        return pools.values().stream()
+                .filter(pool -> pool.pool().now().kind() == wanted)
+                .filter(pool -> pool.name().equals(name) || !isKnown(name) || !isKnown(pool.name()))
+                .toList();
+    }
+
+    /** Returns the name of the store for a cause. */
+    String shown(Kind kind, String name) {
+        String store = kind == Kind.REDIS ? "Redis" : "database";
+        if (!name.isEmpty()) {
+            return store + " of " + name;
+        }
+        List<PoolVerdict> known = poolsOf(kind, name);
+        return known.size() == 1 && kind == Kind.SQL
+                ? store + " of " + known.get(0).name()
+                : store;
+    }
+}

@@ -1,0 +1,132 @@
+package tern.rpc.diagnosis;
+
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.NamedTimes;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Part.Kind;
+
+/**
+ * Finds out whether all operations of one kind became slower, or all operations of one of several stores or peers. The
+ * server, or the network to it, is then the likely cause.
+ */
+final class SlowServers {
+
+    /** An operation that takes more than this share of the extra time is considered the only slow operation. */
+    private static final double DOMINANT = 0.8;
+
+    /** Another peer is considered quick only if at least this many of its operations were measured. */
+    private static final int MIN_QUICK = 3;
+
+    private final Excess excess;
+    private final Operations operations;
+
+    SlowServers(Excess excess, Operations operations) {
+        this.excess = excess;
+        this.operations = operations;
+    }
+
+    /** Returns the names of all operations of this kind if all of them became slower; otherwise an empty set. */
+    Set<String> all(Kind kind) {
+        Phase phase = Operations.phase(kind);
+        Map<String, Double> each = phase == null ? Map.of() : operations.each(phase);
+        if (phase == null || !areSlower(kind, phase, each)) {
+            return Set.of();
+        }
+        // Several stores or peers are rarely slow for a reason of their own at the same time.
+        boolean oneOfSeveral = each.keySet().stream()
+                .anyMatch(name -> !OperationNames.store(name).isEmpty());
+        return oneOfSeveral && (stores(each.keySet()).size() == 1 || isAnyQuick(phase, each.keySet()))
+                ? Set.of()
+                : new LinkedHashSet<>(each.keySet());
+    }
+
+    /**
+     * Returns the operations of one store or peer if all of them became slower than usual; otherwise an empty set. The
+     * usual times of at least two of them must be known, because a new operation may be slow by itself.
+     */
+    Set<String> allOf(Kind kind, String store) {
+        Phase phase = Operations.phase(kind);
+        if (phase == null || store.isEmpty()) {
+            return Set.of();
+        }
+        Map<String, Double> each = operations.each(phase);
+        each.keySet().removeIf(name -> !OperationNames.store(name).equals(store));
+        boolean isKnown = new SlowerTogether(each, name -> operations.usualNamed(phase, name)).isKnown();
+        return isKnown && areSlower(kind, phase, each) ? new LinkedHashSet<>(each.keySet()) : Set.of();
+    }
+
+    /**
+     * Returns the store or peer whose operations take the most of this extra time, if all of them became slower. Returns
+     * null if there is none.
+     *
+     * @param times the extra time of operations of this kind
+     */
+    @Nullable
+    String slowest(Kind kind, Times times) {
+        Times byStore = new Times();
+        for (Part part : times.only(part -> part.kind() == kind).longestFirst()) {
+            byStore.add(new Part(kind, OperationNames.store(part.name())), times.of(part));
+        }
+        return byStore.longestFirst().stream()
+                .map(Part::name)
+                .filter(store -> !allOf(kind, store).isEmpty())
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** @param each the mean time of each operation, by name */
+    private boolean areSlower(Kind kind, Phase phase, Map<String, Double> each) {
+        double usually = operations.usualEach(phase);
+        if (usually < 0 || each.size() < 2) {
+            return false;
+        }
+        double least = least(usually);
+        SlowerTogether together = new SlowerTogether(each, name -> operations.usualNamed(phase, name));
+        double sum = excess.times.sum(part -> part.kind() == kind && each.containsKey(part.name()));
+        for (Map.Entry<String, Double> entry : each.entrySet()) {
+            boolean dominant = excess.times.of(new Part(kind, entry.getKey())) > DOMINANT * sum;
+            boolean isSlower = together.isKnown() ? together.isSlower(entry.getKey()) : entry.getValue() >= least;
+            if (!isSlower || (dominant && each.size() < 3)) {
+                return false;
+            }
+        }
+        return !together.isKnown() || !together.standsOut();
+    }
+
+    private static double least(double usually) {
+        return Math.max(Operations.WIDE_FACTOR * usually, usually + Operations.WIDE_NANOS);
+    }
+
+    private static Set<String> stores(Set<String> names) {
+        Set<String> stores = new TreeSet<>();
+        names.forEach(name -> stores.add(OperationNames.store(name)));
+        return stores;
+    }
+
+    /**
+     * Returns whether another store or peer answers quickly within calls that met the target. This rules out a slow
+     * network.
+     */
+    private boolean isAnyQuick(Phase phase, Set<String> slow) {
+        double leastNanos = least(operations.usualEach(phase));
+        Map<String, long[]> sums = new HashMap<>();
+        for (EndedCall call : excess.good()) {
+            for (NamedTimes.Entry entry : call.ledger().named()) {
+                if (entry.kind() == phase) {
+                    long[] sum = sums.computeIfAbsent(entry.name(), name -> new long[2]);
+                    sum[0] += entry.count();
+                    sum[1] += entry.nanos();
+                }
+            }
+        }
+        return sums.entrySet().stream()
+                .anyMatch(entry -> !slow.contains(entry.getKey())
+                        && entry.getValue()[0] >= MIN_QUICK
+                        && entry.getValue()[1] < leastNanos * entry.getValue()[0]);
+    }
+}

@@ -1,0 +1,120 @@
+package tern.rpc.pool;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The data sources of an application, or its Redis servers. If there are several, the names of operations end with the
+ * store that runs them, as in {@code update stock (data source orders)}. Thread-safe.
+ */
+public final class StoreNames {
+
+    private static final String DATA_SOURCE = "data source";
+    private static final String REDIS = "Redis";
+    private static final Pattern IN_NAME = Pattern.compile(" \\((?:" + DATA_SOURCE + "|" + REDIS + ") ([^()]+)\\)$");
+
+    /** Threads seldom write the time of an answer, because writes to the same memory are slow. */
+    private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+    private static final int MAX_STORES = 64;
+    private static final int MAX_CACHED = 1_024;
+
+    private final String kind;
+    private final ConcurrentMap<String, Store> stores = new ConcurrentHashMap<>();
+    private volatile boolean several;
+
+    private StoreNames(String kind) {
+        this.kind = kind;
+    }
+
+    public static StoreNames ofDataSources() {
+        return new StoreNames(DATA_SOURCE);
+    }
+
+    public static StoreNames ofRedis() {
+        return new StoreNames(REDIS);
+    }
+
+    /** One data source or Redis server. Thread-safe. */
+    public final class Store {
+        private final String name;
+        private final ConcurrentMap<String, String> named = new ConcurrentHashMap<>();
+        private volatile long answeredNanos;
+        private volatile boolean hasAnswered;
+
+        private Store(String name) {
+            this.name = name;
+        }
+
+        public String name() {
+            return name;
+        }
+
+        /** Returns the name of an operation of this store. Contains the store if there are several. */
+        public @Nullable String operation(@Nullable String operation) {
+            if (!several || operation == null) {
+                return operation;
+            }
+            String known = named.get(operation);
+            if (known == null) {
+                known = operation + " (" + kind + " " + name + ")";
+                if (named.size() < MAX_CACHED) {
+                    named.put(operation, known);
+                }
+            }
+            return known;
+        }
+
+        /** Records that an operation has ended without a failure. */
+        public void answered() {
+            long now = System.nanoTime();
+            if (!hasAnswered || now - answeredNanos >= STEP_NANOS) {
+                answeredNanos = now;
+                hasAnswered = true;
+            }
+        }
+    }
+
+    /** Adds a store, or returns the known store with this name. */
+    public Store add(String name) {
+        if (stores.size() >= MAX_STORES && !stores.containsKey(name)) {
+            return new Store(name);
+        }
+        Store store = stores.computeIfAbsent(name, Store::new);
+        several = stores.size() > 1;
+        return store;
+    }
+
+    /**
+     * Returns when each store last answered, on the clock of {@link System#nanoTime()}. Stores without an answer are left
+     * out. If there is only one store, the result is empty, because the names of its operations do not contain it.
+     */
+    public Map<String, Long> answers() {
+        Map<String, Long> answers = new HashMap<>();
+        if (several) {
+            stores.forEach((name, store) -> {
+                if (store.hasAnswered) {
+                    answers.put(name, store.answeredNanos);
+                }
+            });
+        }
+        return answers;
+    }
+
+    /** Returns the store in the name of an operation; empty if the name contains none. */
+    public static String in(String operation) {
+        Matcher matcher = IN_NAME.matcher(operation);
+        return matcher.find() ? matcher.group(1) : "";
+    }
+
+    /** Returns the name of an operation without its store. */
+    public static String without(String operation) {
+        return IN_NAME.matcher(operation).replaceFirst("");
+    }
+}
