@@ -96,7 +96,8 @@ final class DatabaseLocks {
                         "every statement that writes",
                         Change.of(
                                 Where.PEER,
-                                "the database's log disk or replication; fewer transactions a call, or writes in a batch"
+                                "the database's log disk or replication; fewer transactions a call, or writes in a"
+                                        + " batch"
                                         + in),
                         List.of("all      " + writes.size()
                                 + " different statements that write are slower, and none that reads"));

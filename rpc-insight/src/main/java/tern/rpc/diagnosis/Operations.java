@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -394,7 +393,9 @@ final class Operations {
             return false;
         }
         Map<String, Double> each = each(phase);
-        each.keySet().removeIf(name -> !store.isEmpty() && !OperationNames.store(name).equals(store));
+        each.keySet()
+                .removeIf(
+                        name -> !store.isEmpty() && !OperationNames.store(name).equals(store));
         return new SlowerTogether(each, name -> usualNamed(phase, name)).isByTheSameTime();
     }
 

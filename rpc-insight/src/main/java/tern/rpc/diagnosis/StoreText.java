@@ -172,9 +172,9 @@ final class StoreText {
                     text,
                     Change.of(
                             Where.PEER,
-                            "end the transaction that holds the row sooner: no connection of these pools holds it, so look"
-                                    + " in the database's list of locks for a session of another process; if nobody holds"
-                                    + " it, the plan of this statement" + at(place) + ": " + text
+                            "end the transaction that holds the row sooner: no connection of these pools holds it, so"
+                                + " look in the database's list of locks for a session of another process; if nobody"
+                                + " holds it, the plan of this statement" + at(place) + ": " + text
                                     + "; no pool size helps"),
                     facts);
         }
@@ -342,11 +342,7 @@ final class StoreText {
         Set<String> all = operations.allSlower(Kind.REDIS);
         if (part.name().isEmpty() && !all.isEmpty()) {
             facts.add("all      " + all.size() + " different commands are slower");
-            return new Told(
-                    "SLOW REDIS",
-                    "every command",
-                    server("Redis server", Kind.REDIS, "", SLOW_REDIS),
-                    facts);
+            return new Told("SLOW REDIS", "every command", server("Redis server", Kind.REDIS, "", SLOW_REDIS), facts);
         }
         return new Told(
                 "SLOW REDIS COMMAND",
@@ -392,8 +388,8 @@ final class StoreText {
 
     private String command(String name) {
         if (isBlocking(name)) {
-            return "no blocking command within a call, or a shorter timeout; and a connection of its own for it, because the"
-                    + " other commands of a shared connection wait behind it";
+            return "no blocking command within a call, or a shorter timeout; and a connection of its own for it,"
+                    + " because the other commands of a shared connection wait behind it";
         }
         String verb = name.split(" ", 2)[0].toUpperCase(Locale.ROOT);
         String fewer = overManyElements(verb);
@@ -412,8 +408,8 @@ final class StoreText {
         String verb = name.split(" ", 2)[0].toUpperCase(Locale.ROOT);
         return overManyElements(verb) == null || ALWAYS_SLOW.contains(verb)
                 ? ""
-                : "; if it has no more elements than before, look at what else the Redis server runs (SLOWLOG), and at the"
-                        + " network to it";
+                : "; if it has no more elements than before, look at what else the Redis server runs (SLOWLOG), and at"
+                        + " the network to it";
     }
 
     /**

@@ -105,10 +105,10 @@ class SeveralStoresTest {
     @Test
     void tableThatIsLockedInOneDatabaseIsFreeInAnother() {
         String list = "select id from orders where state=?";
-        Consumer<Shop.Steps> usual = operations(
-                Phase.SQL, READ + PRIMARY, 1, READ + REPLICA, 1, list + REPLICA, 1, OTHER + REPLICA, 2);
-        Consumer<Shop.Steps> locked = operations(
-                Phase.SQL, READ + PRIMARY, 1, READ + REPLICA, 90, list + REPLICA, 80, OTHER + REPLICA, 2);
+        Consumer<Shop.Steps> usual =
+                operations(Phase.SQL, READ + PRIMARY, 1, READ + REPLICA, 1, list + REPLICA, 1, OTHER + REPLICA, 2);
+        Consumer<Shop.Steps> locked =
+                operations(Phase.SQL, READ + PRIMARY, 1, READ + REPLICA, 90, list + REPLICA, 80, OTHER + REPLICA, 2);
 
         Diagnosis miss = shop.healthy(usual).miss(locked);
 
@@ -119,9 +119,7 @@ class SeveralStoresTest {
     void redisServerWhoseCommandsAreAllSlowerIsNamed() {
         Diagnosis miss = shop.healthy(redis(1, 1)).miss(redis(1, 70));
 
-        assertThat(DiagnosisText.title(first(miss)))
-                .as(miss.text())
-                .isEqualTo("SLOW REDIS: every command of sessions");
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW REDIS: every command of sessions");
     }
 
     private static Consumer<Shop.Steps> redis(double onCache, double onSessions) {
@@ -152,7 +150,9 @@ class SeveralStoresTest {
 
         Diagnosis miss = shop.healthy(usual).miss(slow);
 
-        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW REDIS COMMAND: KEYS (Redis cache)");
+        assertThat(DiagnosisText.title(first(miss)))
+                .as(miss.text())
+                .isEqualTo("SLOW REDIS COMMAND: KEYS (Redis cache)");
         assertThat(first(miss).symptoms().toString()).contains("GET user:*").doesNotContain("session");
     }
 

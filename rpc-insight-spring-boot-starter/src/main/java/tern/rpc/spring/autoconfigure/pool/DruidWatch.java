@@ -31,7 +31,8 @@ final class DruidWatch implements BeanPostProcessor {
         if (bean instanceof DruidDataSource pool && !pool.isInited()) {
             boolean ours = "druid".equals(pool.getName());
             String name = sources.getObject().nameFor(ours ? "druid" : beanName);
-            DruidLedgerFilter filter = new DruidLedgerFilter(sources.getObject().databases().add(name));
+            DruidLedgerFilter filter =
+                    new DruidLedgerFilter(sources.getObject().databases().add(name));
             pool.getProxyFilters().add(filter);
             Borrowings borrowings = filter.borrowings();
             sources.getObject()

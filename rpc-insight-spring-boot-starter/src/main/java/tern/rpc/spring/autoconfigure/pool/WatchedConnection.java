@@ -107,7 +107,11 @@ final class WatchedConnection implements InvocationHandler {
                         : proxy(
                                 method.getReturnType(),
                                 new WatchedStatement(
-                                        store, (Connection) proxy, (Statement) statement, holder, firstText(arguments)));
+                                        store,
+                                        (Connection) proxy,
+                                        (Statement) statement,
+                                        holder,
+                                        firstText(arguments)));
             default:
                 return call(method, arguments);
         }
@@ -164,7 +168,8 @@ final class WatchedConnection implements InvocationHandler {
             Connection connection,
             Statement statement,
             Holders.Holder holder,
-            @Nullable String prepared) implements InvocationHandler {
+            @Nullable String prepared)
+            implements InvocationHandler {
 
         @Override
         public @Nullable Object invoke(Object proxy, Method method, @Nullable Object @Nullable [] arguments)

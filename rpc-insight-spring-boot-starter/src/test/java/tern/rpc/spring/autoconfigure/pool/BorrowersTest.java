@@ -20,7 +20,8 @@ class BorrowersTest {
 
     @Test
     void codeThatDoesNotCloseItsConnectionIsKnown() throws SQLException {
-        DruidLedgerFilter filter = new DruidLedgerFilter(StoreNames.ofDataSources().add("druid"));
+        DruidLedgerFilter filter =
+                new DruidLedgerFilter(StoreNames.ofDataSources().add("druid"));
         Holders holders = filter.borrowings().holders();
         holders.size(2);
         List<Connection> lost = new ArrayList<>();

@@ -169,7 +169,9 @@ class DataSourceWatchTest {
                 return null;
             });
 
-            assertThat(Calls.names(call, Phase.SQL)).isNotEmpty().allMatch(name -> name.endsWith(" (data source dbcp)"));
+            assertThat(Calls.names(call, Phase.SQL))
+                    .isNotEmpty()
+                    .allMatch(name -> name.endsWith(" (data source dbcp)"));
             assertThat(there.getBean("rpcDataSourceNames", StoreNames.class).answers())
                     .containsKey("dbcp")
                     .doesNotContainKey("tomcat");
