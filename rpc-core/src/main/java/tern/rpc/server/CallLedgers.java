@@ -1,5 +1,7 @@
 package tern.rpc.server;
 
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
@@ -72,11 +74,18 @@ final class CallLedgers {
             if (method.isUnary()) {
                 lastSlow.ended(call, tookNanos, now, failure);
                 slow.ended(method.method(), ledger, tookNanos, now, failure);
+                ledger.calledBy(() -> host(call.remoteAddress()));
                 method.phases().ended(ledger, now, tookNanos, failure, sent);
             } else {
                 method.phases().ended(ledger, now);
             }
         }
+    }
+
+    private static @Nullable String host(@Nullable SocketAddress caller) {
+        return caller instanceof InetSocketAddress address && address.getAddress() != null
+                ? address.getAddress().getHostAddress()
+                : null;
     }
 
     SlowCallRing lastSlow() {

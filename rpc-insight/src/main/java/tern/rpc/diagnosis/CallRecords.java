@@ -10,6 +10,7 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
@@ -29,6 +30,7 @@ final class CallRecords implements CallObserver {
     static final int BAD_CALLS = 256;
     static final int GOOD_CALLS = 64;
     static final int ONE_IN = 16;
+    private static final int MAX_CALLERS = 32; // of one method
 
     private final long targetNanos;
     private final ThreadIds threads;
@@ -43,9 +45,10 @@ final class CallRecords implements CallObserver {
     }
 
     /** The totals of one method since the start. */
-    record Sums(long calls, long late, long failed, long nanos, long[] phaseNanos) {
+    /** @param callers the number of sampled calls by the caller's address; one call in {@value #ONE_IN} is sampled */
+    record Sums(long calls, long late, long failed, long nanos, long[] phaseNanos, Map<String, Long> callers) {
 
-        static final Sums NONE = new Sums(0, 0, 0, 0, new long[Phase.values().length]);
+        static final Sums NONE = new Sums(0, 0, 0, 0, new long[Phase.values().length], Map.of());
 
         /** Returns the number of calls that met the latency target. */
         long met() {
@@ -57,8 +60,15 @@ final class CallRecords implements CallObserver {
             for (int i = 0; i < spent.length; i++) {
                 spent[i] -= earlier.phaseNanos[i];
             }
+            Map<String, Long> sampled = new HashMap<>(callers);
+            sampled.replaceAll((caller, count) -> count - earlier.callers.getOrDefault(caller, 0L));
             return new Sums(
-                    calls - earlier.calls, late - earlier.late, failed - earlier.failed, nanos - earlier.nanos, spent);
+                    calls - earlier.calls,
+                    late - earlier.late,
+                    failed - earlier.failed,
+                    nanos - earlier.nanos,
+                    spent,
+                    sampled);
         }
     }
 
@@ -76,6 +86,7 @@ final class CallRecords implements CallObserver {
         // show why the limiter refuses calls.
         final Ring refused = new Ring(BAD_CALLS);
         final Ring good = new Ring(GOOD_CALLS);
+        final ConcurrentMap<String, LongAdder> callers = new ConcurrentHashMap<>();
         final LastAnswers.LastTime answered = new LastAnswers.LastTime();
 
         MethodRecords(long firstNanos) {
@@ -90,7 +101,15 @@ final class CallRecords implements CallObserver {
             for (int i = 0; i < spent.length; i++) {
                 spent[i] = phaseNanos[i].sum();
             }
-            return new Sums(calls.sum(), late.sum(), failed.sum(), nanos.sum(), spent);
+            Map<String, Long> sampled = new HashMap<>();
+            callers.forEach((caller, count) -> sampled.put(caller, count.sum()));
+            return new Sums(calls.sum(), late.sum(), failed.sum(), nanos.sum(), spent, sampled);
+        }
+
+        void calledBy(@Nullable String caller) {
+            if (caller != null && (callers.size() < MAX_CALLERS || callers.containsKey(caller))) {
+                callers.computeIfAbsent(caller, unknown -> new LongAdder()).increment();
+            }
         }
 
         /**
@@ -137,6 +156,11 @@ final class CallRecords implements CallObserver {
         records.nanos.add(tookNanos);
         trace.add(ledger, tookNanos, now);
         boolean late = tookNanos > targetNanos;
+        boolean sampled = records.calls.sum() % ONE_IN == 0;
+        Supplier<@Nullable String> caller = ledger.takeCaller(); // It would keep the whole request in memory.
+        if (sampled && caller != null) {
+            records.calledBy(caller.get());
+        }
         if (late) {
             records.late.increment();
             threads.register();
@@ -150,7 +174,7 @@ final class CallRecords implements CallObserver {
         if (late || failure != null) {
             boolean refused = failure != null && LocalRefusals.of(failure) != null;
             (refused ? records.refused : records.bad).add(new EndedCall(method, ledger, now, tookNanos, failure));
-        } else if (records.calls.sum() % ONE_IN == 0) {
+        } else if (sampled) {
             records.good.add(new EndedCall(method, ledger, now, tookNanos, null));
             records.learn(ledger, now);
             // The threads must be registered before a call hangs, because a hanging call may never end.

@@ -70,6 +70,7 @@ public final class Diagnostician {
     private final CallRecords records;
     private final MissWatch watch = new MissWatch();
     private final Usual usual = new Usual();
+    private final MethodRates rates = new MethodRates(usual);
     private final LimitedCallers limited = new LimitedCallers();
     private final History history = new History();
     private final FlightRecording recording = new FlightRecording();
@@ -241,7 +242,7 @@ public final class Diagnostician {
         boolean open = watch.second(counts.calls() + counts.refused(), bad, hung);
         Machine seen = process.read(open);
         if (before != null) {
-            history.add(figures(before, current, counts, seen));
+            history.add(History.Figures.of(wall.instant(), before, current, counts, seen));
         }
         check.look(List.copyOf(current.pools().values()), meters.served().p99Millis(), now);
         if (watch.isHealthy()) {
@@ -390,26 +391,6 @@ public final class Diagnostician {
         return new Second(now, records.sums(), Map.copyOf(surroundings.refused()), pools);
     }
 
-    private History.Figures figures(Second before, Second current, Evidence.Counts counts, Machine seen) {
-        long nanos = 0;
-        for (Map.Entry<String, Sums> entry : current.methods().entrySet()) {
-            nanos += entry.getValue()
-                    .since(before.methods().getOrDefault(entry.getKey(), Sums.NONE))
-                    .nanos();
-        }
-        return new History.Figures(
-                wall.instant(),
-                counts.calls(),
-                counts.late(),
-                counts.failed(),
-                counts.refused(),
-                counts.hung(),
-                counts.calls() == 0 ? 0 : nanos / 1e6 / counts.calls(),
-                seen.own(),
-                seen.collecting(),
-                seen.allocatedPerSecond());
-    }
-
     /** Learns usual times from a second without a miss. */
     private void learn(long now, @Nullable Second before, Second current, Evidence.Counts counts, Machine seen) {
         if (before == null) {
@@ -424,6 +405,7 @@ public final class Diagnostician {
         UsualOperations.learn(usual, good);
         if (limited.mayLearnCalls()) {
             usual.learn("calls", counts.calls() * 1e9 / Math.max(1, now - before.atNanos()));
+            rates.learn(before, current);
         }
         current.pools().forEach((name, pool) -> {
             PoolSnapshot then = before.pools().get(name);
@@ -463,6 +445,7 @@ public final class Diagnostician {
         Evidence evidence = new Evidence(
                 targetNanos,
                 length,
+                now - sinceNanos,
                 bad,
                 records.good(from),
                 records.badAdmitted(now - EARLIER_NANOS),
@@ -477,7 +460,8 @@ public final class Diagnostician {
                 current.refusedSince(start),
                 counts,
                 seen.usually(usual.figure("allocated")),
-                records.answers(surroundings.answers()));
+                records.answers(surroundings.answers()),
+                rates.between(start, current, seconds));
         Ranking ranking = new Ranking(evidence, now);
         recordIfItLasts(now);
         latest = report.add(begun(now), counts, bad, ranking, seen.missing(), watch.isWarm(), wall.instant());

@@ -10,6 +10,7 @@ import tern.rpc.pool.LoggingMode;
  *
  * @param targetNanos the latency target
  * @param seconds the length of the observed period
+ * @param missedNanos for how long calls have missed the target
  * @param bad the recorded calls that were late, failed or are hanging
  * @param good some of the calls that met the target
  * @param earlier the recorded late or failed calls of the last minutes that no limiter in this process refused
@@ -21,10 +22,12 @@ import tern.rpc.pool.LoggingMode;
  * @param calls the call counts in the observed period
  * @param refused the number of refused calls by reason
  * @param answers when calls last got an answer
+ * @param rates how often each method is called
  */
 record Evidence(
         long targetNanos,
         double seconds,
+        long missedNanos,
         List<EndedCall> bad,
         List<EndedCall> good,
         List<EndedCall> earlier,
@@ -39,13 +42,15 @@ record Evidence(
         Map<String, Long> refused,
         Counts calls,
         Machine machine,
-        Answers answers) {
+        Answers answers,
+        List<MethodRate> rates) {
 
     Evidence {
         bad = List.copyOf(bad);
         good = List.copyOf(good);
         earlier = List.copyOf(earlier);
         pools = List.copyOf(pools);
+        rates = List.copyOf(rates);
         trace = List.copyOf(trace);
     }
 

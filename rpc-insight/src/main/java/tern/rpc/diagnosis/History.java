@@ -5,7 +5,9 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.CallRecords.Sums;
 
 /**
  * Stores the history of an application: up to {@value #MAX_EPISODES} causes of missed latency targets from the last 24
@@ -85,6 +87,27 @@ public final class History {
             double allocatedPerSecond) {
 
         static final Figures NONE = new Figures(Instant.EPOCH, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+
+        /** Returns the values of the second between these counters. */
+        static Figures of(Instant at, Second before, Second now, Evidence.Counts counts, Machine machine) {
+            long nanos = 0;
+            for (Map.Entry<String, Sums> entry : now.methods().entrySet()) {
+                nanos += entry.getValue()
+                        .since(before.methods().getOrDefault(entry.getKey(), Sums.NONE))
+                        .nanos();
+            }
+            return new Figures(
+                    at,
+                    counts.calls(),
+                    counts.late(),
+                    counts.failed(),
+                    counts.refused(),
+                    counts.hung(),
+                    counts.calls() == 0 ? 0 : nanos / 1e6 / counts.calls(),
+                    machine.own(),
+                    machine.collecting(),
+                    machine.allocatedPerSecond());
+        }
 
         /**
          * Merges this entry with the values of the next second. Counts are added, and other values are averaged.

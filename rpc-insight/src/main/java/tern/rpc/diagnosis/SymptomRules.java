@@ -38,15 +38,6 @@ final class SymptomRules {
     /** Operations of one kind are considered slower if they take at least this share of the extra time. */
     private static final double NOTABLE = 0.1;
 
-    /** The number of calls is considered a burst if it is at least this multiple of the usual number. */
-    private static final double BURST = 4;
-
-    /**
-     * If the number of calls is at least this multiple of the usual number, the calls themselves are the cause. This
-     * holds even if one part takes most of the time, because the calls overload that part.
-     */
-    private static final double LARGE_BURST = 8;
-
     /**
      * Large requests are considered the reason for the collector's pauses only if reading them takes at least this
      * share of the latency target.
@@ -99,7 +90,7 @@ final class SymptomRules {
         new RefusalRules(evidence, excess, leaves).apply();
         passOnRunQueue();
         passOnCollector();
-        passOnToCallers();
+        new CallerRules(evidence, excess, operations, pools, leaves).apply();
         passOnToProcessors();
         passOnToOwnCode();
     }
@@ -393,28 +384,6 @@ final class SymptomRules {
         if (code.longestFirst().stream().anyMatch(part -> machine.isMostlyIn(part.name()))
                 || (code.sum() >= leaves.of(waits) && !new MachineText(evidence, excess).isBusyWithOtherThreads())) {
             leaves.pour(waits, code, Leaves.WAIT_FOR + "a processor");
-        }
-    }
-
-    /**
-     * Attributes the extra time of operations and waits to a burst of calls, if the number of calls is several times
-     * the usual number. A part that takes most of the time remains the cause, unless the burst is large.
-     */
-    private void passOnToCallers() {
-        double usually = evidence.usual().figure("calls");
-        double perSecond = (evidence.calls().calls() + evidence.calls().refused()) / evidence.seconds();
-        double all = leaves.sum();
-        boolean one = leaves.longestFirst().stream().anyMatch(part -> leaves.of(part) > all / 2);
-        if (usually <= 0 || perSecond < (one ? LARGE_BURST : BURST) * usually) {
-            return;
-        }
-        Times slower = leaves.only(part -> Operations.phase(part.kind()) != null
-                || part.kind() == Kind.RUN_QUEUE
-                || part.kind() == Kind.RESULT
-                || part.kind() == Kind.POOL
-                || part.kind() == Kind.UNEXPLAINED);
-        for (Part part : slower.longestFirst()) {
-            leaves.move(part, Part.of(Kind.QUEUE));
         }
     }
 

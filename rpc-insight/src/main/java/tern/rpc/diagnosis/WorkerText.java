@@ -21,6 +21,9 @@ final class WorkerText {
     /** The number of calls is considered higher than usual if it is at least this multiple of the usual number. */
     private static final double MORE = 1.5;
 
+    /** The wait for a worker is noticeable if it takes at least this share of the target. */
+    private static final double WAITED = 0.1;
+
     private static final int MAX_WORKERS = 10_000;
 
     private final Evidence evidence;
@@ -28,6 +31,7 @@ final class WorkerText {
     private final @Nullable PoolLook pool;
     private final double perSecond;
     private final double usuallyPerSecond;
+    private final @Nullable MethodRate more; // the method that is called more often; null if there is none
     private final double serviceNanos; // the time for which a late call occupies a worker
 
     WorkerText(Evidence evidence, Excess excess) {
@@ -36,10 +40,15 @@ final class WorkerText {
         this.pool = pool(evidence);
         this.perSecond = (evidence.calls().calls() + evidence.calls().refused()) / evidence.seconds();
         this.usuallyPerSecond = evidence.usual().figure("calls");
+        this.more = new MoreCalls(evidence, excess).method();
         this.serviceNanos = excess.account.sum() - excess.account.of(Part.of(Kind.QUEUE));
     }
 
     private boolean areMoreCalls() {
+        return more != null || areMoreThanUsual();
+    }
+
+    private boolean areMoreThanUsual() {
         return usuallyPerSecond > 0 && perSecond > MORE * usuallyPerSecond;
     }
 
@@ -51,7 +60,7 @@ final class WorkerText {
     /** Returns the name of the cause. */
     String name() {
         if (areMoreCalls()) {
-            return "callers";
+            return more == null ? "callers" : "callers of " + more.method();
         }
         return pool == null ? "workers" : pool.now().name();
     }
@@ -63,6 +72,9 @@ final class WorkerText {
                 "rate     %.0f calls/s%s",
                 perSecond,
                 usuallyPerSecond > 0 ? String.format(Locale.ROOT, ", usually %.0f", usuallyPerSecond) : ""));
+        if (more != null) {
+            facts.addAll(MoreCalls.facts(more));
+        }
         facts.add(String.format(Locale.ROOT, "a call   %.1f ms with a worker", serviceNanos / 1e6));
         if (pool != null) {
             PoolSnapshot now = pool.now();
@@ -72,7 +84,7 @@ final class WorkerText {
     }
 
     Change change() {
-        if (pool == null) {
+        if (pool == null || (more != null && !isWaitedFor())) {
             return areMoreCalls()
                     ? callers(perSecond / usuallyPerSecond)
                     : Change.of(Where.UNKNOWN, "more threads in the server, or fewer calls at once");
@@ -142,7 +154,15 @@ final class WorkerText {
                 Where.PEER, "calls come in bursts: limit them in the caller, or another instance of this server");
     }
 
-    private static Change callers(double times) {
+    /** Returns whether calls wait for workers for a noticeable part of the target. */
+    private boolean isWaitedFor() {
+        return excess.account.of(Part.of(Kind.QUEUE)) > WAITED * evidence.targetNanos();
+    }
+
+    private Change callers(double times) {
+        if (more != null) {
+            return Change.of(Where.PEER, MoreCalls.change(more));
+        }
         return Change.of(
                 Where.PEER,
                 "the caller sends " + Math.round(times)

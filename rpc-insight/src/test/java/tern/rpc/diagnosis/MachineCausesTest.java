@@ -57,6 +57,7 @@ class MachineCausesTest {
         Evidence evidence = new Evidence(
                 100_000_000,
                 10,
+                0,
                 List.of(new EndedCall(Shop.PLACE, ledger, 200_000_000, 200_000_000, null)),
                 List.of(),
                 List.of(),
@@ -71,7 +72,8 @@ class MachineCausesTest {
                 Map.of(),
                 new Evidence.Counts(10, 1, 0, 0, 0),
                 machine(0.3, 0.1, 0, 0.2, null, 10e6),
-                Answers.UNKNOWN);
+                Answers.UNKNOWN,
+                List.of());
 
         CauseText.Told told = new MachineText(evidence, new Excess(evidence)).told(ready);
 

@@ -144,6 +144,7 @@ final class SampledCalls {
         Evidence evidence = new Evidence(
                 100_000_000L,
                 seconds,
+                0,
                 bad,
                 List.of(),
                 List.of(),
@@ -158,7 +159,8 @@ final class SampledCalls {
                 Map.of(),
                 new Evidence.Counts(bad.size(), bad.size(), 0, 0, 0),
                 machine,
-                Answers.UNKNOWN);
+                Answers.UNKNOWN,
+                List.of());
         return new Ranking(evidence, time.get()).causes();
     }
 }

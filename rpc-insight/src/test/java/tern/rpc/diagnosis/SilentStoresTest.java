@@ -208,6 +208,7 @@ class SilentStoresTest {
         return new Evidence(
                 100_000_000L,
                 10,
+                0,
                 bad,
                 List.of(),
                 List.of(),
@@ -222,7 +223,8 @@ class SilentStoresTest {
                 Map.of(),
                 new Evidence.Counts(10, 0, 0, 0, bad.size()),
                 Machine.UNKNOWN,
-                new Answers(Map.of(), Map.of(Shop.PLACE, answered), Map.of()));
+                new Answers(Map.of(), Map.of(Shop.PLACE, answered), Map.of()),
+                List.of());
     }
 
     /** Returns the part to which the waits are attributed if calls hang in a client that is not measured. */

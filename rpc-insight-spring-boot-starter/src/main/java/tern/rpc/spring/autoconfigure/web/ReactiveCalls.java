@@ -1,5 +1,6 @@
 package tern.rpc.spring.autoconfigure.web;
 
+import java.net.InetSocketAddress;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
@@ -49,7 +50,8 @@ final class ReactiveCalls implements WebFilter, Ordered {
             return chain.filter(exchange);
         }
         return Mono.defer(() -> {
-            WebCalls.Call call = calls.begin(exchange.getRequest().getMethod().name(), path, 0);
+            WebCalls.Call call =
+                    calls.begin(exchange.getRequest().getMethod().name(), path, 0, () -> address(exchange));
             exchange.getResponse().beforeCommit(() -> Mono.fromRunnable(() -> committed(call, exchange)));
             AtomicBoolean ended = new AtomicBoolean();
             return new Served(chain.filter(exchange), call)
@@ -58,6 +60,13 @@ final class ReactiveCalls implements WebFilter, Ordered {
                     .doOnError(failure -> ended(call, exchange, failure, ended))
                     .doOnCancel(() -> ended(call, exchange, null, ended));
         });
+    }
+
+    private static @Nullable String address(ServerWebExchange exchange) {
+        InetSocketAddress caller = exchange.getRequest().getRemoteAddress();
+        return caller == null || caller.getAddress() == null
+                ? null
+                : caller.getAddress().getHostAddress();
     }
 
     /** Called just before the first byte of the response is sent. */

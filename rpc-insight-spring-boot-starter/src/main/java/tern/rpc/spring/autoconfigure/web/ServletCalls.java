@@ -59,7 +59,8 @@ final class ServletCalls extends OncePerRequestFilter implements Ordered {
             continueWith(known, request, response, chain);
             return;
         }
-        WebCalls.Call call = calls.begin(request.getMethod(), request.getRequestURI(), WaitedWorker.takeNanos());
+        WebCalls.Call call = calls.begin(
+                request.getMethod(), request.getRequestURI(), WaitedWorker.takeNanos(), request::getRemoteAddr);
         request.setAttribute(CALL, call);
         CallLedger before = call.resume();
         Throwable failure = null;

@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
@@ -83,9 +84,11 @@ final class WebCalls implements CallSource {
      * Starts a call on the thread that first serves the request.
      *
      * @param waitedNanos the time for which the request waited for this thread
+     * @param caller returns the address of the caller; used only until the call has ended
      */
-    Call begin(String verb, String path, long waitedNanos) {
+    Call begin(String verb, String path, long waitedNanos, Supplier<@Nullable String> caller) {
         Call call = new Call(verb, path, waitedNanos);
+        call.ledger().calledBy(caller);
         running.add(call);
         return call;
     }

@@ -53,7 +53,7 @@ class LeftClientsTest {
 
     private void end(int status, Throwable failure, long tookMillis) {
         meters.observe((method, ledger, took, now, reason) -> ended.add(Optional.ofNullable(reason)));
-        WebCalls.Call call = calls.begin("GET", "/orders", 0);
+        WebCalls.Call call = calls.begin("GET", "/orders", 0, () -> null);
         clock.addAndGet(tookMillis * MILLI);
         call.ended(status, failure);
     }

@@ -1,0 +1,101 @@
+package tern.rpc.diagnosis;
+
+import java.util.Map;
+import tern.rpc.diagnosis.Part.Kind;
+
+/** Attributes the extra time of calls to their callers, if these send several times the usual number of calls. */
+final class CallerRules {
+
+    /** The number of calls is considered a burst if it is at least this multiple of the usual number. */
+    private static final double BURST = 4;
+
+    /**
+     * If the number of calls is at least this multiple of the usual number, the calls themselves are the cause. This
+     * holds even if one part takes most of the time, because the calls overload that part.
+     */
+    private static final double LARGE_BURST = 8;
+
+    private final Evidence evidence;
+    private final Excess excess;
+    private final Operations operations;
+    private final Map<String, PoolVerdict> pools;
+    private final Leaves leaves;
+
+    CallerRules(
+            Evidence evidence, Excess excess, Operations operations, Map<String, PoolVerdict> pools, Leaves leaves) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.operations = operations;
+        this.pools = pools;
+        this.leaves = leaves;
+    }
+
+    /**
+     * Attributes the extra time of operations and waits to a burst of calls, if the number of calls is several times
+     * the usual number. A part that takes most of the time remains the cause, unless the burst is large. If one method
+     * is called several times as often as usual, only the time at what all calls share is attributed to its callers.
+     */
+    void apply() {
+        double usually = evidence.usual().figure("calls");
+        double perSecond = (evidence.calls().calls() + evidence.calls().refused()) / evidence.seconds();
+        double all = leaves.sum();
+        boolean one = leaves.longestFirst().stream().anyMatch(part -> leaves.of(part) > all / 2);
+        boolean isBurst = usually > 0 && perSecond >= (one ? LARGE_BURST : BURST) * usually;
+        MethodRate method = isBurst ? null : new MoreCalls(evidence, excess).method();
+        Times slower =
+                isBurst ? leaves.only(CallerRules::maySlowDown) : leaves.only(part -> method != null && isShared(part));
+        for (Part part : slower.longestFirst()) {
+            leaves.pour(part, only(Part.of(Kind.QUEUE)), Leaves.WAIT_FOR + waitedFor(part));
+        }
+    }
+
+    private static Times only(Part part) {
+        Times one = new Times();
+        one.add(part, 1);
+        return one;
+    }
+
+    private static boolean maySlowDown(Part part) {
+        return Operations.phase(part.kind()) != null
+                || part.kind() == Kind.RUN_QUEUE
+                || part.kind() == Kind.RESULT
+                || part.kind() == Kind.POOL
+                || part.kind() == Kind.UNEXPLAINED;
+    }
+
+    /** Returns whether this part is a wait for something that all calls share and that is used by too many calls. */
+    private boolean isShared(Part part) {
+        return switch (part.kind()) {
+            case RUN_QUEUE ->
+                evidence.machine().isFull()
+                        && evidence.machine().own() > evidence.machine().others();
+            case POOL -> isTooSmall(part);
+            case SQL, REDIS -> isEveryOperation(part);
+            default -> false;
+        };
+    }
+
+    private boolean isTooSmall(Part wait) {
+        PoolVerdict pool = PoolVerdict.find(pools, wait);
+        return pool != null && pool.reason() == PoolVerdict.Reason.TOO_SMALL;
+    }
+
+    /** Returns whether the part stands for all operations of a server, which became slower together. */
+    private boolean isEveryOperation(Part part) {
+        String store = OperationNames.storeOfAll(part);
+        return store != null
+                || (part.name().isEmpty() && !operations.allSlower(part.kind()).isEmpty());
+    }
+
+    private String waitedFor(Part part) {
+        PoolVerdict pool = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
+        return switch (part.kind()) {
+            case POOL -> pool == null ? part.name() : pool.resource();
+            case RUN_QUEUE -> "a processor";
+            case SQL -> "the database";
+            case REDIS -> "Redis";
+            case HTTP, RPC -> "other services";
+            default -> "other work";
+        };
+    }
+}

@@ -1,0 +1,37 @@
+package tern.rpc.diagnosis;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How often a method is called.
+ *
+ * @param perSecond the calls per second in the observed period
+ * @param usual the usual calls per second; -1 if unknown
+ * @param sinceNanos for how long the method has been called much more often than usual; 0 if it is not
+ * @param caller the address from which most of the additional calls come; null if unknown
+ */
+record MethodRate(
+        String method,
+        double perSecond,
+        double usual,
+        long sinceNanos,
+        @Nullable Caller caller) {
+
+    /** A method is called more often than usual if the number of calls is at least this multiple of the usual number. */
+    static final double MORE = 3;
+
+    /**
+     * A caller of the method. Its numbers of calls are estimates, because only some calls are counted by caller.
+     *
+     * @param usual the usual calls per second
+     */
+    record Caller(String address, double perSecond, double usual) {}
+
+    boolean isHigh() {
+        return usual > 0 && perSecond >= MORE * usual;
+    }
+
+    double factor() {
+        return perSecond / usual;
+    }
+}

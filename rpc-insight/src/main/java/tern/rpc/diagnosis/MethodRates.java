@@ -1,0 +1,95 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.CallRecords.Sums;
+
+/** Learns how often each method is called, and compares this with the present number of calls. */
+final class MethodRates {
+
+    /** During the onset of a burst, the number of calls in a second is at least this multiple of the usual number. */
+    private static final double ONSET = 2;
+
+    private final Usual usual;
+
+    MethodRates(Usual usual) {
+        this.usual = usual;
+    }
+
+    /** Learns from a second in which calls met the target. */
+    void learn(Second before, Second now) {
+        double seconds = seconds(before, now);
+        now.methods().forEach((method, sums) -> {
+            Sums since = sums.since(before.methods().getOrDefault(method, Sums.NONE));
+            usual.learn(key(method), since.calls() / seconds);
+            since.callers()
+                    .forEach((caller, sampled) ->
+                            usual.learn(key(method) + " by " + caller, CallRecords.ONE_IN * sampled / seconds));
+        });
+    }
+
+    private static double seconds(Second from, Second to) {
+        return Math.max(1, to.atNanos() - from.atNanos()) / 1e9;
+    }
+
+    private static String key(String method) {
+        return "calls of " + method;
+    }
+
+    /**
+     * Returns how often each method is called.
+     *
+     * @param seconds the last seconds, the oldest first
+     */
+    List<MethodRate> between(Second start, Second end, Deque<Second> seconds) {
+        List<MethodRate> rates = new ArrayList<>();
+        double length = seconds(start, end);
+        end.methods().forEach((method, sums) -> {
+            Sums since = sums.since(start.methods().getOrDefault(method, Sums.NONE));
+            double usually = usual.figure(key(method));
+            double perSecond = since.calls() / length;
+            rates.add(new MethodRate(
+                    method, perSecond, usually, since(method, usually, seconds), caller(method, since, length)));
+        });
+        return rates;
+    }
+
+    /** Returns for how long each second has had many more calls than usual. */
+    private static long since(String method, double usually, Deque<Second> seconds) {
+        Iterator<Second> newest = seconds.descendingIterator();
+        Second next = newest.hasNext() ? newest.next() : null;
+        long end = next == null ? 0 : next.atNanos();
+        long begun = end;
+        while (next != null && newest.hasNext()) {
+            Second before = newest.next();
+            double perSecond = next.methods()
+                            .getOrDefault(method, Sums.NONE)
+                            .since(before.methods().getOrDefault(method, Sums.NONE))
+                            .calls()
+                    / seconds(before, next);
+            if (usually <= 0 || perSecond < ONSET * usually) {
+                break;
+            }
+            begun = before.atNanos();
+            next = before;
+        }
+        return end - begun;
+    }
+
+    /** Returns the caller with the most additional calls; null if no caller is known. */
+    private MethodRate.@Nullable Caller caller(String method, Sums since, double length) {
+        MethodRate.Caller most = null;
+        for (Map.Entry<String, Long> entry : since.callers().entrySet()) {
+            double usually = Math.max(0, usual.figure(key(method) + " by " + entry.getKey()));
+            MethodRate.Caller caller =
+                    new MethodRate.Caller(entry.getKey(), CallRecords.ONE_IN * entry.getValue() / length, usually);
+            boolean hasMore = most == null || caller.perSecond() - usually > most.perSecond() - most.usual();
+            most = hasMore ? caller : most;
+        }
+        return most;
+    }
+}

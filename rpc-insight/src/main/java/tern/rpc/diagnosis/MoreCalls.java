@@ -1,0 +1,92 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the method that is called several times as often as usual, and whose additional calls need much of what all
+ * calls share. The time of calls is compared, not only their number, because the calls of one method may be far longer
+ * than those of others.
+ */
+final class MoreCalls {
+
+    /** The additional calls matter if all calls together need at least this multiple of their usual time. */
+    private static final double LOAD = 2;
+
+    private static final double HALF = 0.5;
+
+    /** Callers repeat calls that are late. Their additional calls begin only after the calls have become late. */
+    private static final double MAX_DELAY_NANOS = 3e9;
+
+    private final Evidence evidence;
+    private final Excess excess;
+
+    MoreCalls(Evidence evidence, Excess excess) {
+        this.evidence = evidence;
+        this.excess = excess;
+    }
+
+    /**
+     * Returns the method whose additional calls increase the work of the application most; null if there is none, or if
+     * the additional calls began only after calls had become late.
+     */
+    @Nullable
+    MethodRate method() {
+        MethodRate most = null;
+        double usually = 0;
+        double now = 0;
+        double additional = 0;
+        for (MethodRate rate : evidence.rates()) {
+            double each = nanosOf(rate.method());
+            usually += Math.max(0, rate.usual()) * each;
+            now += rate.perSecond() * each;
+            double more = rate.isHigh() ? (rate.perSecond() - rate.usual()) * each : 0;
+            if (more > additional) {
+                additional = more;
+                most = rate;
+            }
+        }
+        boolean isMuch = usually > 0 && now >= LOAD * usually && additional >= HALF * (now - usually);
+        return most != null && isMuch && evidence.missedNanos() - most.sinceNanos() <= MAX_DELAY_NANOS ? most : null;
+    }
+
+    /** Returns the usual time of a call to this method; 0 if it is unknown. */
+    private double nanosOf(String method) {
+        Times usual = excess.usualOf(method);
+        return usual == null ? 0 : usual.sum();
+    }
+
+    /** Returns the evidence about the method and its callers, one fact per short line. */
+    static List<String> facts(MethodRate rate) {
+        List<String> facts = new ArrayList<>();
+        facts.add(String.format(
+                Locale.ROOT,
+                "method   %s: %.0f calls/s, usually %.0f, since %d s",
+                rate.method(),
+                rate.perSecond(),
+                rate.usual(),
+                rate.sinceNanos() / 1_000_000_000L));
+        MethodRate.Caller caller = rate.caller();
+        if (caller != null) {
+            facts.add(String.format(
+                    Locale.ROOT,
+                    "caller   %s: about %.0f of them, usually %.0f",
+                    caller.address(),
+                    caller.perSecond(),
+                    caller.usual()));
+        }
+        return facts;
+    }
+
+    /** Returns the advice for the method's callers. */
+    static String change(MethodRate rate) {
+        MethodRate.Caller caller = rate.caller();
+        boolean isOne =
+                caller != null && caller.perSecond() - caller.usual() >= HALF * (rate.perSecond() - rate.usual());
+        String from = isOne && caller != null ? "the caller " + caller.address() + " sends" : "callers send";
+        return from + " " + Math.round(rate.factor()) + " times the usual calls of " + rate.method()
+                + ": limit them there, or keep the results, or add an instance of this server";
+    }
+}
