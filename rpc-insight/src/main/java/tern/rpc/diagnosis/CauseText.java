@@ -57,6 +57,10 @@ final class CauseText {
         List<String> facts = new ArrayList<>(told.facts());
         facts.addAll(timeOuts.facts(part));
         facts.addAll(callers(part));
+        String loop = part.kind() == Part.Kind.EVENT_LOOP ? null : EventLoops.loopOf(part, evidence, excess);
+        if (loop != null) {
+            facts.add("loop     runs on the event loop " + loop + ", whose other requests wait meanwhile");
+        }
         return new Cause(
                 told.kind(),
                 told.name(),
@@ -122,6 +126,7 @@ final class CauseText {
                     RESULT,
                     FILE,
                     SOCKET,
+                    EVENT_LOOP,
                     RESOLVER,
                     CLASS_LOADING,
                     CLASS_INITIALIZATION,

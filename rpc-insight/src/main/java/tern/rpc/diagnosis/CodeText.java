@@ -75,6 +75,7 @@ final class CodeText {
             case FILE -> file(part, shown, line);
             case SOCKET ->
                 code("SLOW SOCKET", part.name(), "the peer that " + shown + " talks to, or its timeout", line);
+            case EVENT_LOOP -> eventLoop(part, shown);
             case RESOLVER ->
                 code("SLOW NAME LOOKUP", part.name(), "the resolver of this machine; lookups in " + shown, line);
             case CLASS_LOADING -> code("CLASS LOADING", part.name(), "load the class before calls, in " + shown, line);
@@ -182,9 +183,10 @@ final class CodeText {
                 "CODE POLLS",
                 part.name() + " for " + polled.name(),
                 isLock
-                        ? "another client holds this lock in Redis: hold it for less time there, let it expire, and give up"
-                                + " sooner in place of " + attempts
-                        : "find what the code waits for, and why it comes late; a signal (a message, a callback) in place of "
+                        ? "another client holds this lock in Redis: hold it for less time there, let it expire, and"
+                                + " give up sooner in place of " + attempts
+                        : "find what the code waits for, and why it comes late; a signal (a message, a callback) in"
+                                + " place of "
                                 + attempts,
                 line);
     }
@@ -211,6 +213,11 @@ final class CodeText {
                         "not in a call: the disk, the file access, or the process whose output is read, in " + shown
                                 + Hints.file(shown),
                         line);
+    }
+
+    private Told eventLoop(Part part, String shown) {
+        String loop = EventLoops.loopOf(part, evidence, excess);
+        return EventLoops.told(part, shown, loop == null ? "of its thread" : loop);
     }
 
     /** @param use how the call waits for the program, and where */
@@ -372,7 +379,8 @@ final class CodeText {
                     + " release it in a finally block; wanted in " + shown;
         }
         if (name.contains(StackReader.WANTED) && name.startsWith("ReentrantReadWriteLock.WriteLock")) {
-            return "read under the lock for less time, or read a copy without it: readers keep the writer out that waits in "
+            return "read under the lock for less time, or read a copy without it: readers keep the writer out that"
+                    + " waits in "
                     + shown;
         }
         return name.contains(StackReader.WANTED)
@@ -399,9 +407,9 @@ final class CodeText {
         String hint = Hints.result(excess.samples.calledIn(part));
         String change = hint.isEmpty()
                 ? "see what completes the result that " + shown
-                        + " waits for: if a task does, shorter tasks or more threads for them; if the answer of a server"
-                        + " does, as in an asynchronous client (Kafka, HTTP), see why the server answers slowly; or do not"
-                        + " wait for it within the call"
+                        + " waits for: if a task does, shorter tasks or more threads for them; if the answer of a"
+                        + " server does, as in an asynchronous client (Kafka, HTTP), see why the server answers"
+                        + " slowly; or do not wait for it within the call"
                 : hint + ": calls wait in " + shown;
         return code("WAITS FOR A RESULT", part.name(), change, line);
     }

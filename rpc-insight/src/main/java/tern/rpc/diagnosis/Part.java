@@ -32,6 +32,9 @@ record Part(Kind kind, String name) {
          * Access to a socket outside the known phases. The part is named after the stack frame that uses the socket.
          */
         SOCKET(false),
+        /** A wait on the thread of an event loop. The part is named after the stack frame that waits. */
+        EVENT_LOOP(false),
+
         /** The lookup of a host name. The part is named after the stack frame that looks up the name. */
         RESOLVER(false),
         /** The loading of a class. */

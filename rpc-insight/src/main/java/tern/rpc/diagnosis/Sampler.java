@@ -50,6 +50,10 @@ final class Sampler {
         private @Nullable Part lastSleep; // the activity of the last sample if the thread slept; null otherwise
         private long waitsBefore; // the thread's number of waits in that sample
         int forkedLooks; // the number of samples in which this thread itself ran a task of the common pool
+
+        @Nullable
+        String eventLoop; // the name of the last event loop that ran the call; null if there is none
+
         int httpLooks; // the number of samples during HTTP exchanges
         int httpWaits; // the number of these samples in which the thread waited for a connection
         int httpConnects; // the number of these samples in which the thread opened a connection
@@ -98,6 +102,7 @@ final class Sampler {
         void addStack(Phase phase, ThreadLook thread) {
             ranRejectedTask |= StackReader.runsRejectedTask(thread);
             forkedLooks += thread.runsForkedTask() ? 1 : 0;
+            eventLoop = EventLoops.isOne(thread) ? thread.name() : eventLoop;
             // The exchange of a client that is not measured is known only from the stack.
             boolean isSeen = !list.isEmpty() && list.get(list.size() - 1).part().kind() == Part.Kind.HTTP;
             if (phase == Phase.HTTP || isSeen) {
@@ -223,7 +228,7 @@ final class Sampler {
         ThreadLook owner = initializer == null ? StackReader.lastOwner(thread) : initializer;
         String initialized = initializer == null ? null : StackReader.initialized(initializer);
         Part part = initialized == null
-                ? LibraryWaits.ofCall(StackReader.read(thread), worker.phase(), thread)
+                ? EventLoops.ofCall(LibraryWaits.ofCall(StackReader.read(thread), worker.phase(), thread), thread)
                 : new Part(Part.Kind.CLASS_INITIALIZATION, initialized);
         return new Sample(
                 now,

@@ -226,6 +226,7 @@ final class Usual {
                     RESULT,
                     FILE,
                     SOCKET,
+                    EVENT_LOOP,
                     RESOLVER,
                     CLASS_LOADING,
                     CLASS_INITIALIZATION,

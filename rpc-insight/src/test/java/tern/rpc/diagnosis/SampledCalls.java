@@ -128,7 +128,7 @@ final class SampledCalls {
         return new Sample(
                 0,
                 phase,
-                StackReader.read(thread),
+                EventLoops.ofCall(StackReader.read(thread), thread),
                 StackReader.path(thread),
                 StackReader.called(thread),
                 null,

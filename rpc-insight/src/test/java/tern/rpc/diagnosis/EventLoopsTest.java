@@ -1,0 +1,110 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import tern.rpc.Phase;
+
+/** Tests calls whose code blocks the thread of an event loop. */
+class EventLoopsTest {
+
+    private static ThreadLook look(String name, Thread.State state, String... frames) {
+        StackTraceElement[] stack = Stream.of(frames)
+                .map(frame -> frame.split("/"))
+                .map(parts ->
+                        new StackTraceElement(parts[0], parts[1], null, parts[1].matches("read0|readBytes") ? -2 : 41))
+                .toArray(StackTraceElement[]::new);
+        return new ThreadLook(name, 7, state, stack, null, null, -1, -1);
+    }
+
+    private static Cause first(ThreadLook thread) {
+        return new SampledCalls()
+                .calls("web.GET /orders", Phase.OWN, 300, samples -> {
+                    samples.add(SampledCalls.sample(Phase.OWN, thread));
+                    samples.addStack(Phase.OWN, thread);
+                })
+                .causes()
+                .get(0);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "java.lang.Thread/sleep, java.lang.Thread/sleep",
+        "jdk.internal.misc.Unsafe/park, reactor.core.publisher.BlockingSingleSubscriber/blockingGet",
+        "sun.nio.ch.SocketDispatcher/read0, org.postgresql.core.VisibleBufferedInputStream/read",
+        "sun.nio.ch.SocketDispatcher/read0, sun.nio.ch.NioSocketImpl/read",
+        "java.io.FileInputStream/readBytes, java.io.FileInputStream/read",
+        "jdk.internal.misc.Unsafe/park, com.zaxxer.hikari.pool.HikariPool/getConnection",
+        "jdk.internal.misc.Unsafe/park, java.util.concurrent.CompletableFuture/get"
+    })
+    void waitOnAnEventLoopNamesTheLoopAndTheLine(String innermost, String called) {
+        boolean isNative = innermost.endsWith("read0") || innermost.endsWith("readBytes");
+        Cause first = first(look(
+                "reactor-http-nio-3",
+                isNative ? Thread.State.RUNNABLE : Thread.State.TIMED_WAITING,
+                innermost,
+                called,
+                "shop.Orders/find",
+                "reactor.core.publisher.FluxMap$MapSubscriber/onNext",
+                "io.netty.channel.nio.NioIoHandler/run",
+                "io.netty.channel.SingleThreadIoEventLoop/runIo",
+                "io.netty.util.concurrent.SingleThreadEventExecutor$5/run",
+                "java.lang.Thread/run"));
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("EVENT LOOP BLOCKED: Orders.find");
+        assertThat(first.change().text()).startsWith("blocks the event loop reactor-http-nio-3 at Orders.find:41");
+    }
+
+    @Test
+    void waitOnAThreadOfTheParallelSchedulerNamesIt() {
+        Cause first = first(look(
+                "parallel-2",
+                Thread.State.TIMED_WAITING,
+                "java.lang.Thread/sleep",
+                "shop.Orders/find",
+                "reactor.core.scheduler.WorkerTask/call",
+                "java.util.concurrent.ThreadPoolExecutor$Worker/run"));
+
+        assertThat(first.change().text()).startsWith("blocks the event loop parallel-2 at Orders.find:41");
+    }
+
+    @Test
+    void waitOnAThreadForBlockingWorkBlocksNoLoop() {
+        Cause first = first(look(
+                "boundedElastic-1",
+                Thread.State.TIMED_WAITING,
+                "java.lang.Thread/sleep",
+                "shop.Orders/find",
+                "reactor.core.scheduler.WorkerTask/call",
+                "java.util.concurrent.ThreadPoolExecutor$Worker/run"));
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("CODE SLEEPS: Orders.find");
+        assertThat(first.evidence()).noneMatch(line -> line.contains("loop"));
+    }
+
+    @Test
+    void codeThatComputesOnAnEventLoopStaysTheCause() {
+        Cause first = first(look(
+                "reactor-http-nio-3",
+                Thread.State.RUNNABLE,
+                "shop.Orders/find",
+                "io.netty.channel.SingleThreadIoEventLoop/runIo"));
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("CODE COMPUTES: Orders.find");
+        assertThat(first.evidence()).anyMatch(line -> line.contains("runs on the event loop reactor-http-nio-3"));
+    }
+
+    @Test
+    void lockThatAnEventLoopWaitsForStaysTheCause() {
+        Cause first = first(look(
+                "reactor-http-nio-3",
+                Thread.State.BLOCKED,
+                "shop.Orders/find",
+                "io.netty.channel.SingleThreadIoEventLoop/runIo"));
+
+        assertThat(first.kind()).isEqualTo("LOCK");
+    }
+}
