@@ -152,6 +152,7 @@ final class Sampler {
             if (thread != null && worker.runsPart()) {
                 addPart(worker, thread, now);
             } else if (thread != null) {
+                waits |= Lookups.mayAwait(worker.phase()) && !thread.computes();
                 Sample sample = sample(worker, thread, awaited.get(thread.id()), phases, now);
                 waits |= add(worker, sample);
                 Samples known = samples.get(worker.call().ledger());

@@ -51,6 +51,7 @@ final class TaskWatch {
     private final Map<String, Executor> executors = new HashMap<>();
     // threads outside of executors, such as timer threads, by name
     private final Map<String, Executor> threads = new HashMap<>();
+    private final Lookups lookups = new Lookups();
     private final VirtualTasks virtual = new VirtualTasks();
     private final Random random = new Random(2);
     private long next; // the time of the next sample; 0 before the first sample
@@ -233,6 +234,7 @@ final class TaskWatch {
             halved = now;
             executors.values().forEach(Executor::halve);
             threads.values().forEach(Executor::halve);
+            lookups.halve();
         }
         List<Long> others = new ArrayList<>();
         // Without stacks, the names of all threads are read quickly.
@@ -246,7 +248,9 @@ final class TaskWatch {
         Collections.shuffle(others, random);
         long[] chosen =
                 others.stream().mapToLong(Long::longValue).limit(MAX_THREADS).toArray();
+        lookups.begin();
         ThreadLooks.of(chosen).values().forEach(thread -> {
+            lookups.add(thread, NUMBERS.matcher(thread.name()).replaceFirst(""));
             boolean runsTasks = runsTasks(thread);
             add(runsTasks ? executors : threads, runsTasks, thread);
         });
@@ -284,6 +288,11 @@ final class TaskWatch {
                 && StackReader.waitsByItself(thread)
                 && LibraryWaits.takesFromQueue(called)
                 && path.stream().allMatch(frame -> frame.getClassName().equals(type));
+    }
+
+    /** Returns the lookups of host names by these threads. */
+    Lookups lookups() {
+        return lookups;
     }
 
     private static boolean runsTasks(ThreadLook thread) {
@@ -406,6 +415,7 @@ final class TaskWatch {
     void clear() {
         executors.clear();
         threads.clear();
+        lookups.clear();
         halved = 0;
     }
 }

@@ -1,0 +1,103 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import tern.rpc.Phase;
+
+/** Tests lookups of host names on other threads than those of calls. */
+class LookupsTest {
+
+    private static final String[] LOOKUP = {
+        "java.net.Inet6AddressImpl/lookupAllHostAddr",
+        "java.net.InetAddress$PlatformResolver/lookupByName",
+        "java.net.InetAddress/getAddressesFromNameService",
+        "java.net.InetAddress/getAllByName",
+        "java.net.InetSocketAddress/<init>",
+        "jdk.internal.net.http.HttpRequestImpl/getAddress",
+        "jdk.internal.net.http.Exchange/establishExchange"
+    };
+
+    private static ThreadLook look(String name, Thread.State state, String... frames) {
+        StackTraceElement[] stack = Stream.of(frames)
+                .map(frame -> frame.split("/"))
+                .map(parts -> new StackTraceElement(parts[0], parts[1], null, -2))
+                .toArray(StackTraceElement[]::new);
+        return new ThreadLook(name, 9, state, stack, null, null, -1, -1);
+    }
+
+    private static TaskWatch watch(int looks, ThreadLook thread, String group) {
+        TaskWatch watch = new TaskWatch();
+        for (int i = 0; i < 6; i++) {
+            watch.lookups().begin();
+            if (i < looks) {
+                watch.lookups().add(thread, group);
+            }
+        }
+        return watch;
+    }
+
+    private static Cause first(TaskWatch tasks) {
+        ThreadLook caller = look(
+                "http-nio-8080-exec-1",
+                Thread.State.WAITING,
+                "jdk.internal.misc.Unsafe/park",
+                "java.util.concurrent.CompletableFuture/get",
+                "jdk.internal.net.http.HttpClientImpl/send",
+                "shop.Orders/find");
+        return new SampledCalls()
+                .tasks(tasks)
+                .calls(
+                        "OrderService.place",
+                        Phase.HTTP,
+                        300,
+                        samples -> samples.add(SampledCalls.sample(Phase.HTTP, caller)))
+                .causes()
+                .get(0);
+    }
+
+    @Test
+    void lookupOnAThreadOfTheHttpClientIsTheCause() {
+        Cause first =
+                first(watch(5, look("HttpClient-1-Worker-0", Thread.State.RUNNABLE, LOOKUP), "HttpClient-1-Worker"));
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("SLOW NAME LOOKUP: threads HttpClient-1-Worker");
+        assertThat(first.change().text()).contains("the resolver of this machine");
+        assertThat(first.symptoms()).anyMatch(line -> line.contains("GET stock:80"));
+    }
+
+    @Test
+    void lookupThatFewLooksFindIsNotTheCause() {
+        Cause first =
+                first(watch(2, look("HttpClient-1-Worker-0", Thread.State.RUNNABLE, LOOKUP), "HttpClient-1-Worker"));
+
+        assertThat(first.kind()).isEqualTo("SLOW HTTP PEER");
+    }
+
+    @Test
+    void lookupOfAnotherKindOfClientIsNotTheCause() {
+        ThreadLook adder = look(
+                "hikari:connection-adder",
+                Thread.State.RUNNABLE,
+                LOOKUP[0],
+                LOOKUP[3],
+                "org.postgresql.core.PGStream/createSocket",
+                "com.zaxxer.hikari.pool.HikariPool/createPoolEntry");
+
+        assertThat(first(watch(6, adder, "hikari:connection-adder")).kind()).isEqualTo("SLOW HTTP PEER");
+    }
+
+    @Test
+    void threadOfAnEventLoopThatLooksUpANameIsOfItsClient() {
+        ThreadLook loop = look(
+                "reactor-http-epoll-2",
+                Thread.State.RUNNABLE,
+                LOOKUP[0],
+                LOOKUP[3],
+                "io.netty.resolver.DefaultNameResolver/doResolve",
+                "reactor.netty.http.client.HttpClientConnect$MonoHttpConnect/lambda$subscribe$0");
+
+        assertThat(first(watch(6, loop, "reactor-http-epoll")).kind()).isEqualTo("SLOW NAME LOOKUP");
+    }
+}
