@@ -59,15 +59,7 @@ final class MachineText {
                         Change.of(Where.MACHINE, "a higher CPU limit of the container, or none"),
                         withBusy(List.of(percent("stopped", evidence.machine().throttled(), "of the periods"))));
             case COLLECTOR -> collector();
-            case JVM_PAUSE ->
-                new Told(
-                        "JVM PAUSE",
-                        "pauses that no collector explains",
-                        Change.of(
-                                Where.MACHINE,
-                                "-Xlog:safepoint shows what stops the JVM; often a thread dump or a class"
-                                        + " redefinition"),
-                        List.of());
+            case JVM_PAUSE -> new JvmPauses(evidence).told(part, longestComputing());
             default ->
                 new Told(
                         "PROCESS STOOD STILL",
@@ -107,8 +99,8 @@ final class MachineText {
                             Where.CODE,
                             String.format(
                                     Locale.ROOT,
-                                    "fewer or smaller objects in %s: %.0f MB/s are allocated, usually %.0f%s; no pool size"
-                                            + " helps",
+                                    "fewer or smaller objects in %s: %.0f MB/s are allocated, usually %.0f%s; no pool"
+                                            + " size helps",
                                     shown,
                                     machine.allocatedPerSecond() / 1e6,
                                     usually / 1e6,

@@ -30,6 +30,7 @@ final class MachineWatch implements ProcessWatch {
     private final CollectorLog collectors = new CollectorLog();
     private final CollectorShare share = CollectorShare.ofThisProcess();
     private final HiccupMeter hiccups = new HiccupMeter();
+    private final VmOperations operations = new VmOperations();
     private final MachineReader reader = new MachineReader(Path.of("/"));
     private final JvmThreads jvmThreads = new JvmThreads(Path.of("/"));
     private final ThreadWatch threads = new ThreadWatch();
@@ -76,6 +77,9 @@ final class MachineWatch implements ProcessWatch {
         long now = System.nanoTime();
         if (now - last.at < MIN_NANOS) {
             return latest;
+        }
+        if (withThreads && !hiccups.ended(last.at, now).isEmpty()) {
+            operations.read();
         }
         if (withThreads && untilSearch-- <= 0) {
             jvmThreads.find();
@@ -131,6 +135,11 @@ final class MachineWatch implements ProcessWatch {
     @Override
     public List<HiccupMeter.Stop> pauses(long fromNanos, long toNanos) {
         return hiccups.ended(fromNanos, toNanos);
+    }
+
+    @Override
+    public Map<String, Double> operations() {
+        return operations.since(VmOperations.uptimeSeconds() - WINDOW_NANOS / 1e9);
     }
 
     @Override

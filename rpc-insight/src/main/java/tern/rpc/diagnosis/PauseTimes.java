@@ -1,5 +1,7 @@
 package tern.rpc.diagnosis;
 
+import java.util.Map;
+
 /** The periods in which the whole process was paused. Thread-safe. */
 @FunctionalInterface
 interface PauseTimes {
@@ -15,4 +17,12 @@ interface PauseTimes {
      * @param toNanos the end of the period, on the same clock
      */
     Times between(long fromNanos, long toNanos);
+
+    /**
+     * Returns for how many nanoseconds operations of the JVM other than collections stopped all threads lately, by the
+     * names of the operations.
+     */
+    default Map<String, Double> operations() {
+        return Map.of();
+    }
 }

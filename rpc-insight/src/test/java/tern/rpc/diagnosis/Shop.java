@@ -64,6 +64,11 @@ final class Shop implements Diagnostician.Surroundings {
                 }
 
                 @Override
+                public Map<String, Double> operations() {
+                    return pauses.operations();
+                }
+
+                @Override
                 public Times between(long fromNanos, long toNanos) {
                     return pauses.between(fromNanos, toNanos);
                 }

@@ -1,0 +1,61 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.Cause.Change;
+import tern.rpc.diagnosis.Cause.Where;
+import tern.rpc.diagnosis.CauseText.Told;
+
+/** Describes pauses of the JVM that no collection explains. */
+final class JvmPauses {
+
+    /** An operation explains the pauses if it takes at least this share of the time of all operations. */
+    private static final double HALF = 0.5;
+
+    /** Shorter operations do not explain a pause, because shorter pauses are not measured. */
+    private static final double MIN_NANOS = 20e6;
+
+    private final Evidence evidence;
+
+    JvmPauses(Evidence evidence) {
+        this.evidence = evidence;
+    }
+
+    /** @param code the code of calls that computes most; null if there is none */
+    Told told(Part pause, @Nullable Part code) {
+        Map<String, Double> operations = evidence.pauses().operations();
+        double all =
+                operations.values().stream().mapToDouble(Double::doubleValue).sum();
+        Map.Entry<String, Double> longest = operations.entrySet().stream()
+                .max(Map.Entry.<String, Double>comparingByValue()
+                        .thenComparing(Map.Entry.comparingByKey(Comparator.reverseOrder())))
+                .orElse(null);
+        if (longest == null || longest.getValue() < Math.max(MIN_NANOS, HALF * all)) {
+            return late(code);
+        }
+        List<String> facts = new ArrayList<>();
+        operations.forEach((name, nanos) -> facts.add(
+                String.format(Locale.ROOT, "stopped  %.0f ms for %s in the last seconds", nanos / 1e6, name)));
+        facts.sort(Comparator.naturalOrder());
+        return new Told(
+                "JVM PAUSE", longest.getKey(), Change.of(Where.MACHINE, VmOperations.advice(longest.getKey())), facts);
+    }
+
+    /** Describes pauses without a long operation. The JVM waited for threads that did not stop in time. */
+    private static Told late(@Nullable Part code) {
+        return new Told(
+                "JVM PAUSE",
+                "pauses that no collector explains",
+                Change.of(
+                        Where.MACHINE,
+                        "-Xlog:safepoint shows what stops the JVM: an operation, or threads that do not stop in time,"
+                                + " as in a long counted loop, a large array copy or a page that is read from a disk"
+                                + " (-XX:+SafepointTimeout -XX:SafepointTimeoutDelay=100 names them)"
+                                + (code == null ? "" : "; look at " + code.name() + " first")),
+                List.of());
+    }
+}

@@ -1,0 +1,116 @@
+package tern.rpc.diagnosis;
+
+import java.lang.management.ManagementFactory;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.management.JMException;
+import javax.management.ObjectName;
+
+/**
+ * The operations for which the JVM stopped all threads, other than collections. The JVM lists its last operations in an
+ * event log. Only one thread calls {@link #read}; any thread may call {@link #since}.
+ */
+final class VmOperations {
+
+    private static final double KEPT_SECONDS = 60;
+
+    /** Matches the beginning or the end of an operation. JDK 21 and later add whether it stops the threads. */
+    private static final Pattern EVENT =
+            Pattern.compile("Event: ([0-9.]+) Executing (non-safepoint |safepoint )?VM operation: (\\w+)[^\\n]*");
+
+    /** Operations of collectors, whose pauses are known, and operations that stop single threads only. */
+    private static final Pattern OTHER =
+            Pattern.compile("(?:Handshake|Rendezvous|G1|Gen|Parallel|Serial|CollectFor|Shenandoah|[ZX][A-Z]).*");
+
+    private final Map<Double, Operation> operations = new ConcurrentHashMap<>(); // by the time of their beginning
+
+    /** @param toSeconds the time since the start of the JVM, as is {@code fromSeconds} */
+    private record Operation(String name, double fromSeconds, double toSeconds) {}
+
+    /** Reads the JVM's event log. Does nothing if this JVM has none. */
+    void read() {
+        try {
+            Object log = ManagementFactory.getPlatformMBeanServer()
+                    .invoke(
+                            new ObjectName("com.sun.management:type=DiagnosticCommand"),
+                            "vmEvents",
+                            new Object[] {new String[] {"log=vmops"}},
+                            new String[] {String[].class.getName()});
+            add(String.valueOf(log));
+        } catch (JMException | RuntimeException e) {
+            // The pauses then have no name.
+        }
+    }
+
+    /** Adds the operations of this event log. Operations that are already known are ignored. */
+    void add(String log) {
+        Matcher event = EVENT.matcher(log);
+        String running = "";
+        double from = 0;
+        double last = 0;
+        while (event.find()) {
+            double at = Double.parseDouble(event.group(1));
+            String name = event.group(3);
+            boolean stops = !"non-safepoint ".equals(event.group(2));
+            boolean ends = event.group().endsWith(" done");
+            if (ends && name.equals(running) && stops && !OTHER.matcher(name).matches()) {
+                operations.put(from, new Operation(name, from, at));
+            }
+            running = ends ? "" : name;
+            from = at;
+            last = at;
+        }
+        double oldest = last - KEPT_SECONDS;
+        operations.values().removeIf(operation -> operation.toSeconds < oldest);
+    }
+
+    /** Returns for how many nanoseconds each operation stopped all threads since this time of the JVM. */
+    Map<String, Double> since(double seconds) {
+        Map<String, Double> sums = new HashMap<>();
+        for (Operation operation : operations.values()) {
+            if (operation.toSeconds >= seconds) {
+                sums.merge(operation.name, (operation.toSeconds - operation.fromSeconds) * 1e9, Double::sum);
+            }
+        }
+        return sums;
+    }
+
+    static double uptimeSeconds() {
+        return ManagementFactory.getRuntimeMXBean().getUptime() / 1e3;
+    }
+
+    /** Returns the advice for an operation that stops all threads. */
+    static String advice(String operation) {
+        String lower = operation.toLowerCase(Locale.ROOT);
+        if (lower.contains("heapdump") || lower.contains("heapinspection") || lower.contains("heapwalk")) {
+            return "stop the tool that writes heap dumps or histograms of this JVM (jcmd, jmap, /actuator/heapdump, an"
+                    + " agent)";
+        }
+        if (lower.contains("threaddump")
+                || lower.contains("printthreads")
+                || lower.contains("deadlock")
+                || lower.contains("stacktrace")
+                || lower.contains("printjni")) {
+            return "fewer thread dumps, or dumps without locks: a tool, an agent or code of the application"
+                    + " (/actuator/threaddump, jstack, ThreadMXBean.dumpAllThreads) asks for them";
+        }
+        if (lower.contains("redefine") || lower.contains("retransform") || lower.contains("breakpoint")) {
+            return "no agent or debugger that changes classes of the running application";
+        }
+        if (lower.startsWith("jfr")) {
+            return "a flight recording with less (no old objects, longer periods)";
+        }
+        if (lower.contains("bias")) {
+            return "-XX:-UseBiasedLocking: many threads use locks that another thread has biased";
+        }
+        if (lower.contains("deopt") || lower.contains("icbuffer") || lower.contains("codecache")) {
+            return "see what the JVM compiles again and again (-Xlog:deoptimization*=debug), or a larger"
+                    + " -XX:ReservedCodeCacheSize";
+        }
+        return "see what asks the JVM for this operation, such as an agent or a tool (-Xlog:safepoint shows each)";
+    }
+}

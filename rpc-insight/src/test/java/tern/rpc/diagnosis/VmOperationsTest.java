@@ -1,0 +1,114 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Tests operations of the JVM that stop all threads. */
+class VmOperationsTest {
+
+    private final VmOperations operations = new VmOperations();
+
+    @Test
+    void operationsOfJdk17AreRead() {
+        operations.add("""
+            VM Operations (6 events):
+            Event: 10.503 Executing VM operation: HeapDumper
+            Event: 11.204 Executing VM operation: HeapDumper done
+            Event: 12.278 Executing VM operation: HandshakeAllThreads
+            Event: 12.878 Executing VM operation: HandshakeAllThreads done
+            Event: 13.000 Executing VM operation: G1CollectForAllocation
+            Event: 13.900 Executing VM operation: G1CollectForAllocation done
+            """);
+
+        assertThat(operations.since(5).keySet()).containsExactly("HeapDumper");
+        assertThat(operations.since(5).get("HeapDumper")).isBetween(700e6, 702e6);
+        assertThat(operations.since(11.5)).isEmpty();
+    }
+
+    @Test
+    void operationsOfJdk25ThatStopNoThreadsAreIgnored() {
+        operations.add("""
+            VM Operations (4 events):
+            Event: 1.544 Executing safepoint VM operation: ThreadDump
+            Event: 1.965 Executing safepoint VM operation: ThreadDump done
+            Event: 2.565 Executing non-safepoint VM operation: HeapStuff (HandshakeForDeflation)
+            Event: 2.965 Executing non-safepoint VM operation: HeapStuff (HandshakeForDeflation) done
+            """);
+
+        assertThat(operations.since(0).keySet()).containsExactly("ThreadDump");
+    }
+
+    @Test
+    void operationIsCountedOnceAlthoughTheLogIsReadTwice() {
+        String log =
+                "Event: 1.0 Executing VM operation: ThreadDump\nEvent: 1.5 Executing VM operation: ThreadDump done\n";
+
+        operations.add(log);
+        operations.add(log);
+
+        assertThat(operations.since(0).get("ThreadDump")).isBetween(499e6, 501e6);
+    }
+
+    @Test
+    void thisJvmHasALogOfOperations() {
+        Thread.getAllStackTraces(); // an operation that stops all threads
+
+        operations.read();
+
+        assertThat(operations.since(0)).isNotEmpty();
+    }
+
+    private static Cause first(Map<String, Double> millis) {
+        PauseTimes pauses = new PauseTimes() {
+            @Override
+            public Times between(long fromNanos, long toNanos) {
+                Times times = new Times();
+                times.add(Part.of(Part.Kind.JVM_PAUSE), 250e6);
+                return times;
+            }
+
+            @Override
+            public Map<String, Double> operations() {
+                return millis;
+            }
+        };
+        Shop shop = new Shop().healthy(Shop.USUAL);
+        shop.pauses = pauses;
+        return Shop.first(shop.miss(call -> call.own(300)));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "HeapDumper       | stop the tool that writes heap dumps",
+                "GC_HeapInspection| stop the tool that writes heap dumps",
+                "ThreadDump       | fewer thread dumps",
+                "PrintThreads     | fewer thread dumps",
+                "RedefineClasses  | no agent or debugger",
+                "RetransformClasses | no agent or debugger",
+                "BulkRevokeBias   | -XX:-UseBiasedLocking",
+                "Deoptimize       | see what the JVM compiles again and again",
+                "ChangeBreakpoints| no agent or debugger",
+                "SomethingNew     | see what asks the JVM for this operation"
+            })
+    void operationThatStopsTheJvmIsNamed(String operation, String change) {
+        Cause first = first(Map.of(operation, 900e6, "PrintJNI", 1e6));
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("JVM PAUSE: " + operation);
+        assertThat(first.change().text()).startsWith(change);
+        assertThat(first.evidence()).anyMatch(line -> line.contains("900 ms for " + operation));
+    }
+
+    @Test
+    void pauseWithoutALongOperationMayComeFromThreadsThatDoNotStopInTime() {
+        Cause first = first(Map.of("ThreadDump", 2e6));
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("JVM PAUSE: pauses that no collector explains");
+        assertThat(first.change().text()).contains("threads that do not stop in time");
+    }
+}
