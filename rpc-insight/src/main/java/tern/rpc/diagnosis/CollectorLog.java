@@ -27,6 +27,9 @@ final class CollectorLog implements NotificationListener, PauseTimes {
 
     private static final long MAJOR_NANOS = TimeUnit.SECONDS.toNanos(60);
 
+    /** ZGC's reason for a cycle if threads wait until it has freed memory for their new objects. */
+    static final String STALL = "Allocation Stall";
+
     /** A pause of the application threads during a garbage collection. */
     private record Pause(long fromNanos, long toNanos, String cause) {}
 
@@ -43,6 +46,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
 
     private boolean calibrated; // guarded by this, like the fields below
     private final Deque<Pause> pauses = new ArrayDeque<>();
+    private final Deque<Pause> cycles = new ArrayDeque<>(); // of ZGC and Shenandoah; threads run during them
     private final Deque<Use> uses = new ArrayDeque<>();
     private long freedBytes;
     private boolean listening;
@@ -54,7 +58,8 @@ final class CollectorLog implements NotificationListener, PauseTimes {
         }
         listening = true;
         for (GarbageCollectorMXBean bean : ManagementFactory.getGarbageCollectorMXBeans()) {
-            if (reportsPauses(bean.getName()) && bean instanceof NotificationEmitter emitter) {
+            boolean isKnown = reportsPauses(bean.getName()) || reportsCycles(bean.getName());
+            if (isKnown && bean instanceof NotificationEmitter emitter) {
                 emitter.addNotificationListener(this, null, null);
             }
         }
@@ -68,28 +73,49 @@ final class CollectorLog implements NotificationListener, PauseTimes {
         return !name.contains("Cycles") && (!name.contains("Concurrent") || name.startsWith("G1 "));
     }
 
+    /**
+     * Returns whether the collector's MXBean reports the concurrent cycles of ZGC or Shenandoah. Threads run during these
+     * cycles. The memory is freed by the cycles and not by the short pauses.
+     */
+    private static boolean reportsCycles(String name) {
+        return name.contains("Cycles") && isConcurrent(name);
+    }
+
+    private static boolean isConcurrent(String name) {
+        return name.startsWith("ZGC") || name.startsWith("Shenandoah");
+    }
+
     @Override
     public void handleNotification(Notification notification, Object handback) {
         if (notification.getType().equals(GarbageCollectionNotificationInfo.GARBAGE_COLLECTION_NOTIFICATION)
                 && notification.getUserData() instanceof CompositeData data) {
             GarbageCollectionNotificationInfo info = GarbageCollectionNotificationInfo.from(data);
             if (!info.getGcCause().equals("No GC")) {
-                add(info.getGcInfo(), info.getGcCause(), info.getGcAction().contains("major"));
+                add(
+                        info.getGcName(),
+                        info.getGcInfo(),
+                        info.getGcCause(),
+                        info.getGcAction().contains("major"));
             }
         }
     }
 
-    private synchronized void add(GcInfo collection, String cause, boolean major) {
+    private synchronized void add(String collector, GcInfo collection, String cause, boolean major) {
         long now = System.nanoTime();
         long zero = now - TimeUnit.MILLISECONDS.toNanos(collection.getEndTime());
         zeroNanos = calibrated ? Math.min(zeroNanos, zero) : zero;
         calibrated = true;
-        pauses.addLast(new Pause(
+        Pause pause = new Pause(
                 zeroNanos + TimeUnit.MILLISECONDS.toNanos(collection.getStartTime()),
                 zeroNanos + TimeUnit.MILLISECONDS.toNanos(collection.getEndTime()),
-                cause));
-        if (pauses.size() > MAX_PAUSES) {
-            pauses.removeFirst();
+                cause);
+        Deque<Pause> kept = reportsCycles(collector) ? cycles : pauses;
+        kept.addLast(pause);
+        if (kept.size() > MAX_PAUSES) {
+            kept.removeFirst();
+        }
+        if (isConcurrent(collector) && !reportsCycles(collector)) {
+            return;
         }
         freedBytes += Math.max(0, all(collection.getMemoryUsageBeforeGc()) - all(collection.getMemoryUsageAfterGc()));
         uses.addLast(new Use(now, kept(collection.getMemoryUsageAfterGc()), major));
@@ -148,6 +174,9 @@ final class CollectorLog implements NotificationListener, PauseTimes {
      * there was no collection.
      */
     synchronized @Nullable String mainCause(long sinceNanos) {
+        if (cycles.stream().anyMatch(cycle -> cycle.toNanos - sinceNanos > 0 && cycle.cause.equals(STALL))) {
+            return STALL;
+        }
         Map<String, Long> spent = new HashMap<>();
         for (Pause pause : pauses) {
             if (pause.toNanos - sinceNanos > 0) {

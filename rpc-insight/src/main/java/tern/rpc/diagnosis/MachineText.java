@@ -319,6 +319,17 @@ final class MachineText {
         if (machine.live() >= NEARLY_FULL) {
             return new Told("COLLECTOR: heap nearly full", "heap", Change.of(Where.CODE, nearlyFull() + who), facts);
         }
+        if (CollectorLog.STALL.equals(cause)) {
+            return new Told(
+                    "COLLECTOR: allocation stalls",
+                    "heap",
+                    Change.of(
+                            Where.CODE,
+                            "a larger heap than " + (Runtime.getRuntime().maxMemory() >> 20)
+                                    + " MB, or fewer and smaller objects a call: threads wait until the concurrent"
+                                    + " collector has freed memory" + who),
+                    facts);
+        }
         StackTraceElement direct = excess.samples.lineCalling("ByteBuffer.allocateDirect");
         if ("System.gc()".equals(cause) && direct != null) {
             return new Told(

@@ -90,6 +90,7 @@ final class SymptomRules {
         new WorkerRules(evidence, excess, leaves).apply();
         new RefusalRules(evidence, excess, leaves).apply();
         passOnRunQueue();
+        passOnStalls();
         passOnCollector();
         new CallerRules(evidence, excess, operations, pools, leaves).apply();
         passOnToProcessors();
@@ -310,6 +311,23 @@ final class SymptomRules {
             if (polled != null) {
                 Part attempts = Account.part(polled.phase(), polled.name());
                 leaves.pour(attempts, leaves.only(part::equals), "calls repeat " + polled.name());
+            }
+        }
+    }
+
+    /**
+     * Attributes lines that use no processor time and show no wait to the collector, if threads wait for it to free
+     * memory for their new objects. ZGC does not count this as a pause, and the stack does not show it.
+     */
+    private void passOnStalls() {
+        if (!CollectorLog.STALL.equals(evidence.machine().collectionCause())) {
+            return;
+        }
+        Times one = new Times();
+        one.add(Part.of(Kind.COLLECTOR), 1);
+        for (Part part : leaves.longestFirst()) {
+            if (part.kind() == Kind.NATIVE) {
+                leaves.pour(part, one, "calls stand in " + part.name() + " until memory is free for new objects");
             }
         }
     }
