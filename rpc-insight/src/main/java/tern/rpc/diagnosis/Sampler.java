@@ -54,6 +54,8 @@ final class Sampler {
         @Nullable
         String eventLoop; // the name of the last event loop that ran the call; null if there is none
 
+        int sqlLooks; // the number of samples during statements
+        int rowLooks; // the number of these samples in which the thread waited for the next rows
         int httpLooks; // the number of samples during HTTP exchanges
         int httpWaits; // the number of these samples in which the thread waited for a connection
         int httpConnects; // the number of these samples in which the thread opened a connection
@@ -103,6 +105,10 @@ final class Sampler {
             ranRejectedTask |= StackReader.runsRejectedTask(thread);
             forkedLooks += thread.runsForkedTask() ? 1 : 0;
             eventLoop = EventLoops.isOne(thread) ? thread.name() : eventLoop;
+            if (phase == Phase.SQL) {
+                sqlLooks++;
+                rowLooks += RowReads.waits(thread) ? 1 : 0;
+            }
             // The exchange of a client that is not measured is known only from the stack.
             boolean isSeen = !list.isEmpty() && list.get(list.size() - 1).part().kind() == Part.Kind.HTTP;
             if (phase == Phase.HTTP || isSeen) {

@@ -178,6 +178,9 @@ final class StoreText {
                                     + "; no pool size helps"),
                     facts);
         }
+        if (RowReads.areSlow(part, evidence, excess)) {
+            return new Told("SLOW STATEMENT", text, Change.of(Where.CODE, moreRowsAtOnce(text, place)), facts);
+        }
         return new Told("SLOW STATEMENT", text, Change.of(Where.STATEMENT, slow(text, place)), facts);
     }
 
@@ -194,6 +197,11 @@ final class StoreText {
                         "a pool of connections in place of a new connection for each use in "
                                 + (line == null ? where : line)),
                 List.of("looks    " + excess.samples.looks(part) + " found a call that opens a connection"));
+    }
+
+    private static String moreRowsAtOnce(String text, @Nullable String place) {
+        return "a larger fetch size (Statement.setFetchSize, hibernate.jdbc.fetch_size), or fewer rows: the calls wait"
+                + " for the next rows again and again" + at(place) + ": " + text + "; no pool size helps";
     }
 
     private String slow(String text, @Nullable String place) {

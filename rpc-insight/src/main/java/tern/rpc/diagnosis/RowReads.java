@@ -1,0 +1,51 @@
+package tern.rpc.diagnosis;
+
+import java.util.Set;
+import java.util.function.Predicate;
+import tern.rpc.pool.ApplicationCode;
+
+/**
+ * Recognizes calls that wait for the next rows of a result again and again, because the driver fetches few rows at a
+ * time.
+ */
+final class RowReads {
+
+    /** The methods of a result set that move to other rows. */
+    private static final Set<String> MOVES = Set.of("next", "absolute", "relative", "last", "previous");
+
+    private static final int MIN_LOOKS = 3;
+
+    private RowReads() {}
+
+    /** Returns whether the thread waits for the server while it moves to another row of a result. */
+    static boolean waits(ThreadLook thread) {
+        if (thread.computes()) {
+            return false;
+        }
+        Predicate<String> application = ApplicationCode.ownerIn(thread.frames());
+        for (StackTraceElement frame : thread.frames()) {
+            String type = frame.getClassName();
+            if (type.contains("ResultSet") && MOVES.contains(frame.getMethodName())) {
+                return true;
+            }
+            if (application.test(type)) {
+                return false;
+            }
+        }
+        return false;
+    }
+
+    /** Returns whether at least half of the samples of the calls with this statement show such a wait. */
+    static boolean areSlow(Part statement, Evidence evidence, Excess excess) {
+        int looks = 0;
+        int rows = 0;
+        for (Excess.Counted counted : excess.accounts) {
+            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            if (samples != null && counted.times().sum(Operations.only(statement)) > 0) {
+                looks += samples.sqlLooks;
+                rows += samples.rowLooks;
+            }
+        }
+        return rows >= MIN_LOOKS && 2 * rows >= looks;
+    }
+}
