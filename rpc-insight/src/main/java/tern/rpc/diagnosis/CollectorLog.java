@@ -142,8 +142,9 @@ final class CollectorLog implements NotificationListener, PauseTimes {
                     || name.contains("Old")
                     || name.contains("Tenured")
                     || name.contains("ZHeap")
+                    || name.contains("Young")
                     || name.contains("Shenandoah");
-            if (heap && !(keptOnly && name.contains("Eden"))) {
+            if (heap && !(keptOnly && (name.contains("Eden") || name.contains("Young")))) {
                 sum += pool.getValue().getUsed();
             }
         }

@@ -1,6 +1,8 @@
 package tern.rpc.diagnosis;
 
 import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +36,7 @@ final class EventLoops {
             boolean isLoop = !ThreadLook.isPlatform(type)
                     && (simple.contains("EventLoop")
                             || simple.startsWith("SingleThreadEventExecutor")
-                            || simple.startsWith("WorkerThread$") && type.startsWith("org.xnio."));
+                            || (simple.startsWith("WorkerThread$") && type.startsWith("org.xnio.")));
             if (isLoop || (isReactor && type.startsWith("reactor.core.scheduler."))) {
                 return true;
             }
@@ -55,7 +57,7 @@ final class EventLoops {
 
     /** Returns the event loop that most of the calls with this part ran on; null if there is none. */
     static @Nullable String loopOf(Part part, Evidence evidence, Excess excess) {
-        TreeMap<String, Integer> loops = new TreeMap<>();
+        Map<String, Integer> loops = new TreeMap<>();
         int calls = 0;
         for (Excess.Counted counted : excess.accounts) {
             Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
@@ -70,8 +72,8 @@ final class EventLoops {
         return 2 * all < Math.max(1, calls)
                 ? null
                 : loops.entrySet().stream()
-                        .max(java.util.Map.Entry.comparingByValue())
-                        .map(java.util.Map.Entry::getKey)
+                        .max(Map.Entry.comparingByValue())
+                        .map(Map.Entry::getKey)
                         .orElse(null);
     }
 
@@ -85,6 +87,6 @@ final class EventLoops {
                         "blocks the event loop " + loop + " at " + shown + ": all requests of this loop wait meanwhile;"
                                 + " use a non-blocking client, or run this code on other threads"
                                 + " (subscribeOn(Schedulers.boundedElastic()), an executor)"),
-                java.util.List.of());
+                List.of());
     }
 }

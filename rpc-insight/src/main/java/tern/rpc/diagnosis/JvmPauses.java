@@ -26,14 +26,12 @@ final class JvmPauses {
     }
 
     /** @param code the code of calls that computes most; null if there is none */
-    Told told(Part pause, @Nullable Part code) {
+    Told told(@Nullable Part code) {
         Map<String, Double> operations = evidence.pauses().operations();
         double all =
                 operations.values().stream().mapToDouble(Double::doubleValue).sum();
-        Map.Entry<String, Double> longest = operations.entrySet().stream()
-                .max(Map.Entry.<String, Double>comparingByValue()
-                        .thenComparing(Map.Entry.comparingByKey(Comparator.reverseOrder())))
-                .orElse(null);
+        Map.Entry<String, Double> longest =
+                operations.entrySet().stream().max(Map.Entry.comparingByValue()).orElse(null);
         if (longest == null || longest.getValue() < Math.max(MIN_NANOS, HALF * all)) {
             return late(code);
         }

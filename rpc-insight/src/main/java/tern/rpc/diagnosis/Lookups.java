@@ -3,7 +3,6 @@ package tern.rpc.diagnosis;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
@@ -86,7 +85,8 @@ final class Lookups {
     static void passOn(Evidence evidence, PeerKinds kinds, Leaves leaves) {
         for (Part part : leaves.longestFirst()) {
             Kind peer = part.kind() == Kind.POOL ? kinds.ofPool(part) : part.kind();
-            boolean waits = part.kind() == Kind.POOL || Objects.requireNonNullElse(peer, part.kind()) != Kind.SQL;
+            // Drivers look up names on the thread of the call.
+            boolean waits = part.kind() != Kind.SQL;
             String threads =
                     peer == null || !waits ? null : evidence.tasks().lookups().threadsFor(peer);
             if (threads != null) {

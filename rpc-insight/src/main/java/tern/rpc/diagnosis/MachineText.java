@@ -59,7 +59,7 @@ final class MachineText {
                         Change.of(Where.MACHINE, "a higher CPU limit of the container, or none"),
                         withBusy(List.of(percent("stopped", evidence.machine().throttled(), "of the periods"))));
             case COLLECTOR -> collector();
-            case JVM_PAUSE -> new JvmPauses(evidence).told(part, longestComputing());
+            case JVM_PAUSE -> new JvmPauses(evidence).told(longestComputing());
             default ->
                 new Told(
                         "PROCESS STOOD STILL",
