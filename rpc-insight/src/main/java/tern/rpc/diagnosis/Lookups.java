@@ -50,12 +50,12 @@ final class Lookups {
 
     /** Returns the kind of peer to which code of this class connects; null if it is unknown. */
     private static @Nullable Kind peerOf(String type) {
-        if (StackReader.POOLS.stream().anyMatch(type::startsWith)) {
+        if (Libraries.POOLS.stream().anyMatch(type::startsWith)) {
             return Kind.SQL;
         }
-        return StackReader.LIBRARIES.stream()
+        return Libraries.LIBRARIES.stream()
                 .filter(library -> type.startsWith(library.prefix()))
-                .map(StackReader.Library::kind)
+                .map(Libraries.Library::kind)
                 .findFirst()
                 .orElse(null);
     }

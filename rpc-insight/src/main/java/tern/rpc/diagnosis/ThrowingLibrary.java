@@ -50,7 +50,7 @@ final class ThrowingLibrary {
     }
 
     private static @Nullable Kind of(String type) {
-        for (StackReader.Library library : StackReader.LIBRARIES) {
+        for (Libraries.Library library : Libraries.LIBRARIES) {
             if (type.startsWith(library.prefix())) {
                 return library.kind();
             }

@@ -329,9 +329,9 @@ class StackReaderTest {
     @Test
     void clientLibrariesAndPoolsAreNoApplicationCode() {
         Stream<String> libraries =
-                StackReader.LIBRARIES.stream().map(StackReader.Library::prefix).filter(prefix -> prefix.endsWith("."));
+                Libraries.LIBRARIES.stream().map(Libraries.Library::prefix).filter(prefix -> prefix.endsWith("."));
 
-        assertThat(Stream.concat(libraries, StackReader.POOLS.stream()))
+        assertThat(Stream.concat(libraries, Libraries.POOLS.stream()))
                 .allSatisfy(prefix -> assertThat(ApplicationCode.owns(prefix + "Some"))
                         .as(prefix)
                         .isFalse());
