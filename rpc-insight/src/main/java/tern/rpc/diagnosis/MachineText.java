@@ -131,14 +131,20 @@ final class MachineText {
                     withBusy(facts));
         }
         if (!machine.isFull() && excess.samples.looks(Part.of(Kind.RUN_QUEUE)) > 0) {
+            StackTraceElement pinned = PinnedCarriers.line(evidence.samples().values());
             return new Told(
                     "PROCESSORS",
                     "carrier threads",
                     Change.of(
                             Where.CODE,
-                            "no blocking call in native code, nor in synchronized blocks before Java 24: virtual"
-                                    + " threads that could run find no free carrier thread, although processors are"
-                                    + " free; jdk.VirtualThreadPinned events of the flight recorder show the code"),
+                            (pinned == null
+                                            ? ""
+                                            : "do not wait in " + ApplicationCode.shown(pinned)
+                                                    + ", which keeps its carrier thread: ")
+                                    + "no blocking call in native code, nor in synchronized blocks before Java 24:"
+                                    + " virtual threads that could run find no free carrier thread, although"
+                                    + " processors are free; jdk.VirtualThreadPinned events of the flight recorder"
+                                    + " show the code"),
                     withBusy(facts));
         }
         String name = "own threads";

@@ -52,6 +52,9 @@ final class Sampler {
         int forkedLooks; // the number of samples in which this thread itself ran a task of the common pool
 
         @Nullable
+        StackTraceElement pinnedAt; // the last line at which the call's virtual thread kept its carrier
+
+        @Nullable
         String eventLoop; // the name of the last event loop that ran the call; null if there is none
 
         int sqlLooks; // the number of samples during statements
@@ -104,6 +107,7 @@ final class Sampler {
         void addStack(Phase phase, ThreadLook thread) {
             ranRejectedTask |= StackReader.runsRejectedTask(thread);
             forkedLooks += thread.runsForkedTask() ? 1 : 0;
+            pinnedAt = PinnedCarriers.isPinned(thread) ? StackReader.first(thread) : pinnedAt;
             eventLoop = EventLoops.isOne(thread) ? thread.name() : eventLoop;
             if (phase == Phase.SQL) {
                 sqlLooks++;

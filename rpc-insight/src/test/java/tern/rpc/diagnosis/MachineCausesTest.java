@@ -81,6 +81,29 @@ class MachineCausesTest {
         assertThat(told.change().text()).contains("no free carrier thread, although processors are free");
     }
 
+    @Test
+    void virtualThreadThatWaitsOnItsCarrierIsNamed() {
+        Sampler.Samples samples = new Sampler.Samples(Shop.PLACE);
+        samples.addStack(Phase.OWN, virtual("parkOnCarrierThread"));
+        Sampler.Samples others = new Sampler.Samples(Shop.PLACE);
+        others.addStack(Phase.OWN, virtual("yieldContinuation"));
+
+        assertThat(PinnedCarriers.line(List.of(samples, others)))
+                .isEqualTo(new StackTraceElement("shop.Orders", "find", null, 41));
+        assertThat(PinnedCarriers.line(List.of(others))).isNull();
+    }
+
+    private static ThreadLook virtual(String parks) {
+        StackTraceElement[] frames = {
+            new StackTraceElement("jdk.internal.misc.Unsafe", "park", null, -2),
+            new StackTraceElement("java.lang.VirtualThread", parks, null, 677),
+            new StackTraceElement("java.lang.VirtualThread", "park", null, 600),
+            new StackTraceElement("java.util.concurrent.CompletableFuture", "get", null, 1),
+            new StackTraceElement("shop.Orders", "find", null, 41)
+        };
+        return new ThreadLook("", 30, Thread.State.WAITING, frames, null, null, -1, -1);
+    }
+
     @ParameterizedTest
     @CsvSource({
         "0.97, G1 Evacuation Pause, 10, COLLECTOR: heap nearly full, bound what is kept in memory",
