@@ -32,7 +32,6 @@ public final class CallLedger {
     private final PhaseClock phases; // Only the call's thread writes to this clock.
     private final @Nullable CallLedger parent; // The ledger of the whole call; null if it is this object.
     private final boolean open;
-    private @Nullable Supplier<@Nullable String> caller; // null before it is set and after it is taken
     private final Thread thread = Thread.currentThread();
 
     // Created under the lock on this ledger; null until another thread works for the call.
@@ -228,20 +227,6 @@ public final class CallLedger {
             }
             return times;
         }
-    }
-
-    /** Sets how the caller's address is found. */
-    public void calledBy(Supplier<@Nullable String> address) {
-        if (open) {
-            caller = address;
-        }
-    }
-
-    /** Forgets how the caller's address is found, and returns it; null if it is unknown. Only one thread calls this. */
-    public @Nullable Supplier<@Nullable String> takeCaller() {
-        Supplier<@Nullable String> address = caller;
-        caller = null;
-        return address;
     }
 
     /** Returns the thread that created this ledger and works on the call, or on this part of the call. */

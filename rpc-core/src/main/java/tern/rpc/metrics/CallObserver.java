@@ -1,5 +1,6 @@
 package tern.rpc.metrics;
 
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 
@@ -17,4 +18,19 @@ public interface CallObserver {
      *     reports a mistake by the caller
      */
     void ended(String method, CallLedger ledger, long tookNanos, long now, @Nullable Throwable failure);
+
+    /**
+     * Like the other method, for a call whose caller may be known.
+     *
+     * @param caller returns the caller's address; null if it is unknown. Must be used only before this method returns
+     */
+    default void ended(
+            String method,
+            CallLedger ledger,
+            long tookNanos,
+            long now,
+            @Nullable Throwable failure,
+            Supplier<@Nullable String> caller) {
+        ended(method, ledger, tookNanos, now, failure);
+    }
 }

@@ -3,6 +3,7 @@ package tern.rpc.metrics;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.MethodDescriptor;
@@ -56,11 +57,25 @@ public final class PhaseMeters {
      */
     public void ended(
             CallLedger ledger, long now, long tookNanos, @Nullable Throwable failure, @Nullable Throwable sent) {
+        ended(ledger, now, tookNanos, failure, sent, () -> null);
+    }
+
+    /**
+     * @param sent the failure as it was sent to the caller
+     * @param caller returns the caller's address; null if it is unknown
+     */
+    public void ended(
+            CallLedger ledger,
+            long now,
+            long tookNanos,
+            @Nullable Throwable failure,
+            @Nullable Throwable sent,
+            Supplier<@Nullable String> caller) {
         ended(ledger, now);
         CallObserver told = meters.observer();
         if (told != null) {
             boolean expected = failure != null && (method.declares(failure) || Outcome.blamesCaller(sent));
-            told.ended(method.label(), ledger, tookNanos, now, expected ? null : failure);
+            told.ended(method.label(), ledger, tookNanos, now, expected ? null : failure, caller);
         }
     }
 

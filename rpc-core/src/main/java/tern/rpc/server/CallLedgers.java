@@ -74,8 +74,7 @@ final class CallLedgers {
             if (method.isUnary()) {
                 lastSlow.ended(call, tookNanos, now, failure);
                 slow.ended(method.method(), ledger, tookNanos, now, failure);
-                ledger.calledBy(() -> host(call.remoteAddress()));
-                method.phases().ended(ledger, now, tookNanos, failure, sent);
+                method.phases().ended(ledger, now, tookNanos, failure, sent, () -> host(call.remoteAddress()));
             } else {
                 method.phases().ended(ledger, now);
             }

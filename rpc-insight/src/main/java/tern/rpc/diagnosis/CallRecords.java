@@ -151,14 +151,24 @@ final class CallRecords implements CallObserver {
 
     @Override
     public void ended(String method, CallLedger ledger, long tookNanos, long now, @Nullable Throwable failure) {
+        ended(method, ledger, tookNanos, now, failure, () -> null);
+    }
+
+    @Override
+    public void ended(
+            String method,
+            CallLedger ledger,
+            long tookNanos,
+            long now,
+            @Nullable Throwable failure,
+            Supplier<@Nullable String> caller) {
         MethodRecords records = of(method, now);
         records.calls.increment();
         records.nanos.add(tookNanos);
         trace.add(ledger, tookNanos, now);
         boolean late = tookNanos > targetNanos;
         boolean sampled = records.calls.sum() % ONE_IN == 0;
-        Supplier<@Nullable String> caller = ledger.takeCaller(); // It would keep the whole request in memory.
-        if (sampled && caller != null) {
+        if (sampled) {
             records.calledBy(caller.get());
         }
         if (late) {

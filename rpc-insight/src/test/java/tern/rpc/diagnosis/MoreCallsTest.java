@@ -23,13 +23,13 @@ class MoreCallsTest {
         shop.second(() -> {
             for (int i = 0; i < orders; i++) {
                 shop.call(Shop.PLACE, 0, call -> {
-                    call.ledger.calledBy(() -> "10.0.0.3");
+                    call.caller = "10.0.0.3";
                     order.accept(call);
                 });
             }
             for (int i = 0; i < reports; i++) {
                 shop.call(REPORT, 0, call -> {
-                    call.ledger.calledBy(() -> "10.0.0.7");
+                    call.caller = "10.0.0.7";
                     report.accept(call);
                 });
             }

@@ -108,6 +108,9 @@ final class Shop implements Diagnostician.Surroundings {
     final class Steps {
         final CallLedger ledger;
 
+        @Nullable
+        String caller;
+
         Steps(double queuedMillis) {
             ledger = CallLedger.ofReceived(time::get, time.get(), (long) (queuedMillis * 1e6));
             ledger.turnTo(Phase.OWN);
@@ -140,7 +143,7 @@ final class Shop implements Diagnostician.Surroundings {
         long took = end - start + (long) (queuedMillis * 1e6);
         lastTook = took;
         meters.servedWindow().record(took, failure != null);
-        diagnostician.observer().ended(method, steps.ledger, took, end, failure);
+        diagnostician.observer().ended(method, steps.ledger, took, end, failure, () -> steps.caller);
         time.set(start);
     }
 

@@ -87,8 +87,7 @@ final class WebCalls implements CallSource {
      * @param caller returns the address of the caller; used only until the call has ended
      */
     Call begin(String verb, String path, long waitedNanos, Supplier<@Nullable String> caller) {
-        Call call = new Call(verb, path, waitedNanos);
-        call.ledger().calledBy(caller);
+        Call call = new Call(verb, path, waitedNanos, caller);
         running.add(call);
         return call;
     }
@@ -141,6 +140,7 @@ final class WebCalls implements CallSource {
     final class Call {
         private final String verb;
         private final String path;
+        private final Supplier<@Nullable String> caller;
         private final long started;
         private final CallLedger ledger;
         private volatile @Nullable String pattern;
@@ -150,7 +150,8 @@ final class WebCalls implements CallSource {
         private volatile boolean dropped;
         private volatile @Nullable Throwable thrown;
 
-        private Call(String verb, String path, long waitedNanos) {
+        private Call(String verb, String path, long waitedNanos, Supplier<@Nullable String> caller) {
+            this.caller = caller;
             // Unknown verbs share one name, because clients could invent verbs until no route is left.
             this.verb = VERBS.contains(verb) ? verb : OTHER_VERB;
             this.path = path;
@@ -267,7 +268,7 @@ final class WebCalls implements CallSource {
             Route route = route(name());
             route.meters().ended(sent, took);
             slow.ended(route.method(), ledger, took, now, sent);
-            route.phases().ended(ledger, now, took, reason, sent);
+            route.phases().ended(ledger, now, took, reason, sent, caller);
         }
 
         /**
