@@ -33,10 +33,13 @@ final class EventLoops {
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
             String simple = type.substring(type.lastIndexOf('.') + 1);
+            if (simple.startsWith("DefaultEventExecutor")) {
+                return false; // a thread of Netty for blocking work
+            }
             boolean isLoop = !ThreadLook.isPlatform(type)
                     && (simple.contains("EventLoop")
                             || simple.startsWith("SingleThreadEventExecutor")
-                            || (simple.startsWith("WorkerThread$") && type.startsWith("org.xnio.")));
+                            || (simple.startsWith("WorkerThread") && type.startsWith("org.xnio.")));
             if (isLoop || (isReactor && type.startsWith("reactor.core.scheduler."))) {
                 return true;
             }

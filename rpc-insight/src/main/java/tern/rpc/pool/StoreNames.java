@@ -73,6 +73,9 @@ public final class StoreNames {
 
         /** Records that an operation has ended without a failure. */
         public void answered() {
+            if (!several) {
+                return; // The calls themselves show when the only store answers.
+            }
             long now = System.nanoTime();
             if (!hasAnswered || now - answeredNanos >= STEP_NANOS) {
                 answeredNanos = now;

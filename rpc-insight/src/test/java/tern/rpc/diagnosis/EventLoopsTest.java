@@ -86,6 +86,19 @@ class EventLoopsTest {
     }
 
     @Test
+    void threadOfNettyForBlockingWorkIsNoLoop() {
+        Cause first = first(look(
+                "handlers-1",
+                Thread.State.TIMED_WAITING,
+                "java.lang.Thread/sleep",
+                "shop.Orders/find",
+                "io.netty.util.concurrent.DefaultEventExecutor/run",
+                "io.netty.util.concurrent.SingleThreadEventExecutor$5/run"));
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("CODE SLEEPS: Orders.find");
+    }
+
+    @Test
     void codeThatComputesOnAnEventLoopStaysTheCause() {
         Cause first = first(look(
                 "reactor-http-nio-3",
