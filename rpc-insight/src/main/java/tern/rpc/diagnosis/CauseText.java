@@ -22,6 +22,7 @@ final class CauseText {
     private final Excess excess;
     private final Map<String, PoolVerdict> pools;
     private final Map<Part, List<Symptom>> symptoms;
+    private final Operations operations;
     private final PoolText poolText;
     private final MachineText machineText;
     private final StoreText storeText;
@@ -35,7 +36,7 @@ final class CauseText {
         this.excess = excess;
         this.pools = pools;
         this.symptoms = symptoms;
-        Operations operations = new Operations(excess, evidence.usual());
+        this.operations = new Operations(excess, evidence.usual());
         this.poolText = new PoolText(evidence, excess, pools, operations);
         this.machineText = new MachineText(evidence, excess);
         this.timeOuts = new TimeOuts(excess, operations, evidence.usual());
@@ -120,7 +121,7 @@ final class CauseText {
             case HTTP -> remoteText.http(part);
             case RPC -> isFailed(part) ? told(failure(Phase.RPC, part)) : remoteText.rpc(part);
             case PEER_FAILS -> remoteText.fails(part);
-            case LOG -> codeText.log();
+            case LOG -> new LogText(evidence, excess, operations).told(part);
             case LOCK,
                     SLEEP,
                     RESULT,

@@ -97,7 +97,9 @@ final class Changes {
      * Returns false if the usual times of these methods are unknown.
      */
     private boolean isNew(Part cause) {
-        if (Operations.phase(cause.kind()) == null || cause.name().isEmpty()) {
+        if (Operations.phase(cause.kind()) == null
+                || cause.name().isEmpty()
+                || cause.name().startsWith(StackReader.CALLED)) {
             return false;
         }
         boolean known = false;

@@ -2,14 +2,12 @@ package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.CauseText.Told;
 import tern.rpc.pool.ApplicationCode;
-import tern.rpc.pool.LoggingMode;
 
 /** Describes causes that lie in application code, such as code that waits, fails or writes log lines. */
 final class CodeText {
@@ -19,9 +17,6 @@ final class CodeText {
      * the executor.
      */
     static final String TASKS = "tasks of ";
-
-    /** A call is considered to write too many log lines if it writes at least this multiple of the usual number. */
-    private static final double MORE_LINES = 2;
 
     /** Code polls only if at least this many sleeps were counted between samples of all calls. */
     private static final int MIN_REPEATED = 3;
@@ -130,7 +125,18 @@ final class CodeText {
                             + " loop; otherwise no sleeps in calls" + unmeasured(part),
                     line);
         }
-        return code("CODE SLEEPS", part.name(), "no sleep in " + shown + unmeasured(part), line);
+        String called = excess.samples.calledIn(part);
+        boolean isOwn = called == null || called.endsWith(".sleep") || called.startsWith("LockSupport.");
+        return code(
+                "CODE SLEEPS",
+                part.name(),
+                (isOwn
+                                ? "no sleep in "
+                                : "no call that sleeps, or find out what " + called + " waits for: a pause before it"
+                                        + " tries again, a limit, or room that is not free; in ")
+                        + shown
+                        + unmeasured(part),
+                line);
     }
 
     /** Returns whether the calls that spent time on this part mostly slept anew between two successive samples. */
@@ -412,54 +418,6 @@ final class CodeText {
                         + " slowly; or do not wait for it within the call"
                 : hint + ": calls wait in " + shown;
         return code("WAITS FOR A RESULT", part.name(), change, line);
-    }
-
-    /** Returns the text for the time that the threads of calls spend writing log lines. */
-    Told log() {
-        List<String> facts = new ArrayList<>();
-        facts.add(Operations.perCall("log", operations.of(Phase.LOGGING, ""), -1));
-        double lines = operations.count(Phase.LOGGING);
-        double usually = operations.usualCount(Phase.LOGGING);
-        if (usually >= 0 && lines > MORE_LINES * Math.max(1, usually)) {
-            String counted = String.format(Locale.ROOT, "%.0f lines a call are written, usually %.0f", lines, usually);
-            facts.add("lines    " + counted);
-            return new Told(
-                    "SLOW LOG",
-                    "log appenders",
-                    Change.of(
-                            Where.CODE,
-                            "a higher log level, or fewer lines a call: " + counted
-                                    + "; asynchronous appenders only help while the disk or the reader keeps up"),
-                    facts);
-        }
-        LoggingMode mode = evidence.logging();
-        Change change = switch (mode) {
-            case SWITCHED_OFF ->
-                new Change(
-                        Where.PROPERTY,
-                        "rpc.logging.async=true, so that callers hand lines to a ring; or fewer lines a call",
-                        "rpc.logging.async",
-                        "false",
-                        "true",
-                        -1);
-            case NO_DISRUPTOR ->
-                Change.of(
-                        Where.CODE,
-                        "add com.lmax:disruptor to the application: lines are then written by another thread; or fewer"
-                                + " lines a call");
-            case OWN_CONFIGURATION ->
-                Change.of(
-                        Where.CODE,
-                        "asynchronous loggers (<AsyncRoot>) in the Log4j configuration, or a faster appender, or fewer"
-                                + " lines a call");
-            case LOGBACK ->
-                Change.of(
-                        Where.CODE,
-                        "an AsyncAppender with neverBlock in the Logback configuration, or a faster appender, or fewer"
-                                + " lines a call");
-            case ASYNCHRONOUS -> Change.of(Where.CODE, "a faster appender, or fewer lines a call");
-        };
-        return new Told("SLOW LOG", "log appenders", change, facts);
     }
 
     private static Told code(String kind, String name, String change, @Nullable StackTraceElement line) {

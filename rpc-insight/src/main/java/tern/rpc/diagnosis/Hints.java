@@ -18,9 +18,14 @@ final class Hints {
 
     private static final String SIGNAL = "wait for a signal (a lock's condition, a future) in place of a loop";
     private static final String FLUSH =
-            "Hibernate compares all entities of the session: a read-only transaction if nothing is changed, fewer entities"
-                    + " in it, or flush and clear in between";
+            "Hibernate compares all entities of the session: a read-only transaction if nothing is changed, fewer"
+                    + " entities in it, or flush and clear in between";
     private static final String PATTERN = "compile the pattern once and keep it in a static field";
+    private static final String SHARED_RANDOM = "ThreadLocalRandom in place of a Random that all threads share";
+    private static final String COMPRESSION = "a lower level of compression, smaller data, or keep the result";
+    private static final String DIRECT =
+            "release or reuse direct buffers, or a larger -XX:MaxDirectMemorySize: a buffer that does not fit makes"
+                    + " the JVM collect first";
     private static final String KEEP = "create this object once and keep it";
     private static final String MAPPER = "create the mapper once and keep it: a new mapper examines all classes again";
     private static final String LOOKUP = "look the method up once and keep it, or call it without reflection";
@@ -65,6 +70,32 @@ final class Hints {
             new Hint("ObjectReader.", JSON),
             new Hint("ObjectWriter.", JSON),
             new Hint("ObjectInputStream.", JSON),
+            new Hint("Random.", SHARED_RANDOM),
+            new Hint("Math.random", SHARED_RANDOM),
+            new Hint(
+                    "ThreadLocal.",
+                    "remove the values of thread locals after their use: many of them make each access slow"),
+            new Hint("CopyOnWrite", "another collection: each change of this one copies all elements"),
+            new Hint(
+                    "ConcurrentLinkedQueue.size",
+                    "count the elements separately: this method walks through all of them"),
+            new Hint(
+                    "ConcurrentLinkedDeque.size",
+                    "count the elements separately: this method walks through all of them"),
+            new Hint("ConcurrentHashMap.containsValue", LIST),
+            new Hint("PriorityQueue.remove", LIST),
+            new Hint("PriorityQueue.contains", LIST),
+            new Hint("String.intern", "a map of the application in place of the JVM's table of strings"),
+            new Hint("GZIPOutputStream.", COMPRESSION),
+            new Hint("Deflater.", COMPRESSION),
+            new Hint("ZipFile.<init>", KEEP),
+            new Hint("JarFile.<init>", KEEP),
+            new Hint("ResourceBundle.getBundle", KEEP),
+            new Hint("NetworkInterface.", KEEP),
+            new Hint("ProcessBuilder.", "do not start another program within a call"),
+            new Hint("Runtime.exec", "do not start another program within a call"),
+            new Hint("System.gc", "no call of System.gc()"),
+            new Hint("ByteBuffer.allocateDirect", DIRECT),
             new Hint("Thread.onSpinWait", SIGNAL),
             new Hint("Thread.yield", SIGNAL),
             new Hint("Throwable.", EXCEPTION),
@@ -85,6 +116,7 @@ final class Hints {
      * wherever such a method is on the stack, also if the application calls it through other methods.
      */
     private static final List<Hint> TELLING = List.of(
+            new Hint("Thread.start", "a pool of threads, created once, in place of new threads for each call"),
             new Hint("BCrypt", "a lower cost factor, or check the password once a session"),
             new Hint("JAXBContext.newInstance", KEEP),
             new Hint("JAXBContextImpl.", KEEP),
@@ -125,6 +157,7 @@ final class Hints {
 
     /** The advice for application code that waits in the methods listed here. */
     private static final List<Hint> WAITING = List.of(
+            new Hint("ByteBuffer.allocateDirect", DIRECT),
             new Hint("SecureRandom.", RANDOM),
             new Hint("UUID.randomUUID", RANDOM),
             new Hint("KeyGenerator.", RANDOM),
@@ -174,8 +207,8 @@ final class Hints {
             return ": force the file once for several calls, or outside of calls";
         }
         return UNBUFFERED.matcher(shown).find()
-                ? ": write and read blocks through a buffer, because each of these calls is an access to the file, and one"
-                        + " to the disk if the file was opened with the mode rwd or rws"
+                ? ": write and read blocks through a buffer, because each of these calls is an access to the file, and"
+                        + " one to the disk if the file was opened with the mode rwd or rws"
                 : "";
     }
 
@@ -193,7 +226,10 @@ final class Hints {
             return "this queue is full: what takes from it is slower than the calls, so make it faster, or give it more"
                     + " threads, or drop items in place of a wait";
         }
-        return called.startsWith("Mono.") || called.startsWith("Flux.") || called.startsWith("BlockingMono")
+        return called.startsWith("Mono.")
+                        || called.startsWith("Flux.")
+                        || called.startsWith("BlockingMono")
+                        || called.contains(".block")
                 ? "what this reactive client asks: see why it answers slowly, or set a timeout"
                 : "";
     }

@@ -86,6 +86,10 @@ final class StackReader {
         if (isResolver(thread)) { // lookups of the same name share a lock
             return new Part(Kind.RESOLVER, at);
         }
+        Part work = LibraryWork.of(thread, at);
+        if (work != null) {
+            return work;
+        }
         Part owners = JdkLocks.workOfOwner(thread);
         if (owners != null) {
             return owners;

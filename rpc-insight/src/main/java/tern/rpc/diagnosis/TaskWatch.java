@@ -152,6 +152,7 @@ final class TaskWatch {
             String waits = switch (part.kind()) {
                 case SQL -> "in a statement of ";
                 case REDIS -> "in a Redis command of ";
+                case LOG -> "writing log lines in ";
                 default -> "waiting for a peer in ";
             };
             return waits + part.name().substring(StackReader.CALLED.length());

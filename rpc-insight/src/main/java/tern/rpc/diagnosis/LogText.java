@@ -1,0 +1,93 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Cause.Change;
+import tern.rpc.diagnosis.Cause.Where;
+import tern.rpc.diagnosis.CauseText.Told;
+import tern.rpc.pool.LoggingMode;
+
+/** Describes slow log appenders, and calls that write many log lines. */
+final class LogText {
+
+    /** A call is considered to write too many log lines if it writes at least this multiple of the usual number. */
+    private static final double MORE_LINES = 2;
+
+    private final Evidence evidence;
+    private final Excess excess;
+    private final Operations operations;
+
+    LogText(Evidence evidence, Excess excess, Operations operations) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.operations = operations;
+    }
+
+    /** Returns the text for the time that the threads of calls spend writing log lines. */
+    Told told(Part part) {
+        List<String> facts = new ArrayList<>();
+        Operations.Sum sum = operations.of(Phase.LOGGING, "");
+        if (sum.count() > 0) {
+            facts.add(Operations.perCall("log", sum, -1));
+        }
+        String calls = excess.samples.shownLineOf(part);
+        if (calls != null) {
+            facts.add("from     " + calls);
+        }
+        if (part.name().endsWith(LibraryWork.FULL_QUEUE)) {
+            return new Told(
+                    "SLOW LOG",
+                    "log appenders",
+                    Change.of(
+                            Where.CODE,
+                            "the queue of the asynchronous appender is full: what writes its lines (disk, console,"
+                                + " network) is slower than the calls; fewer lines, a faster appender, or drop lines"
+                                + " in place of a wait (neverBlock in Logback, AsyncQueueFullPolicy in Log4j)"),
+                    facts);
+        }
+        double lines = operations.count(Phase.LOGGING);
+        double usually = operations.usualCount(Phase.LOGGING);
+        if (usually >= 0 && lines > MORE_LINES * Math.max(1, usually)) {
+            String counted = String.format(Locale.ROOT, "%.0f lines a call are written, usually %.0f", lines, usually);
+            facts.add("lines    " + counted);
+            return new Told(
+                    "SLOW LOG",
+                    "log appenders",
+                    Change.of(
+                            Where.CODE,
+                            "a higher log level, or fewer lines a call: " + counted
+                                    + "; asynchronous appenders only help while the disk or the reader keeps up"),
+                    facts);
+        }
+        LoggingMode mode = evidence.logging();
+        Change change = switch (mode) {
+            case SWITCHED_OFF ->
+                new Change(
+                        Where.PROPERTY,
+                        "rpc.logging.async=true, so that callers hand lines to a ring; or fewer lines a call",
+                        "rpc.logging.async",
+                        "false",
+                        "true",
+                        -1);
+            case NO_DISRUPTOR ->
+                Change.of(
+                        Where.CODE,
+                        "add com.lmax:disruptor to the application: lines are then written by another thread; or fewer"
+                                + " lines a call");
+            case OWN_CONFIGURATION ->
+                Change.of(
+                        Where.CODE,
+                        "asynchronous loggers (<AsyncRoot>) in the Log4j configuration, or a faster appender, or fewer"
+                                + " lines a call");
+            case LOGBACK ->
+                Change.of(
+                        Where.CODE,
+                        "an AsyncAppender with neverBlock in the Logback configuration, or a faster appender, or fewer"
+                                + " lines a call");
+            case ASYNCHRONOUS -> Change.of(Where.CODE, "a faster appender, or fewer lines a call");
+        };
+        return new Told("SLOW LOG", "log appenders", change, facts);
+    }
+}

@@ -1,0 +1,143 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import tern.rpc.Phase;
+
+/** Tests waits in libraries and in the JDK that are no locks, sleeps or results of the application. */
+class LibraryWorkTest {
+
+    private static final String PARK = "jdk.internal.misc.Unsafe/park";
+
+    private static ThreadLook look(Thread.State state, String... frames) {
+        StackTraceElement[] stack = Stream.of(frames)
+                .flatMap(each -> Stream.of(each.strip().split("\\s+")))
+                .map(frame -> frame.split("/"))
+                .map(parts -> new StackTraceElement(parts[0], parts[1], null, parts[1].endsWith("0") ? -2 : 41))
+                .toArray(StackTraceElement[]::new);
+        return new ThreadLook("worker-1", 7, state, stack, null, null, -1, -1);
+    }
+
+    private static Cause first(ThreadLook thread) {
+        return new SampledCalls()
+                .calls("OrderService.place", Phase.OWN, 300, samples -> {
+                    samples.add(SampledCalls.sample(Phase.OWN, thread));
+                    samples.addStack(Phase.OWN, thread);
+                })
+                .causes()
+                .get(0);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "java.util.concurrent.locks.LockSupport/parkNanos com.lmax.disruptor.MultiProducerSequencer/next"
+                        + " org.apache.logging.log4j.core.async.AsyncLogger/log",
+                "java.util.concurrent.ArrayBlockingQueue/put ch.qos.logback.core.AsyncAppenderBase/put"
+                        + " ch.qos.logback.classic.Logger/info"
+            })
+    void fullQueueOfALoggerIsASlowLog(String frames) {
+        Cause first = first(look(Thread.State.TIMED_WAITING, frames, "shop.Orders/find"));
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("SLOW LOG: log appenders");
+        assertThat(first.change().text()).startsWith("the queue of the asynchronous appender is full");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "BLOCKED, org.apache.log4j.Category/callAppenders org.apache.log4j.Category/info",
+        "WAITING, java.util.concurrent.locks.ReentrantLock/lock ch.qos.logback.core.OutputStreamAppender/writeBytes",
+        "RUNNABLE, java.io.FileOutputStream/write0 java.util.logging.StreamHandler/publish"
+                + " java.util.logging.Logger/info"
+    })
+    void loggerThatWaitsForItsLockOrItsFileIsASlowLog(Thread.State state, String frames) {
+        Cause first = first(look(state, frames, "shop.Orders/find"));
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("SLOW LOG: log appenders");
+        assertThat(first.evidence()).anyMatch(line -> line.contains("Orders.find:41"));
+    }
+
+    @Test
+    void codeThatFormatsALogLineComputes() {
+        Cause first = first(look(
+                Thread.State.RUNNABLE,
+                "java.util.Formatter/format org.apache.logging.log4j.message.ParameterizedMessage/format",
+                "shop.Orders/find"));
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("CODE COMPUTES: Orders.find");
+    }
+
+    @Test
+    void lockOfTheApplicationBelowALoggerStaysALock() {
+        Cause first = first(look(
+                Thread.State.BLOCKED,
+                "shop.Carts/toString",
+                "org.apache.logging.log4j.Logger/info",
+                "shop.Orders/find"));
+
+        assertThat(first.kind()).isEqualTo("LOCK");
+    }
+
+    @Test
+    void waitForTheLockOfAClassLoaderIsClassLoading() {
+        Cause first = first(look(
+                Thread.State.BLOCKED, "java.lang.ClassLoader/loadClass java.lang.Class/forName", "shop.Orders/find"));
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("CLASS LOADING: Orders.find");
+    }
+
+    @Test
+    void pauseThatALibraryMakesIsNoSleepOfTheApplication() {
+        String sleep = "java.lang.Thread/sleep0 java.lang.Thread/sleep";
+        Cause library = first(look(
+                Thread.State.TIMED_WAITING,
+                sleep,
+                "org.springframework.retry.backoff.ThreadWaitSleeper/sleep",
+                "org.springframework.retry.support.RetryTemplate/execute",
+                "shop.Orders/find"));
+        Cause own = first(look(Thread.State.TIMED_WAITING, sleep, "shop.Orders/find"));
+
+        assertThat(library.change().text()).contains("what RetryTemplate.execute waits for");
+        assertThat(own.change().text()).startsWith("no sleep in Orders.find:41");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "java.util.Random/next java.util.Random/nextInt                             | ThreadLocalRandom",
+                "java.util.Random/nextDouble java.lang.Math/random                          | ThreadLocalRandom",
+                "java.lang.ThreadLocal$ThreadLocalMap/getEntryAfterMiss java.lang.ThreadLocal/get | thread locals",
+                "java.lang.Thread/start0 java.lang.Thread/start                             | a pool of threads",
+                "java.lang.Thread/start java.util.concurrent.ThreadPoolExecutor/execute     | a pool of threads",
+                "java.util.Arrays/copyOf java.util.concurrent.CopyOnWriteArrayList/add      | copies all elements",
+                "java.util.concurrent.ConcurrentLinkedQueue/size                            | walks through all",
+                "java.util.zip.Deflater/deflate java.util.zip.GZIPOutputStream/write        | compression",
+                "java.lang.String/intern0 java.lang.String/intern                           | table of strings",
+                "java.lang.ProcessImpl/forkAndExec0 java.lang.ProcessBuilder/start          | another program",
+                "java.nio.Bits/reserveMemory java.nio.ByteBuffer/allocateDirect             | MaxDirectMemorySize"
+            })
+    void costlyMethodOfTheJdkHasItsAdvice(String frames, String change) {
+        Cause first = first(look(Thread.State.RUNNABLE, frames, "shop.Orders/find"));
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("CODE COMPUTES: Orders.find");
+        assertThat(first.change().text()).contains(change);
+    }
+
+    @Test
+    void blockingMethodOfAReactiveLibraryWaitsForItsAnswer() {
+        Cause first = first(look(
+                Thread.State.WAITING,
+                PARK,
+                "java.util.concurrent.CountDownLatch/await",
+                "io.reactivex.rxjava3.core.Single/blockingGet",
+                "shop.Orders/find"));
+
+        assertThat(first.change().text()).startsWith("what this reactive client asks");
+    }
+}
