@@ -44,7 +44,12 @@ final class FailureText {
                             + " more"),
             Known.of(
                     " 40001| 40P01|[Dd]eadlock",
-                    "lock rows in the same order in all transactions, and repeat a transaction that the database ended"),
+                    "lock rows in the same order in all transactions, and repeat a transaction that the database"
+                            + " ended"),
+            Known.of(
+                    "OptimisticLock|StaleObjectState|StaleState",
+                    "two transactions change the same rows at the same time: repeat the transaction that lost, make"
+                            + " both shorter, or lock the rows when they are read"),
             Known.of(
                     " 25006",
                     "write in a transaction that is not read-only; if it is not, connect to the primary: after a"
@@ -74,8 +79,8 @@ final class FailureText {
             Known.of("max number of clients", "fewer connections to %s in all instances, or a higher maxclients"),
             Known.of(
                     "^does not answer",
-                    "see whether %s is stopped, paused or unreachable, or what blocks all of its clients (a lock, a long"
-                            + " command): start it again, or mend the way to it; no call gets an answer from it"),
+                    "see whether %s is stopped, paused or unreachable, or what blocks all of its clients (a lock, a"
+                            + " long command): start it again, or mend the way to it; no call gets an answer from it"),
             Known.of(
                     "^too many connections",
                     "fewer connections in the pools of all instances, or a higher limit in %s, which refuses more"),

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
@@ -41,10 +42,17 @@ final class MachineText {
 
     private final Evidence evidence;
     private final Excess excess;
+    private final DoubleSupplier codeCache;
 
     MachineText(Evidence evidence, Excess excess) {
+        this(evidence, excess, CodeCache::share);
+    }
+
+    /** @param codeCache returns the used share of the memory for compiled code */
+    MachineText(Evidence evidence, Excess excess, DoubleSupplier codeCache) {
         this.evidence = evidence;
         this.excess = excess;
+        this.codeCache = codeCache;
     }
 
     Told told(Part part) {
@@ -105,6 +113,18 @@ final class MachineText {
                                     machine.allocatedPerSecond() / 1e6,
                                     usually / 1e6,
                                     large)),
+                    withBusy(facts));
+        }
+        if (codeCache.getAsDouble() >= CodeCache.FULL) {
+            facts.add(percent("compiled", codeCache.getAsDouble(), "of the memory for compiled code is used"));
+            return new Told(
+                    "CODE CACHE FULL",
+                    part.name(),
+                    Change.of(
+                            Where.MACHINE,
+                            "a larger -XX:ReservedCodeCacheSize, or less generated code (proxies, scripts, lambdas in"
+                                    + " loops): the JVM compiles no more code, so that code"
+                                    + " such as " + shown + " is interpreted"),
                     withBusy(facts));
         }
         return new Told(

@@ -107,7 +107,8 @@ final class RemoteText {
                 host,
                 Change.of(
                         Where.PEER,
-                        "ask " + shown + " why it is slow" + lossy() + "; meanwhile " + meanwhile
+                        "ask " + shown + " why it is slow" + lossy() + DelayedAcks.hint(part, excess, operations)
+                                + "; meanwhile " + meanwhile
                                 + StoreText.at(called ? null : operations.placeOf(Phase.HTTP, part.name()))),
                 facts);
     }
@@ -167,6 +168,7 @@ final class RemoteText {
                 Change.of(
                         Where.PEER,
                         "ask the diagnosis of the provider of " + service + lossy()
+                                + DelayedAcks.hint(part, excess, operations)
                                 + "; meanwhile set a slow endpoint aside"
                                 + StoreText.at(operations.placeOf(Phase.RPC, part.name()))),
                 facts);

@@ -135,7 +135,7 @@ final class StoreText {
             return new Told(
                     "SLOW DATABASE",
                     "every statement of " + store,
-                    server("database of " + store, Kind.SQL, store, "its load, disk and locks"),
+                    server("database of " + store, part, store, "its load, disk and locks"),
                     facts);
         }
         Set<String> all = operations.allSlower(Kind.SQL);
@@ -144,7 +144,7 @@ final class StoreText {
             return new Told(
                     "SLOW DATABASE",
                     "every statement",
-                    server("database", Kind.SQL, "", "its load, disk and locks"),
+                    server("database", part, "", "its load, disk and locks"),
                     facts);
         }
         DatabaseLocks.Found together = new DatabaseLocks(operations, pools).find(text, at(place));
@@ -219,16 +219,18 @@ final class StoreText {
      *
      * @param store the server's data source or Redis server; empty if there is only one
      */
-    private Change server(String server, Kind kind, String store, String look) {
+    private Change server(String server, Part part, String store, String look) {
         String network = "the network to the " + server;
         String itself = "the " + server + " itself: " + look;
         return Change.of(
                 Where.PEER,
-                isLossy()
-                        ? network
-                        : operations.isSameForAll(kind, store)
-                                ? network + ", or " + itself + "; each operation takes about the same time longer"
-                                : itself);
+                (isLossy()
+                                ? network
+                                : operations.isSameForAll(part.kind(), store)
+                                        ? network + ", or " + itself
+                                                + "; each operation takes about the same time longer"
+                                        : itself)
+                        + DelayedAcks.hint(part, excess, operations));
     }
 
     private boolean isLossy() {
@@ -344,13 +346,13 @@ final class StoreText {
             return new Told(
                     "SLOW REDIS",
                     "every command of " + store,
-                    server("Redis server of " + store, Kind.REDIS, store, SLOW_REDIS),
+                    server("Redis server of " + store, part, store, SLOW_REDIS),
                     facts);
         }
         Set<String> all = operations.allSlower(Kind.REDIS);
         if (part.name().isEmpty() && !all.isEmpty()) {
             facts.add("all      " + all.size() + " different commands are slower");
-            return new Told("SLOW REDIS", "every command", server("Redis server", Kind.REDIS, "", SLOW_REDIS), facts);
+            return new Told("SLOW REDIS", "every command", server("Redis server", part, "", SLOW_REDIS), facts);
         }
         return new Told(
                 "SLOW REDIS COMMAND",

@@ -141,7 +141,12 @@ final class SampledCalls {
 
     /** Returns the causes, most expensive first. */
     List<Cause> causes() {
-        Evidence evidence = new Evidence(
+        return new Ranking(evidence(), time.get()).causes();
+    }
+
+    /** Returns the evidence about these calls. */
+    Evidence evidence() {
+        return new Evidence(
                 100_000_000L,
                 seconds,
                 0,
@@ -161,6 +166,5 @@ final class SampledCalls {
                 machine,
                 Answers.UNKNOWN,
                 List.of());
-        return new Ranking(evidence, time.get()).causes();
     }
 }

@@ -1,0 +1,50 @@
+package tern.rpc.diagnosis;
+
+import tern.rpc.NamedTimes;
+import tern.rpc.Phase;
+
+/**
+ * Recognizes the delay of 40 ms that Nagle's algorithm and delayed acknowledgements add to each exchange: one side waits
+ * for an acknowledgement before it sends the rest of a message, and the other side delays the acknowledgement.
+ */
+final class DelayedAcks {
+
+    /** Linux delays an acknowledgement for 40 ms. */
+    private static final double MIN_NANOS = 38e6;
+
+    private static final double MAX_NANOS = 45e6;
+
+    /** The usual exchange must be much shorter than the delay. */
+    private static final double MAX_USUAL_NANOS = 10e6;
+
+    private static final int MIN_EXCHANGES = 10;
+
+    /** The delay is typical if at least this share of the exchanges take about this time longer. */
+    private static final double MOST = 0.8;
+
+    private DelayedAcks() {}
+
+    /** Returns a hint for the recommended change; empty if the exchanges are not delayed in this way. */
+    static String hint(Part part, Excess excess, Operations operations) {
+        Phase phase = Operations.phase(part.kind());
+        int all = 0;
+        int delayed = 0;
+        for (Excess.Counted counted : excess.accounts) {
+            for (NamedTimes.Entry entry : counted.call().ledger().named()) {
+                boolean isOne = entry.kind() == phase
+                        && (part.name().isEmpty() || OperationNames.isNamed(entry.name(), part.name()));
+                if (isOne && phase != null && entry.count() == 1) {
+                    double usual = operations.usualNamed(phase, entry.name());
+                    double longer = entry.nanos() - usual;
+                    all++;
+                    boolean isDelay = longer >= MIN_NANOS && longer <= MAX_NANOS;
+                    delayed += usual >= 0 && usual <= MAX_USUAL_NANOS && isDelay ? 1 : 0;
+                }
+            }
+        }
+        return all >= MIN_EXCHANGES && delayed >= MOST * all
+                ? "; each takes about 40 ms longer, as with delayed acknowledgements: set TCP_NODELAY on both sides,"
+                        + " or send each message in one piece"
+                : "";
+    }
+}
