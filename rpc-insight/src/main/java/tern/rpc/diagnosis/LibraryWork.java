@@ -43,7 +43,10 @@ final class LibraryWork {
         boolean isFull = false;
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
-            if (application.test(type)) {
+            // Valves and filters of loggers are outside of the code that a request runs.
+            boolean isServer = type.startsWith("org.apache.catalina.")
+                    || frame.getMethodName().startsWith("doFilter");
+            if (isServer || application.test(type)) {
                 return null;
             }
             if (LOGGERS.stream().anyMatch(type::startsWith)) {

@@ -78,7 +78,7 @@ final class MachineWatch implements ProcessWatch {
         if (now - last.at < MIN_NANOS) {
             return latest;
         }
-        if (withThreads && !hiccups.ended(last.at, now).isEmpty()) {
+        if (hiccups.between(last.at, now, collectors).of(Part.of(Part.Kind.JVM_PAUSE)) > 0) {
             operations.read();
         }
         if (withThreads && untilSearch-- <= 0) {

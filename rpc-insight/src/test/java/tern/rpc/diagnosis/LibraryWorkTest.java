@@ -63,6 +63,19 @@ class LibraryWorkTest {
     }
 
     @Test
+    void filterOfALoggerAroundARequestDoesNotLog() {
+        ThreadLook thread = look(
+                Thread.State.WAITING,
+                PARK,
+                "org.springframework.web.filter.OncePerRequestFilter/doFilter",
+                "org.apache.catalina.core.ApplicationFilterChain/doFilter",
+                "org.apache.logging.log4j.web.Log4jServletFilter/doFilter",
+                "ch.qos.logback.access.tomcat.LogbackValve/invoke");
+
+        assertThat(LibraryWork.of(thread, "Filter.doFilter")).isNull();
+    }
+
+    @Test
     void codeThatFormatsALogLineComputes() {
         Cause first = first(look(
                 Thread.State.RUNNABLE,
