@@ -32,6 +32,11 @@ final class WorkerRules {
     /** Attributes the wait for a worker to the work that occupies the workers, unless there are too few workers. */
     void apply() {
         Part queue = Part.of(Kind.QUEUE);
+        Times loops = excess.account.only(part -> part.kind() == Kind.EVENT_LOOP);
+        if (leaves.of(queue) > 0 && loops.sum() >= NOTABLE * evidence.targetNanos()) {
+            leaves.pour(queue, loops, Leaves.WAIT_FOR + "their event loop");
+            return;
+        }
         Times done = leaves.only(part -> Leaves.isLeaf(part) || part.kind() == Kind.POOL);
         if (leaves.of(queue) > 0 && done.sum() >= NOTABLE * evidence.targetNanos() && !areTooFew()) {
             leaves.pour(queue, done, Leaves.WAIT_FOR + "a worker");

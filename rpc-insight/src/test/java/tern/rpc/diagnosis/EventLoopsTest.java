@@ -72,6 +72,28 @@ class EventLoopsTest {
     }
 
     @Test
+    void requestsThatWaitForABlockedLoopHaveItsCause() {
+        ThreadLook thread = look(
+                "reactor-http-nio-3",
+                Thread.State.TIMED_WAITING,
+                "java.lang.Thread/sleep",
+                "shop.Orders/find",
+                "io.netty.channel.SingleThreadIoEventLoop/runIo");
+
+        Cause first = new SampledCalls()
+                .queued("web.GET /orders", 150, 60, samples -> {
+                    samples.add(SampledCalls.sample(Phase.OWN, thread));
+                    samples.addStack(Phase.OWN, thread);
+                })
+                .causes()
+                .get(0);
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("EVENT LOOP BLOCKED: Orders.find");
+        assertThat(first.ms()).isGreaterThan(200);
+        assertThat(first.symptoms()).anyMatch(line -> line.contains("calls wait for their event loop"));
+    }
+
+    @Test
     void waitOnAThreadForBlockingWorkBlocksNoLoop() {
         Cause first = first(look(
                 "boundedElastic-1",

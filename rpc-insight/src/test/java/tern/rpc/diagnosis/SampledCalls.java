@@ -58,6 +58,11 @@ final class SampledCalls {
         return add(method, 0, phase, phase.isOperation() ? "GET stock:80" : null, 1, millis, look);
     }
 
+    /** Adds calls that wait for a thread before they spend time in their own code. */
+    SampledCalls queued(String method, double queuedMillis, double ownMillis, Consumer<Sampler.Samples> look) {
+        return add(method, ownMillis, Phase.QUEUE, null, 1, queuedMillis, look);
+    }
+
     private SampledCalls add(
             String method,
             double ownMillis,

@@ -15,6 +15,7 @@ import org.springframework.web.server.WebFilterChain;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoOperator;
+import reactor.core.scheduler.Schedulers;
 import tern.rpc.CallLedger;
 import tern.rpc.spring.autoconfigure.pool.ReactiveLedger;
 
@@ -27,6 +28,7 @@ final class ReactiveCalls implements WebFilter, Ordered {
 
     private static final int OK = 200;
 
+    private final LoopWaits loops = new LoopWaits();
     private final WebCalls calls;
     private final String managementPath;
 
@@ -51,15 +53,20 @@ final class ReactiveCalls implements WebFilter, Ordered {
         }
         return Mono.defer(() -> {
             WebCalls.Call call =
-                    calls.begin(exchange.getRequest().getMethod().name(), path, 0, () -> address(exchange));
+                    calls.begin(exchange.getRequest().getMethod().name(), path, waited(), () -> address(exchange));
             exchange.getResponse().beforeCommit(() -> Mono.fromRunnable(() -> committed(call, exchange)));
             AtomicBoolean ended = new AtomicBoolean();
-            return new Served(chain.filter(exchange), call)
+            return new Served(chain.filter(exchange), call, loops)
                     .contextWrite(context -> ReactiveLedger.put(context, call.ledger()))
                     .doOnSuccess(nothing -> ended(call, exchange, null, ended))
                     .doOnError(failure -> ended(call, exchange, failure, ended))
                     .doOnCancel(() -> ended(call, exchange, null, ended));
         });
+    }
+
+    /** Returns the estimated wait of the present request for this thread, if the thread is an event loop. */
+    private long waited() {
+        return Schedulers.isInNonBlockingThread() ? loops.waited(System.nanoTime()) : 0;
     }
 
     private static @Nullable String address(ServerWebExchange exchange) {
@@ -116,19 +123,25 @@ final class ReactiveCalls implements WebFilter, Ordered {
     /** Subscribes to the chain while the call's ledger is the current thread's ledger. */
     private static final class Served extends MonoOperator<Void, Void> {
         private final WebCalls.Call call;
+        private final LoopWaits loops;
 
-        Served(Mono<Void> source, WebCalls.Call call) {
+        Served(Mono<Void> source, WebCalls.Call call, LoopWaits loops) {
             super(source);
+            this.loops = loops;
             this.call = call;
         }
 
         @Override
         public void subscribe(CoreSubscriber<? super Void> subscriber) {
             CallLedger before = call.resume();
+            long from = System.nanoTime();
             try {
                 source.subscribe(subscriber);
             } finally {
                 call.leave(before);
+                if (Schedulers.isInNonBlockingThread()) {
+                    loops.worked(from, System.nanoTime());
+                }
             }
         }
     }
