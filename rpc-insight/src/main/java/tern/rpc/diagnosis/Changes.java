@@ -1,6 +1,7 @@
 package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -17,6 +18,11 @@ final class Changes {
 
     /** The number of operations per call is compared only if it is, or usually is, greater than this number. */
     private static final double LEAST_COUNT = 0.2;
+
+    /** Methods with fewer calls per second are not reported. */
+    private static final double LEAST_RATE = 1;
+
+    private static final int MAX_METHODS = 2;
 
     /** A method is considered new if the time since its first call is at most this long. */
     private static final long NEW_NANOS = 90_000_000_000L;
@@ -45,6 +51,11 @@ final class Changes {
         List<String> same = new ArrayList<>();
         double rate = (evidence.calls().calls() + evidence.calls().refused()) / evidence.seconds();
         compare("rate", "calls/s", rate, evidence.usual().figure("calls"), lines, same);
+        evidence.rates().stream()
+                .filter(method -> method.isHigh() && method.perSecond() >= LEAST_RATE)
+                .sorted(Comparator.comparingDouble(method -> method.usual() - method.perSecond()))
+                .limit(MAX_METHODS)
+                .forEach(method -> lines.add(changed(method)));
         double allocated = evidence.machine().allocatedPerSecond();
         double usuallyAllocated = evidence.usual().figure("allocated");
         // A lower allocation rate is only a consequence of waiting calls, so it is not reported.
@@ -78,6 +89,18 @@ final class Changes {
             lines.add("same     " + String.join(", ", same));
         }
         return lines;
+    }
+
+    private static String changed(MethodRate method) {
+        MethodRate.Caller caller = method.caller();
+        return String.format(
+                Locale.ROOT,
+                "changed  calls of %s: %.1f calls/s, usually %.1f%s%s",
+                method.method(),
+                method.perSecond(),
+                method.usual(),
+                method.sinceNanos() > 0 ? ", since " + method.sinceNanos() / 1_000_000_000L + " s" : "",
+                caller == null ? "" : ", mostly from " + caller.address());
     }
 
     private static void compare(

@@ -127,6 +127,9 @@ class MoreCallsTest {
         assertThat(DiagnosisText.title(first(shop.diagnosis())))
                 .as(shop.diagnosis().text())
                 .isEqualTo("SLOW STATEMENT: select sum from sales");
+        assertThat(first(shop.diagnosis()).changed())
+                .anyMatch(line ->
+                        line.startsWith("changed  calls of " + REPORT) && line.endsWith("mostly from 10.0.0.7"));
     }
 
     @Test
