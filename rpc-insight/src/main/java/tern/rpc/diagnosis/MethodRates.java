@@ -2,6 +2,7 @@ package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +16,10 @@ final class MethodRates {
     private static final double ONSET = 2;
 
     private final Usual usual;
+
+    // The time since when each method has been called much more often than usual. Only the last minute is known by
+    // second.
+    private final Map<String, Long> onsets = new HashMap<>();
 
     MethodRates(Usual usual) {
         this.usual = usual;
@@ -58,8 +63,24 @@ final class MethodRates {
         return rates;
     }
 
+    /** Returns for how long the method has been called much more often than usual. */
+    private long since(String method, double usually, Deque<Second> seconds) {
+        long measured = inLastSeconds(method, usually, seconds);
+        Second first = seconds.peekFirst();
+        Second last = seconds.peekLast();
+        if (measured == 0 || first == null || last == null) {
+            onsets.remove(method);
+            return 0;
+        }
+        long onset = last.atNanos() - measured;
+        Long known = onsets.get(method);
+        onset = known != null && onset <= first.atNanos() ? known : onset;
+        onsets.put(method, onset);
+        return last.atNanos() - onset;
+    }
+
     /** Returns for how long each second has had many more calls than usual. */
-    private static long since(String method, double usually, Deque<Second> seconds) {
+    private static long inLastSeconds(String method, double usually, Deque<Second> seconds) {
         Iterator<Second> newest = seconds.descendingIterator();
         Second next = newest.hasNext() ? newest.next() : null;
         long end = next == null ? 0 : next.atNanos();

@@ -73,6 +73,17 @@ class MoreCallsTest {
     }
 
     @Test
+    void additionalCallsStayTheCauseForMinutes() {
+        healthy();
+
+        for (int i = 0; i < 80; i++) {
+            second(100, 60, slow(SHORT), slow(LONG));
+        }
+
+        assertThat(first(shop.diagnosis()).kind()).as(shop.diagnosis().text()).isEqualTo("MORE CALLS");
+    }
+
+    @Test
     void slowDatabaseIsTheCauseIfNoMethodIsCalledMoreOften() {
         healthy();
 
