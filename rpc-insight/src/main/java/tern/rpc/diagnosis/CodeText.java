@@ -372,6 +372,10 @@ final class CodeText {
     /** Returns the advice for a lock that is held for too long. */
     private static String sooner(Part part, String shown) {
         String name = part.name();
+        String instead = Hints.lock(name);
+        if (!instead.isEmpty()) {
+            return instead + ": hold it for less time in " + shown;
+        }
         if (name.contains("ConcurrentHashMap.")) {
             return "compute the value before or outside of computeIfAbsent (compute, merge) in " + shown
                     + ", or keep it longer: meanwhile the map locks all keys of this bin";

@@ -44,6 +44,18 @@ final class Hints {
     private static final Pattern UNBUFFERED =
             Pattern.compile("\\(RandomAccessFile\\.(write|read)|\\(File(Out|In)putStream\\.(write|read)\\b");
 
+    /** Matches the names of locks of collections that lock themselves for each access. */
+    private static final Pattern SYNCHRONIZED = Pattern.compile(
+            "(?:monitor|lock) of (?:Hashtable|Properties|Vector|Stack|StringBuffer|Collections\\.Synchronized)");
+
+    /** Matches the names of locks of random number generators. */
+    private static final Pattern GENERATORS =
+            Pattern.compile("(?:monitor|lock) of (?:NativePRNG|SecureRandom|DRBG|HashDrbg|.*SecureRandom)");
+
+    /** Matches the names of locks of formats, which several threads must not use at the same time. */
+    private static final Pattern FORMATS =
+            Pattern.compile("(?:monitor|lock) of (?:SimpleDateFormat|DateFormat|DecimalFormat|NumberFormat)");
+
     /** Matches classes of rate limiters, and the aspects through which annotations call them. */
     private static final Pattern LIMITERS = Pattern.compile("RateLimit(er|ing)|Bucket\\.");
 
@@ -209,6 +221,20 @@ final class Hints {
         return UNBUFFERED.matcher(shown).find()
                 ? ": write and read blocks through a buffer, because each of these calls is an access to the file, and"
                         + " one to the disk if the file was opened with the mode rwd or rws"
+                : "";
+    }
+
+    /** Returns what to use in place of an object of the JDK whose lock threads wait for; an empty string if unknown. */
+    static String lock(String lock) {
+        if (SYNCHRONIZED.matcher(lock).find()) {
+            return "a concurrent collection in place of this synchronized one";
+        }
+        if (GENERATORS.matcher(lock).find()) {
+            return "ThreadLocalRandom where no secret is needed, or a SecureRandom for each thread, in place of a"
+                    + " shared one";
+        }
+        return FORMATS.matcher(lock).find()
+                ? "a DateTimeFormatter, or a format for each thread, in place of a shared one"
                 : "";
     }
 

@@ -142,6 +142,27 @@ class LibraryWorkTest {
         assertThat(first.change().text()).contains(change);
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "java.util.Hashtable                               | a concurrent collection",
+                "java.util.Collections$SynchronizedMap             | a concurrent collection",
+                "sun.security.provider.NativePRNG$RandomIO         | ThreadLocalRandom",
+                "java.text.SimpleDateFormat                        | a DateTimeFormatter",
+                "shop.Rates                                        | hold the lock for less time"
+            })
+    void lockOfAnObjectOfTheJdkHasABetterReplacement(String lock, String change) {
+        StackTraceElement[] stack = {new StackTraceElement("shop.Rates", "of", null, 41)};
+        ThreadLook owner = new ThreadLook("worker-2", 8, Thread.State.RUNNABLE, stack, null, null, -1, -1);
+        ThreadLook waiting = new ThreadLook("worker-1", 7, Thread.State.BLOCKED, stack, lock, owner, -1, -1);
+
+        Cause first = first(waiting);
+
+        assertThat(first.kind()).isEqualTo("LOCK");
+        assertThat(first.change().text()).startsWith(change);
+    }
+
     @Test
     void blockingMethodOfAReactiveLibraryWaitsForItsAnswer() {
         Cause first = first(look(
