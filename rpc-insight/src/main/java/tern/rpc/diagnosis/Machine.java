@@ -87,6 +87,11 @@ record Machine(
         return there > 0 && 2 * there >= own;
     }
 
+    /** Returns whether the processors are saturated and other processes use at least twice as much as this one. */
+    boolean isFullOfOthers() {
+        return isFull() && others >= 2 * Math.max(0, own) && others >= processors / 2.0;
+    }
+
     boolean isFull() {
         return Math.max(0, own) + Math.max(0, others) >= FULL * processors;
     }

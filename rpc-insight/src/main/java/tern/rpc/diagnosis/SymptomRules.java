@@ -38,6 +38,9 @@ final class SymptomRules {
     /** Operations of one kind are considered slower if they take at least this share of the extra time. */
     private static final double NOTABLE = 0.1;
 
+    /** The number of slower operations of one kind that point to busy processors. */
+    private static final int SEVERAL = 3;
+
     /**
      * Large requests are considered the reason for the collector's pauses only if reading them takes at least this
      * share of the latency target.
@@ -409,8 +412,9 @@ final class SymptomRules {
     /**
      * Attributes the extra time of operations to the processors, if these are saturated and operations of several kinds
      * are slower. In this case the calls' threads, the event loops and perhaps the servers on this machine wait for
-     * processors. A part that takes most of the extra time remains the cause. So does code whose processor time exceeds
-     * the time of the slower operations.
+     * processors. If other processes saturate the processors, three slower operations of one kind are enough, because
+     * their server may run on this machine. A part that takes most of the extra time remains the cause. So does code
+     * whose processor time exceeds the time of the slower operations.
      */
     private void passOnToProcessors() {
         Machine machine = evidence.machine();
@@ -424,7 +428,11 @@ final class SymptomRules {
                 .anyMatch(part -> !part.equals(processors)
                         && (leaves.of(part) > all / 2
                                 || (part.kind() == Kind.COMPUTING && leaves.of(part) > waiting.sum())));
-        if (one || kinds < 2 || !(machine.isFull() || machine.throttled() > THROTTLED)) {
+        long operations = waiting.longestFirst().stream()
+                .filter(part -> part.kind() != Kind.UNEXPLAINED && leaves.of(part) > NOTABLE * all)
+                .count();
+        boolean many = kinds >= 2 || (machine.isFullOfOthers() && operations >= SEVERAL);
+        if (one || !many || !(machine.isFull() || machine.throttled() > THROTTLED)) {
             return;
         }
         for (Part part : waiting.longestFirst()) {

@@ -338,6 +338,37 @@ class DiagnosticianTest {
     }
 
     @Test
+    void processorsFullOfOthersAreTheCauseIfSeveralCommandsAreSlower() {
+        shop.healthy(call -> call.own(2)
+                .in(Phase.REDIS, "GET card:*", 2)
+                .in(Phase.REDIS, "SETEX card:*", 1)
+                .in(Phase.REDIS, "INCR views:*", 1)
+                .in(Phase.REDIS, "DEL slot:*", 1)
+                .in(Phase.SQL, "select patient", 3));
+        shop.machine = new Machine(2, 0.3, 1.7, 0, 0, 0.2, null, 10e6, 10e6, List.of(), -1, null, List.of());
+
+        Diagnosis miss = shop.miss(call -> call.own(2)
+                .in(Phase.REDIS, "GET card:*", 68)
+                .in(Phase.REDIS, "SETEX card:*", 54)
+                .in(Phase.REDIS, "INCR views:*", 31)
+                .in(Phase.REDIS, "DEL slot:*", 1)
+                .in(Phase.SQL, "select patient", 12));
+
+        assertThat(first(miss).kind()).isEqualTo("PROCESSORS");
+    }
+
+    @Test
+    void oneSlowCommandStaysTheCauseWhileOthersUseTheProcessors() {
+        shop.healthy(call -> call.own(2).in(Phase.REDIS, "GET card:*", 2).in(Phase.REDIS, "INCR views:*", 1));
+        shop.machine = new Machine(2, 0.3, 1.7, 0, 0, 0.2, null, 10e6, 10e6, List.of(), -1, null, List.of());
+
+        Diagnosis miss = shop.miss(
+                call -> call.own(2).in(Phase.REDIS, "GET card:*", 130).in(Phase.REDIS, "INCR views:*", 20));
+
+        assertThat(first(miss).kind()).isEqualTo("SLOW REDIS COMMAND");
+    }
+
+    @Test
     void causeStaysUntilTheMissEndsAlthoughItIsOver() {
         shop.healthy(USUAL).miss(call -> call.in(Phase.HTTP, "GET carrier:80", 180));
 
