@@ -121,8 +121,7 @@ public final class RpcClient implements AutoCloseable {
                 Integer.MAX_VALUE, // The queue needs no limit, because each connection limits the number of its calls.
                 builder.keepAlive,
                 builder.threadFactory);
-        this.lookups =
-                Executors.newScheduledThreadPool(LOOK_UP_THREADS, DaemonThreads.numbered("rpc-client-lookup-"));
+        this.lookups = Executors.newScheduledThreadPool(LOOK_UP_THREADS, DaemonThreads.numbered("rpc-client-lookup-"));
         this.clusterTimer = Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("rpc-client-cluster"));
         this.hedgeTimer = builder.timer != null ? builder.timer : clusterTimer;
         this.parts = new ClusterParts(

@@ -34,8 +34,7 @@ public final class OpenRequestMemory {
      * @param network the address of the peer; for IPv6, its first 64 bits
      * @param accounts creates the account of the messages when the first bytes are counted
      */
-    OpenRequestMemory(
-            FairBudget allHeads, InboundBudget all, InetAddress network, Supplier<InboundAccount> accounts) {
+    OpenRequestMemory(FairBudget allHeads, InboundBudget all, InetAddress network, Supplier<InboundAccount> accounts) {
         this.accounts = accounts;
         this.all = all;
         this.requests = all.join(network);

@@ -144,14 +144,17 @@ class ServerConnectionTest {
     void healthChecksInFlightAreLimited() {
         Call first = begin(CallKind.HEALTH_CHECK);
         for (int i = 1; i < 16; i++) {
-            assertThat(connection.calls().refusesCheck(new Call(CallKind.HEALTH_CHECK))).isNull();
+            assertThat(connection.calls().refusesCheck(new Call(CallKind.HEALTH_CHECK)))
+                    .isNull();
             begin(CallKind.HEALTH_CHECK);
         }
 
-        assertThat(connection.calls().refusesCheck(new Call(CallKind.HEALTH_CHECK))).hasMessageContaining("16 of 16 health checks");
+        assertThat(connection.calls().refusesCheck(new Call(CallKind.HEALTH_CHECK)))
+                .hasMessageContaining("16 of 16 health checks");
         assertThat(connection.calls().refusesCheck(new Call(CallKind.UNARY))).isNull();
         first.claimAnswer();
-        assertThat(connection.calls().refusesCheck(new Call(CallKind.HEALTH_CHECK))).isNull();
+        assertThat(connection.calls().refusesCheck(new Call(CallKind.HEALTH_CHECK)))
+                .isNull();
     }
 
     @ParameterizedTest

@@ -248,7 +248,8 @@ class ProtobufBombsTest {
             for (Class<?> type : TYPES) {
                 byte[] bomb = entry.getValue();
                 Cost cost = leastOfEnough(() -> read(type, bomb), bomb.length);
-                costs.add(entry.getKey() + " to " + type.getSimpleName(), cost, bomb.length, mostAllocated(bomb.length));
+                costs.add(
+                        entry.getKey() + " to " + type.getSimpleName(), cost, bomb.length, mostAllocated(bomb.length));
             }
         }
         costs.report("protobuf");

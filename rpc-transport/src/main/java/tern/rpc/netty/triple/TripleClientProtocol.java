@@ -91,8 +91,8 @@ public final class TripleClientProtocol implements ClientProtocol {
         boolean many = call.method().type().clientStreams();
         byte @Nullable [] message = many ? null : message(call, payload, connection);
         RequestHead head = head(call, connection);
-        StreamCall stream = new StreamCall(
-                codecs, payload, receiver, pending, connection, head, fields(head, pending), message);
+        StreamCall stream =
+                new StreamCall(codecs, payload, receiver, pending, connection, head, fields(head, pending), message);
         connection.queue().add(stream);
         return new TripleClientStream(stream, codecs, payload);
     }
@@ -103,8 +103,8 @@ public final class TripleClientProtocol implements ClientProtocol {
     }
 
     private RequestHead head(Invocation call, Connection connection) {
-        HeadKey key = new HeadKey(
-                call.service(), call.method(), connection.settings().application());
+        HeadKey key =
+                new HeadKey(call.service(), call.method(), connection.settings().application());
         RequestHead head = heads.get(key);
         return head != null ? head : heads.computeIfAbsent(key, TripleClientProtocol::newHead);
     }

@@ -37,8 +37,7 @@ public final class SmallCalls {
     public static long allocatedBytes(List<ServerProtocol> served, ClientProtocol called) {
         ResourceLeakDetector.Level level = ResourceLeakDetector.getLevel();
         EventLoops loops = EventLoops.start(1);
-        RpcServer server = RpcServer.builder(
-                        new NettyServerTransport(ServerTransportSettings.onPort(0), loops, served))
+        RpcServer server = RpcServer.builder(new NettyServerTransport(ServerTransportSettings.onPort(0), loops, served))
                 .export(ServiceExport.of(Exists.class, id -> !id.isEmpty()))
                 .build();
         server.start();

@@ -16,8 +16,8 @@ class Http1IdentityTest extends IdentityContractTest {
             HessianSerializer.builder().build(),
             new JsonCodec(JsonMapper.builder().build()),
             0);
-    private static final ContractTransports TRANSPORTS = new ContractTransports(
-            new Http1Protocol(CODECS, HttpSettings.defaults()), new Http1ClientProtocol(CODECS));
+    private static final ContractTransports TRANSPORTS =
+            new ContractTransports(new Http1Protocol(CODECS, HttpSettings.defaults()), new Http1ClientProtocol(CODECS));
 
     @AfterAll
     static void stop() {

@@ -8,7 +8,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
-import tern.rpc.RpcException;
 import tern.rpc.netty.peer.CapturedLog;
 
 /** Tests the answers to JSON calls that fail. */

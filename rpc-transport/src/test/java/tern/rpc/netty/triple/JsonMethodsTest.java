@@ -6,12 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.net.http.HttpClient.Version;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.util.List;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import tern.rpc.RpcMethod;
 import tern.rpc.netty.peer.RawSocket;
 
 /** Tests how paths and HTTP methods select the method of a JSON call. */
