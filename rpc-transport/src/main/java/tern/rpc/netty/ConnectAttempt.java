@@ -10,7 +10,6 @@ import io.netty.handler.ssl.SslHandler;
 import io.netty.util.NetUtil;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import tern.rpc.NanoClock;
 import tern.rpc.endpoint.DnsEndpoints;
 import tern.rpc.endpoint.Endpoint;
 
@@ -60,7 +59,7 @@ final class ConnectAttempt {
                 .group(loop)
                 .channel(loops.socketChannel())
                 .option(ChannelOption.TCP_NODELAY, true)
-                .option(ChannelOption.RECVBUF_ALLOCATOR, new FairReads(NanoClock.SYSTEM))
+                .option(ChannelOption.RECVBUF_ALLOCATOR, FairReads.SHARED)
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int)
                         settings.connectTimeout().toMillis());
         String host = endpoint.host();

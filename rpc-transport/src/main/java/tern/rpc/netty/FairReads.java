@@ -6,6 +6,7 @@ import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.ChannelConfig;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.util.UncheckedBooleanSupplier;
+import io.netty.util.concurrent.FastThreadLocal;
 import java.util.concurrent.TimeUnit;
 import tern.rpc.NanoClock;
 
@@ -14,12 +15,23 @@ import tern.rpc.NanoClock;
  * 16 buffers of 64 KiB in a row. A peer that fills them with tiny frames would occupy the event loop for hundreds of
  * milliseconds, although each frame is cheap and within all limits. Once a connection has occupied the event loop for
  * {@link #TURN_NANOS}, other connections are read first. Its next buffer is as small as the previous bytes were expensive.
+ * If many connections are busy, each gets a shorter turn, so that all get one within about {@link #ROUND_NANOS}.
  *
  * <p>Netty estimates the buffer sizes as usual. A small read that leaves its buffer partly empty does not use the clock.
  */
 final class FairReads implements RecvByteBufAllocator {
 
     static final long TURN_NANOS = TimeUnit.MICROSECONDS.toNanos(250);
+
+    static final long MIN_TURN_NANOS = TimeUnit.MICROSECONDS.toNanos(25);
+
+    static final long ROUND_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+    /** A connection is busy for this time, and up to twice as long, after it has used up its turn. */
+    static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /** The allocator of all connections. Clients and servers share the event loops. */
+    static final FairReads SHARED = new FairReads(NanoClock.SYSTEM);
 
     /** Netty's default maximum of consecutive reads from a TCP channel. */
     static final int MAX_READS_IN_A_ROW = 16;
@@ -32,6 +44,12 @@ final class FairReads implements RecvByteBufAllocator {
     static final int MAX_BYTES = AdaptiveRecvByteBufAllocator.DEFAULT_MAXIMUM;
 
     private final NanoClock clock;
+    private final FastThreadLocal<BusyConnections> busy = new FastThreadLocal<>() {
+        @Override
+        protected BusyConnections initialValue() {
+            return new BusyConnections(clock.nanoTime());
+        }
+    };
     private final RecvByteBufAllocator sizes =
             new AdaptiveRecvByteBufAllocator().maxMessagesPerRead(MAX_READS_IN_A_ROW);
 
@@ -40,26 +58,56 @@ final class FairReads implements RecvByteBufAllocator {
     }
 
     @Override
-    @SuppressWarnings("deprecation") // Netty's own allocators implement this method, too
+    @SuppressWarnings("deprecation") // Netty requires this type although it is deprecated
     public Handle newHandle() {
-        return new Turns((ExtendedHandle) sizes.newHandle(), clock);
+        return new Turns((ExtendedHandle) sizes.newHandle());
+    }
+
+    /** Counts the busy connections of one event loop. Confined to this event loop. */
+    private static final class BusyConnections {
+
+        private int period = 1;
+        private long sinceNanos;
+        private int now;
+        private int before; // the number in the previous period
+
+        BusyConnections(long nanos) {
+            sinceNanos = nanos;
+        }
+
+        void add(Turns turns, long nanos) {
+            if (nanos - sinceNanos >= BUSY_NANOS) {
+                before = nanos - sinceNanos < 2 * BUSY_NANOS ? now : 0;
+                now = 0;
+                sinceNanos = nanos;
+                period++;
+            }
+            if (turns.busyIn != period) {
+                turns.busyIn = period;
+                now++;
+            }
+        }
+
+        long turnNanos() {
+            int count = Math.max(1, Math.max(now, before));
+            return Math.max(MIN_TURN_NANOS, Math.min(TURN_NANOS, ROUND_NANOS / count));
+        }
     }
 
     /** The reads of one connection. Confined to its event loop. */
-    private static final class Turns extends DelegatingHandle implements ExtendedHandle {
+    private final class Turns extends DelegatingHandle implements ExtendedHandle {
 
         private final ExtendedHandle sizes;
-        private final NanoClock clock;
         private int limit = MAX_BYTES;
         private boolean measured; // true if the clock measures the most recent read
         private boolean begun; // true if the clock has measured a read of the current turn
         private long turnNanos;
         private long readNanos;
+        private int busyIn; // the last period in which this connection was busy
 
-        Turns(ExtendedHandle sizes, NanoClock clock) {
+        Turns(ExtendedHandle sizes) {
             super(sizes);
             this.sizes = sizes;
-            this.clock = clock;
         }
 
         @Override
@@ -107,15 +155,21 @@ final class FairReads implements RecvByteBufAllocator {
                 return true;
             }
             long now = clock.nanoTime();
-            fitLimit(now - readNanos);
-            return now - turnNanos < TURN_NANOS;
+            BusyConnections others = busy.get();
+            long turn = others.turnNanos();
+            fitLimit(now - readNanos, turn);
+            if (now - turnNanos < turn) {
+                return true;
+            }
+            others.add(this, now);
+            return false;
         }
 
         /** @param took the time that the bytes of the previous read took */
-        private void fitLimit(long took) {
-            if (took > TURN_NANOS) {
-                limit = (int) Math.max(MIN_BYTES, lastBytesRead() * TURN_NANOS / took);
-            } else if (took < TURN_NANOS / 2 && limit < MAX_BYTES) {
+        private void fitLimit(long took, long turn) {
+            if (took > turn) {
+                limit = (int) Math.max(MIN_BYTES, lastBytesRead() * turn / took);
+            } else if (took < turn / 2 && limit < MAX_BYTES) {
                 limit = Math.min(MAX_BYTES, 2 * limit);
             }
         }

@@ -174,7 +174,7 @@ public final class NettyServerTransport implements ServerTransport {
                 .option(ChannelOption.SO_BACKLOG, BACKLOG)
                 .option(ChannelOption.SO_REUSEADDR, true)
                 .childOption(ChannelOption.TCP_NODELAY, true)
-                .childOption(ChannelOption.RECVBUF_ALLOCATOR, new FairReads(NanoClock.SYSTEM))
+                .childOption(ChannelOption.RECVBUF_ALLOCATOR, FairReads.SHARED)
                 .childHandler(new ChannelInitializer<Channel>() {
                     @Override
                     protected void initChannel(Channel accepted) {

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.channel.DefaultChannelConfig;
 import io.netty.channel.RecvByteBufAllocator.ExtendedHandle;
 import io.netty.channel.embedded.EmbeddedChannel;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class FairReadsTest {
@@ -13,14 +12,15 @@ class FairReadsTest {
     private long now;
     private int looks;
     private final EmbeddedChannel channel = new EmbeddedChannel();
-    private final ExtendedHandle reads = (ExtendedHandle) new FairReads(() -> {
-                looks++;
-                return now;
-            })
-            .newHandle();
+    private final FairReads all = new FairReads(() -> {
+        looks++;
+        return now;
+    });
+    private ExtendedHandle reads = grown();
 
-    @BeforeEach
-    void growsTheBuffer() {
+    /** Returns a connection whose buffer has the largest size, at the beginning of a turn. */
+    private ExtendedHandle grown() {
+        reads = (ExtendedHandle) all.newHandle();
         for (int i = 0; i < 10; i++) {
             reads.reset(new DefaultChannelConfig(channel));
             assertThat(fullRead(0)).isTrue();
@@ -29,6 +29,7 @@ class FairReadsTest {
         assertThat(reads.guess()).isEqualTo(FairReads.MAX_BYTES);
         reads.reset(new DefaultChannelConfig(channel));
         looks = 0;
+        return reads;
     }
 
     @Test
@@ -84,6 +85,54 @@ class FairReadsTest {
         }
 
         assertThat(reads.guess()).isEqualTo(FairReads.MAX_BYTES);
+    }
+
+    @Test
+    void aConnectionGetsAShorterTurnWhileManyAreBusy() {
+        beBusy(100);
+        grown();
+
+        assertThat(fullRead(FairReads.ROUND_NANOS / 100 - 1)).isTrue();
+        assertThat(fullRead(1)).isFalse();
+    }
+
+    @Test
+    void aTurnNeverBecomesTiny() {
+        beBusy(10_000);
+        grown();
+
+        assertThat(fullRead(FairReads.MIN_TURN_NANOS - 1)).isTrue();
+    }
+
+    @Test
+    void aConnectionThatIsBusyAgainCountsOnce() {
+        for (int i = 0; i < 1_000; i++) {
+            fullRead(FairReads.TURN_NANOS);
+            now -= FairReads.TURN_NANOS; // all within one period
+            reads.reset(new DefaultChannelConfig(channel));
+        }
+        grown();
+
+        assertThat(fullRead(FairReads.TURN_NANOS - 1)).isTrue();
+    }
+
+    @Test
+    void turnsAreLongAgainOnceOthersAreNotBusy() {
+        beBusy(10_000);
+        now += 2 * FairReads.BUSY_NANOS;
+        beBusy(1);
+        grown();
+
+        assertThat(fullRead(FairReads.TURN_NANOS - 1)).isTrue();
+    }
+
+    /** Lets several connections use up their turns within one period. */
+    private void beBusy(int connections) {
+        for (int i = 0; i < connections; i++) {
+            reads = (ExtendedHandle) all.newHandle();
+            fullRead(FairReads.TURN_NANOS);
+            now -= FairReads.TURN_NANOS;
+        }
     }
 
     @Test
