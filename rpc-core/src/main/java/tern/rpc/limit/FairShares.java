@@ -43,7 +43,7 @@ final class FairShares {
     /** A flooding tenant need not wait while it has less than 1/{@value} of all admitted calls. */
     private static final int MUCH = 16;
 
-    private final int places;
+    private volatile int places;
     private volatile @Nullable Share largest;
 
     // The number of addresses with admitted calls ("wholes") and the number of connections with admitted calls
@@ -67,6 +67,11 @@ final class FairShares {
     FairShares(int places, NanoClock clock) {
         this.places = places;
         this.othersUntil = clock.nanoTime();
+    }
+
+    /** Sets the number of calls that all tenants together may have before one of them must wait. */
+    void places(int changed) {
+        places = changed;
     }
 
     /** Counts an admitted call from a tenant. */

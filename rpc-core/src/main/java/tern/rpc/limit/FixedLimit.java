@@ -4,13 +4,23 @@ package tern.rpc.limit;
 public final class FixedLimit implements Limit {
 
     private final int limit;
+    private final String setBy;
 
     /** @param limit the maximum number of concurrent calls; 1 or more */
     public FixedLimit(int limit) {
+        this(limit, "");
+    }
+
+    /**
+     * @param limit the maximum number of concurrent calls; 1 or more
+     * @param setBy the place where the limit was set, or an empty string for the server's properties
+     */
+    public FixedLimit(int limit, String setBy) {
         if (limit < 1) {
             throw new IllegalArgumentException("a limit is " + limit + "; expected 1 or more");
         }
         this.limit = limit;
+        this.setBy = setBy;
     }
 
     @Override
@@ -31,5 +41,10 @@ public final class FixedLimit implements Limit {
     @Override
     public String describe() {
         return "fixed";
+    }
+
+    @Override
+    public String setBy() {
+        return setBy;
     }
 }

@@ -27,6 +27,11 @@ public interface Limit {
      */
     String describe();
 
+    /** Returns the place where the limit was set, for error messages; empty for the server's properties. */
+    default String setBy() {
+        return "";
+    }
+
     /**
      * A measurement window: the values that the limiter measured while the limit was constant.
      *

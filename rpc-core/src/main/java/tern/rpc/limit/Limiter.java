@@ -60,7 +60,7 @@ public final class Limiter {
      */
     private static final int MIN_KEPT = 12;
 
-    private final Limit limit;
+    private volatile Limit limit;
     private final int servedAtOnce;
     private final FairShares shares;
     private final AtomicInteger inside = new AtomicInteger();
@@ -153,9 +153,36 @@ public final class Limiter {
         return largest != null && FairShares.isCrowdedOut(working, largest.working(), shares.tenants(share), threads);
     }
 
-    /** Returns a description of the limit for error messages, such as {@code adaptive, 4 to 600}. */
-    public String describe() {
-        return limit.describe();
+    /**
+     * Returns a description of the limit for error messages, such as {@code adaptive, 4 to 600, set by
+     * rpc.server.max-concurrency}.
+     *
+     * @param property the property that sets the limit, unless another place has set it
+     */
+    public String describe(String property) {
+        Limit current = limit;
+        return current.describe() + ", set by " + (current.setBy().isEmpty() ? property : current.setBy());
+    }
+
+    /**
+     * Replaces the limit. Calls that have been admitted stay admitted, even if there are more of them than the new
+     * limit allows.
+     *
+     * @param next the new limit, which must not be shared with other limiters
+     */
+    public void change(Limit next, long now) {
+        while (!turning.compareAndSet(false, true)) {
+            Thread.onSpinWait(); // Another thread ends a window, which takes only a few steps.
+        }
+        try {
+            limit = next;
+            int places = Math.min(next.first(), servedAtOnce);
+            shares.places(places - reserved(places));
+            limitTo(next.first());
+            begin(now);
+        } finally {
+            turning.set(false);
+        }
     }
 
     /**

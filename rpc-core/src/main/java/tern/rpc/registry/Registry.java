@@ -2,6 +2,7 @@ package tern.rpc.registry;
 
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.function.Consumer;
 import tern.rpc.endpoint.EndpointSource;
 
 /**
@@ -36,6 +37,14 @@ public interface Registry extends AutoCloseable {
      * {@linkplain EndpointSource#key() keys}, so that several references can share one source.
      */
     EndpointSource source(Subscription subscription);
+
+    /**
+     * Watches the rules that limit the calls of a provider. A registry without such rules never calls the listener.
+     *
+     * @param limits receives the limits after each change, on a thread of the registry; a later limit of a method takes
+     *     precedence over an earlier one
+     */
+    default void watchLimits(Registration registration, Consumer<List<RuledLimit>> limits) {}
 
     /** Closes the registry. Does not block. Ephemeral entries disappear with the connection. */
     @Override

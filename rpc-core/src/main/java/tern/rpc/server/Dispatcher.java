@@ -30,6 +30,8 @@ import tern.rpc.transport.ServiceLookup;
  */
 final class Dispatcher implements CallHandler {
 
+    private static final String MAX_CONCURRENCY = "rpc.server.max-concurrency";
+
     private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
 
     private final HandlerRegistry registry;
@@ -39,8 +41,8 @@ final class Dispatcher implements CallHandler {
     private final ReservedWorkers reserve;
     private final StreamThreads streams;
     private final StreamWaits streamWaits;
-    private final Duration maxQueueWait;
-    private final long maxQueueWaitNanos;
+    private volatile Duration maxQueueWait;
+    private volatile long maxQueueWaitNanos;
     private final RpcMeters meters;
     private final CallLedgers ledgers;
     private final ThreadState threadState;
@@ -84,6 +86,12 @@ final class Dispatcher implements CallHandler {
         this.floods = new Floods(meters, clock);
         this.callers = new Callers(clock.nanoTime());
         refusals.register(meters);
+    }
+
+    /** Changes the time that calls may wait for a worker. Applies to calls that arrive later. */
+    void maxQueueWait(Duration changed) {
+        maxQueueWait = changed;
+        maxQueueWaitNanos = changed.toNanos();
     }
 
     @Override
@@ -203,13 +211,13 @@ final class Dispatcher implements CallHandler {
         return switch (reason) {
             case LIMIT ->
                 exhausted(limiter.inside() + " calls are running or waiting; the limit is " + limiter.limit() + " ("
-                        + limiter.describe() + ", set by rpc.server.max-concurrency)" + holders());
+                        + limiter.describe(MAX_CONCURRENCY) + ")" + holders());
             case SHARE ->
                 exhausted("its tenant " + tenant(call.share()) + " holds " + held(call.share()) + " of "
                         + limiter.inside()
                         + " calls of " + tenants(call.share())
                         + " tenants, and other tenants have no room in the limit of "
-                        + limiter.limit() + " (" + limiter.describe() + ", set by rpc.server.max-concurrency) and "
+                        + limiter.limit() + " (" + limiter.describe(MAX_CONCURRENCY) + ") and "
                         + workers.threads()
                         + " threads (set by rpc.server.threads)" + holders());
             case WAIT ->

@@ -22,11 +22,15 @@ import tern.rpc.ServerFilter;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
+import tern.rpc.limit.Limit;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.transport.BuiltInMethods;
 import tern.rpc.transport.ServiceLookup;
 
-/** Finds the handler of a call by its service and method names. Filled at startup, then immutable. */
+/**
+ * Finds the handler of a call by its service and method names. Filled at startup. Only the limits of methods may change
+ * later.
+ */
 final class HandlerRegistry implements ServiceLookup {
 
     private static final Logger LOG = LoggerFactory.getLogger(HandlerRegistry.class);
@@ -181,6 +185,28 @@ final class HandlerRegistry implements ServiceLookup {
     @Nullable
     MethodLimiter limiter(MethodDescriptor method) {
         return limits.of(method);
+    }
+
+    /**
+     * Sets, replaces or removes the limit of all methods with a name.
+     *
+     * @param limit the new limit; null for none
+     * @throws IllegalArgumentException if no export has such a method
+     */
+    synchronized void limit(MethodLimits.Key key, @Nullable Limit limit) {
+        Exports exports = byInterface.get(key.interfaceName());
+        if (exports == null || exports.service.overloads(key.method()).isEmpty()) {
+            throw new IllegalArgumentException(
+                    "a limit is set for " + key.interfaceName() + "/" + key.method() + ", which is not exported");
+        }
+        MethodLimiter limiter = limits.set(key, limit);
+        for (Export export : exports.all) {
+            for (MethodHandler handler : export.own()) {
+                if (handler.method().name().equals(key.method())) {
+                    handler.limiter(limiter);
+                }
+            }
+        }
     }
 
     /** Returns whether reserved workers run the calls to this interface. */

@@ -42,7 +42,7 @@ final class MethodHandler {
     private final List<ServerFilter> filters;
     private final @Nullable Invoker filtered;
     private final RpcMeters meters;
-    private final @Nullable MethodLimiter limiter;
+    private volatile @Nullable MethodLimiter limiter;
     private final PhaseMeters phases;
     private final SeldomWarning unexpected;
     private final SeldomWarning refused;
@@ -100,6 +100,11 @@ final class MethodHandler {
     @Nullable
     MethodLimiter limiter() {
         return limiter;
+    }
+
+    /** Replaces this method's limiter. Running calls return their places to the previous limiter. */
+    void limiter(@Nullable MethodLimiter changed) {
+        limiter = changed;
     }
 
     /** Returns the failure of a call for which a filter gave no response. */

@@ -4,6 +4,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.limit.Limit;
 import tern.rpc.limit.Limiter;
 import tern.rpc.limit.Share;
 
@@ -98,8 +99,17 @@ final class MethodLimiter {
         return limiter.limit();
     }
 
-    /** Returns a description of the limit for error messages. */
-    String describe() {
-        return limiter.describe();
+    /**
+     * Returns a description of the limit for error messages.
+     *
+     * @param property the property that sets the limit, unless another place has set it
+     */
+    String describe(String property) {
+        return limiter.describe(property);
+    }
+
+    /** Replaces the limit. Running calls keep their places. */
+    void change(Limit next, long now) {
+        limiter.change(next, now);
     }
 }

@@ -1,7 +1,7 @@
 package tern.rpc.server;
 
-import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
@@ -14,7 +14,7 @@ import tern.rpc.limit.Limiter;
 
 /**
  * The limiters of methods that have their own limit. All overloads of a method, in all exports of an interface, share
- * one limiter. Immutable.
+ * one limiter. Thread-safe.
  */
 final class MethodLimits {
 
@@ -24,7 +24,9 @@ final class MethodLimits {
      */
     record Key(String interfaceName, String method) {}
 
-    private final Map<Key, MethodLimiter> limiters = new HashMap<>();
+    private final Map<Key, MethodLimiter> limiters = new ConcurrentHashMap<>();
+    private final int servedAtOnce;
+    private final NanoClock clock;
 
     /** Returns the failure of a call that the limiter refused. */
     static RpcException full(MethodDescriptor method, MethodLimiter refusing) {
@@ -32,16 +34,37 @@ final class MethodLimits {
         return RpcException.refusal(
                 StatusCode.RESOURCE_EXHAUSTED,
                 method + " refused the call: " + running + " of " + refusing.limit() + " are running ("
-                        + refusing.describe() + ", set by rpc.server.services.<name>.methods." + method.name()
-                        + ".max-concurrency)"
+                        + refusing.describe("rpc.server.services.<name>.methods." + method.name() + ".max-concurrency")
+                        + ")"
                         + (running < refusing.limit() ? "; the rest is left to callers with fewer calls" : ""),
                 Executed.NO);
     }
 
     /** @param servedAtOnce the number of calls that the server can run concurrently, over all methods */
     MethodLimits(Map<Key, Supplier<Limit>> limits, int servedAtOnce, NanoClock clock) {
-        limits.forEach(
-                (key, limit) -> limiters.put(key, new MethodLimiter(new Limiter(limit.get(), servedAtOnce, clock))));
+        this.servedAtOnce = servedAtOnce;
+        this.clock = clock;
+        limits.forEach((key, limit) -> set(key, limit.get()));
+    }
+
+    /**
+     * Sets, replaces or removes a method's limit.
+     *
+     * @param limit the new limit; null for none
+     * @return the method's limiter; null for none
+     */
+    @Nullable
+    MethodLimiter set(Key key, @Nullable Limit limit) {
+        return limiters.compute(key, (same, current) -> {
+            if (limit == null) {
+                return null;
+            }
+            if (current == null) {
+                return new MethodLimiter(new Limiter(limit, servedAtOnce, clock));
+            }
+            current.change(limit, clock.nanoTime());
+            return current;
+        });
     }
 
     @Nullable

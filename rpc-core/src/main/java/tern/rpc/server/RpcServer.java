@@ -75,6 +75,7 @@ public final class RpcServer implements AutoCloseable {
     private final FairWorkers fairWorkers;
     private final Limiter limiter;
     private final Dispatcher dispatcher;
+    private final ServerControls controls;
     private final List<ServiceExport> exports;
     private final NanoClock clock;
     private State state = State.BUILT; // guarded by this
@@ -109,6 +110,7 @@ public final class RpcServer implements AutoCloseable {
                 ledgers,
                 new ThreadState(builder.clears),
                 clock);
+        this.controls = new ServerControls(limiter, builder::defaultLimit, registry, dispatcher, clock);
         transports.add(transport);
         for (ServiceExport export : exports) {
             transport.prepare(export.service());
@@ -223,6 +225,11 @@ public final class RpcServer implements AutoCloseable {
     /** Returns the number of received calls that have not been answered. */
     public int inFlight() {
         return (int) sum(ServerTransport::inFlight);
+    }
+
+    /** Returns the object that changes the server's limits while it runs. */
+    public ServerControls controls() {
+        return controls;
     }
 
     /** Returns the number of connected clients. */
@@ -372,9 +379,10 @@ public final class RpcServer implements AutoCloseable {
         }
 
         private Limit limit() {
-            if (limit != null) {
-                return limit.get();
-            }
+            return limit == null ? defaultLimit() : limit.get();
+        }
+
+        private Limit defaultLimit() {
             int most = (int) Math.min(Integer.MAX_VALUE, Math.max(MAX_CALLS, (long) threads + queueCapacity));
             return new GradientLimit(Math.min(MIN_CALLS, most), most);
         }

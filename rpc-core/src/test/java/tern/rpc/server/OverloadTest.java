@@ -209,6 +209,60 @@ class OverloadTest {
     }
 
     @Test
+    void limitOfTheServerChangesWhileItRuns() throws Exception {
+        Work work = serve(settings -> settings.workers(4, 4).limit(() -> new FixedLimit(2)));
+        ServerControls controls = Objects.requireNonNull(server).controls();
+        hold(() -> work.hold("one"));
+        hold(() -> work.hold("two"));
+
+        controls.limit(new FixedLimit(3));
+        assertThat(work.quick("three")).isEqualTo("three");
+        controls.limit(new FixedLimit(1, "a rule"));
+        assertThat(refusalOf(() -> work.quick("four"))).hasMessageContaining("the limit is 1 (fixed, set by a rule)");
+        controls.limit(null);
+        assertThat(work.quick("five")).isEqualTo("five");
+    }
+
+    @Test
+    void limitOfAMethodIsAddedChangedAndRemovedWhileTheServerRuns() throws Exception {
+        Work work = serve(settings -> settings.workers(4, 4));
+        ServerControls controls = Objects.requireNonNull(server).controls();
+        hold(() -> work.hold("one"));
+
+        controls.limit(Work.class.getName(), "hold", new FixedLimit(1));
+        hold(() -> work.hold("two"));
+        assertThat(refusalOf(() -> work.hold("three")))
+                .hasMessageContaining("set by rpc.server.services.<name>.methods.hold.max-concurrency");
+        controls.limit(Work.class.getName(), "hold", new FixedLimit(2));
+        hold(() -> work.hold("four"));
+        controls.limit(Work.class.getName(), "hold", null);
+        assertThat(work.quick("another method")).isEqualTo("another method");
+
+        worker.release.countDown();
+        for (Future<?> call : held) {
+            call.get(30, TimeUnit.SECONDS);
+        }
+        assertThat(work.hold("five")).isEqualTo("five");
+        assertThatThrownBy(() -> controls.limit(Work.class.getName(), "unknown", new FixedLimit(1)))
+                .hasMessageContaining("unknown, which is not exported");
+    }
+
+    @Test
+    void waitForAWorkerChangesWhileTheServerRuns() throws Exception {
+        Work work = serve(settings -> settings.workers(1, 4));
+        Objects.requireNonNull(server).controls().maxQueueWait(Duration.ofMillis(20));
+        hold(() -> work.hold("running"));
+        Future<RpcException> queued =
+                callers.submit(() -> catchThrowableOfType(RpcException.class, () -> work.quick("queued")));
+        awaitQueued(1);
+
+        now.addAndGet(Duration.ofMillis(30).toNanos());
+        transport.sweep();
+
+        assertThat(queued.get(30, TimeUnit.SECONDS)).hasMessageContaining("20 ms");
+    }
+
+    @Test
     void placesAreReleasedAtAnyEndOfACall() throws Exception {
         Work work = serve(settings -> settings.workers(1, 4).limit(() -> new FixedLimit(3)));
         work.quick("answered");

@@ -38,13 +38,18 @@ final class RuleWatches {
         this.service = service;
         this.consumer = consumer;
         this.changed = changed;
-        String name = service.interfaceName() + ":" + service.version() + ":" + service.group();
+        String name = name(service);
         fixed.add(watch(Rule.Kind.CONFIGURATORS, name));
         fixed.add(watch(Rule.Kind.CONDITIONS, name));
         if (isName(consumer.application())) {
             fixed.add(watch(Rule.Kind.CALLER_CONFIGURATORS, consumer.application()));
             fixed.add(watch(Rule.Kind.CONDITIONS, consumer.application()));
         }
+    }
+
+    /** Returns the name of a service in the keys of rules. */
+    static String name(ServiceKey service) {
+        return service.interfaceName() + ":" + service.version() + ":" + service.group();
     }
 
     private RuleWatch watch(Rule.Kind kind, String name) {

@@ -5,6 +5,7 @@ import java.net.InetSocketAddress;
 import java.time.Clock;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -15,6 +16,7 @@ import tern.rpc.registry.Publication;
 import tern.rpc.registry.Registration;
 import tern.rpc.registry.Registry;
 import tern.rpc.registry.RegistryUrl;
+import tern.rpc.registry.RuledLimit;
 import tern.rpc.registry.Subscription;
 import tern.rpc.registry.Subscription.Level;
 import tern.rpc.registry.SystemMachine;
@@ -132,6 +134,12 @@ public final class ZooKeeperRegistry implements Registry {
     public EndpointSource source(Subscription subscription) {
         return new ZooKeeperSource(
                 session, applications, subscription, new RuleConsumer(application, ownHosts()), clock);
+    }
+
+    @Override
+    public void watchLimits(Registration registration, Consumer<List<RuledLimit>> limits) {
+        session.start();
+        session.execute(() -> new LimitRules(session, registration, limits).start());
     }
 
     private static Set<String> ownHosts() {

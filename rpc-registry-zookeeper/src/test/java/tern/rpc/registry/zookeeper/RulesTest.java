@@ -9,6 +9,9 @@ import ch.qos.logback.core.read.ListAppender;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.apache.zookeeper.CreateMode;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -20,7 +23,9 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.ServiceKey;
 import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.Rules;
+import tern.rpc.registry.Registration;
 import tern.rpc.registry.Registry;
+import tern.rpc.registry.RuledLimit;
 import tern.rpc.registry.Subscription;
 import tern.rpc.registry.dubbo.ProcessMetadata;
 
@@ -293,5 +298,45 @@ class RulesTest {
                 .singleElement()
                 .asString()
                 .contains("/dubbo/config/dubbo/one.script-router", "Tern does not apply rules of this kind");
+    }
+
+    @Test
+    void limitsOfTheProviderFollowTheRules() throws Exception {
+        Registration registration = new Registration(
+                "one",
+                "127.0.0.1",
+                20880,
+                List.of("dubbo"),
+                List.of(new Registration.Service(new ServiceKey(SERVICE, "", ""), List.of("greet"), 100)),
+                Map.of(),
+                0,
+                0);
+        Queue<List<RuledLimit>> limits = new ConcurrentLinkedQueue<>();
+        rule("/dubbo/config/dubbo/one.configurators", """
+                configs: [{side: provider, addresses: [0.0.0.0], parameters: {executes: 9}}]
+                """);
+        registry().watchLimits(registration, limits::add);
+        RuledLimit ofApplication = new RuledLimit(SERVICE, "", 9, "one.configurators");
+        Await.until(
+                "the first rule is read", () -> List.of(List.of(ofApplication)).equals(List.copyOf(limits)));
+
+        rule(CONFIGURATORS, """
+                configs: [{side: provider, addresses: ["127.0.0.1:20880"], parameters: {greet.executes: 2}}]
+                """);
+        Await.until(
+                "the second rule is read",
+                () -> limits.stream()
+                        .anyMatch(
+                                List.of(
+                                        ofApplication,
+                                        new RuledLimit(SERVICE, "greet", 2, SERVICE + "::.configurators"))::equals));
+
+        rule(CONFIGURATORS, "no: [rule");
+        zooKeeper.delete("/dubbo/config/dubbo/one.configurators");
+        Await.until(
+                "a broken rule changes nothing, and a deleted rule ends",
+                () -> limits.stream()
+                        .anyMatch(List.of(new RuledLimit(SERVICE, "greet", 2, SERVICE + "::.configurators"))::equals));
+        assertThat(warnings()).hasSize(1);
     }
 }

@@ -11,15 +11,17 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.core.env.Environment;
 import tern.rpc.settings.PropertyCheck;
 
-/** The properties under {@code rpc.client} that may change while the application runs: timeouts and addresses. */
+/** The properties under {@code rpc.client} that may change while the application runs. */
 record ChangeableSettings(
         @DefaultValue List<String> url,
         @DefaultValue("3s") Duration timeout,
+        @DefaultValue("p2c") String loadBalancing,
         @DefaultValue Map<String, Service> services) {
 
     record Service(
             @DefaultValue List<String> url,
             @Nullable Duration timeout,
+            @Nullable String loadBalancing,
             @DefaultValue Map<String, Method> methods) {}
 
     record Method(@Nullable Duration timeout) {}
@@ -41,11 +43,11 @@ record ChangeableSettings(
                             method,
                             methods.getOrDefault(method, RpcClientProperties.Method.NONE)
                                     .with(values.timeout())));
-            changed.put(name, before.with(service.url(), service.timeout(), methods));
+            changed.put(name, before.with(service.url(), service.timeout(), service.loadBalancing(), methods));
         });
         settings.services().keySet().stream()
                 .filter(name -> !services.containsKey(name))
                 .forEach(name -> changed.put(name, RpcClientProperties.Service.NONE));
-        return settings.with(PropertyCheck.callTimeout("rpc.client.timeout", timeout), url, changed);
+        return settings.with(PropertyCheck.callTimeout("rpc.client.timeout", timeout), loadBalancing, url, changed);
     }
 }

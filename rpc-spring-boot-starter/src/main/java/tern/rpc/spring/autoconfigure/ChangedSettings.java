@@ -3,22 +3,30 @@ package tern.rpc.spring.autoconfigure;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.client.MethodSettings;
+import tern.rpc.cluster.Policies;
 import tern.rpc.endpoint.Attributes;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Rules;
+import tern.rpc.settings.InvalidPropertyException;
 
 /**
  * A reference's properties that have changed since startup.
  *
  * @param timeouts the changed timeouts by method name
  * @param weights the changed weights by address as written in the properties
+ * @param loadBalancing the changed load balancing policy; empty if it has not changed
  */
-record ChangedSettings(Map<String, Duration> timeouts, Map<String, Integer> weights) implements Rules {
+record ChangedSettings(Map<String, Duration> timeouts, Map<String, Integer> weights, String loadBalancing)
+        implements Rules {
+
+    private static final ChangedSettings NOTHING = new ChangedSettings(Map.of(), Map.of(), "");
 
     /**
      * Compares a reference's settings at startup with its current settings.
@@ -40,7 +48,31 @@ record ChangedSettings(Map<String, Duration> timeouts, Map<String, Integer> weig
                 weights.put(address(address.endpoint()), address.attributes().weight());
             }
         }
-        return timeouts.isEmpty() && weights.isEmpty() ? NONE : new ChangedSettings(timeouts, weights);
+        ChangedSettings changed = new ChangedSettings(timeouts, weights, policy(before.choice(), now.choice()));
+        return changed.equals(NOTHING) ? NONE : changed;
+    }
+
+    /** @throws InvalidPropertyException if the changed policy is not one of Tern's policies */
+    private static String policy(Choice before, Choice now) {
+        if (now.policy().equals(before.policy())) {
+            return "";
+        }
+        if (!Policies.names().contains(now.policy())) {
+            throw new InvalidPropertyException(
+                    now.property(),
+                    "'" + now.policy() + "'",
+                    String.join(", ", Policies.names()) + "; beans take effect only after a restart");
+        }
+        return now.policy();
+    }
+
+    /** Returns whether the addresses differ, apart from their weights. */
+    static boolean haveOtherAddresses(ReferenceSettings before, ReferenceSettings now) {
+        return !addresses(before).equals(addresses(now));
+    }
+
+    private static Set<Endpoint> addresses(ReferenceSettings settings) {
+        return settings.endpoints().stream().map(Instance::endpoint).collect(Collectors.toSet());
     }
 
     private static Duration timeout(ReferenceSettings settings, MethodDescriptor method, Duration otherwise) {

@@ -44,6 +44,10 @@ record Choice(String policy, String property, String zone, String tag, int subse
                 : new Choice(service.loadBalancing(), prefix + ".load-balancing", zone, ownTag, subset);
     }
 
+    Choice withPolicy(String changed) {
+        return new Choice(changed, property, zone, tag, subset);
+    }
+
     static String notBlank(String property, String value) {
         if (value.isBlank()) {
             throw new InvalidPropertyException(property, "'" + value + "'", "a name that is not blank");

@@ -98,11 +98,15 @@ record ClientSettings(
     }
 
     /**
-     * Returns a copy with other timeouts and addresses.
+     * Returns a copy with other timeouts, load balancing and addresses.
      *
      * @param addresses the addresses for references without their own, in the form of {@code rpc.client.url}
      */
-    ClientSettings with(Duration timeout, List<String> addresses, Map<String, RpcClientProperties.Service> services) {
+    ClientSettings with(
+            Duration timeout,
+            String loadBalancing,
+            List<String> addresses,
+            Map<String, RpcClientProperties.Service> services) {
         services.forEach(ClientSettings::check);
         return new ClientSettings(
                 transport,
@@ -112,7 +116,7 @@ record ClientSettings(
                 Registries.in("rpc.client.url", addresses).findAny().isPresent()
                         ? Addresses.NONE
                         : Addresses.parse("rpc.client.url", addresses),
-                choice,
+                choice.withPolicy(loadBalancing),
                 waitForReady,
                 registry,
                 registryCache,

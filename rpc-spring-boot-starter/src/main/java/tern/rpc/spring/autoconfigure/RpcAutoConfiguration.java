@@ -71,6 +71,12 @@ public final class RpcAutoConfiguration {
     }
 
     @Bean
+    EnvironmentChanges rpcEnvironmentChanges(
+            ObjectProvider<RpcReferences> references, ObjectProvider<RunningLimits> limits, Environment environment) {
+        return new EnvironmentChanges(references, limits, environment);
+    }
+
+    @Bean
     TlsBundles rpcTlsBundles(ObjectProvider<SslBundles> bundles) {
         return new TlsBundles(bundles);
     }

@@ -54,11 +54,6 @@ public final class RpcClientAutoConfiguration {
     }
 
     @Bean
-    EnvironmentChanges rpcEnvironmentChanges(ObjectProvider<RpcReferences> references, Environment environment) {
-        return new EnvironmentChanges(references, environment);
-    }
-
-    @Bean
     @ConditionalOnMissingBean
     ClientTransportSettings rpcClientTransportSettings(ClientSettings settings) {
         return settings.transport();

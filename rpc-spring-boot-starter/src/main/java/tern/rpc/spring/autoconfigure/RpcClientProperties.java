@@ -112,7 +112,11 @@ record RpcClientProperties(
                 List.of(), null, null, null, null, null, null, null, null, null, null, null, Ssl.NONE, null, List.of(),
                 null, Map.of());
 
-        Service with(List<String> url, @Nullable Duration timeout, Map<String, Method> methods) {
+        Service with(
+                List<String> url,
+                @Nullable Duration timeout,
+                @Nullable String loadBalancing,
+                Map<String, Method> methods) {
             return new Service(
                     url,
                     group,

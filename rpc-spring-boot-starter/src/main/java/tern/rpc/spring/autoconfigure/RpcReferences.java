@@ -2,6 +2,7 @@ package tern.rpc.spring.autoconfigure;
 
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -64,6 +65,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
     private final Map<String, InvalidPropertyException> unfit = new TreeMap<>(); // guarded by this
     // the properties whose method exists in at least one reference's interface; guarded by this
     private final Set<String> usedProperties = new TreeSet<>();
+    // the references whose changed addresses were named in a warning; guarded by this
+    private final Set<ReferenceSettings> otherAddresses = new HashSet<>();
     private boolean allAreKnown; // whether the application has created its beans; guarded by this
     private final Set<ServiceKey> called = new LinkedHashSet<>(); // guarded by this
     private final Set<String> names = new TreeSet<>(); // the names as written in the properties; guarded by this
@@ -245,8 +248,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Applies changed timeouts and address weights to the references. Connections stay open. If a value is invalid,
-     * logs a warning and changes nothing.
+     * Applies changed timeouts, load balancing and address weights to the references. Connections stay open. If a value
+     * is invalid, logs a warning and changes nothing.
      */
     void change(Environment environment) {
         RpcClient made = client();
@@ -263,6 +266,12 @@ public final class RpcReferences implements SmartInitializingSingleton {
                             origin.annotation(),
                             placeholders(origin.annotation(), origin.where()),
                             origin.where());
+                    if (ChangedSettings.haveOtherAddresses(before, now) && otherAddresses.add(before)) {
+                        LOG.warn(
+                                "The addresses of {} have changed. Only their weights change while the application"
+                                        + " runs; other addresses take effect after a restart",
+                                before.key());
+                    }
                     rules.put(
                             Objects.requireNonNull(proxies.get(before)),
                             ChangedSettings.of(before, settings.timeout(), now, changed.timeout()));

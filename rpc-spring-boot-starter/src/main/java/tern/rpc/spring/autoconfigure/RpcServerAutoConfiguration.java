@@ -122,6 +122,11 @@ public final class RpcServerAutoConfiguration {
         return WorkerThreads.of(environment);
     }
 
+    @Bean
+    RunningLimits rpcRunningLimits(ObjectProvider<RpcServer> server, ServerSettings settings) {
+        return new RunningLimits(server, settings);
+    }
+
     /**
      * Creates the registration. It is ordered before the built-in services, so that a shutdown removes the server from
      * its registries first.
@@ -135,6 +140,7 @@ public final class RpcServerAutoConfiguration {
             Registries registries,
             ObjectProvider<RpcServer> server,
             ObjectProvider<ServerProtocol> protocols,
+            RunningLimits limits,
             ApplicationContext context) {
         String application = context.getEnvironment().getProperty("spring.application.name", "");
         return new ServerRegistration(
@@ -143,6 +149,7 @@ public final class RpcServerAutoConfiguration {
                 registries,
                 server,
                 () -> protocols.orderedStream().map(ServerProtocol::name).toList(),
+                limits,
                 context);
     }
 

@@ -1,9 +1,10 @@
 package tern.rpc.spring.autoconfigure;
 
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.function.Supplier;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceDescriptor;
@@ -22,19 +23,23 @@ import tern.rpc.settings.RpcStartException;
  * @param threads the number of threads for all methods
  * @param services the settings of services, by their names in the properties
  */
-record ServerLimits(@Nullable Limit server, int threads, Map<String, RpcServerProperties.Service> services) {
+record ServerLimits(@Nullable Integer server, int threads, Map<String, RpcServerProperties.Service> services) {
 
     private static final String PREFIX = "rpc.server.services.";
     private static final String ADAPTIVE = "adaptive";
     private static final int MAX_CONCURRENCY = 1_000_000;
 
+    /** All overloads of a method of an exported interface. */
+    record Method(String interfaceName, String name) {}
+
     static ServerLimits of(RpcServerProperties properties, int threads) {
-        properties
-                .services()
-                .forEach((service, settings) -> settings.methods()
-                        .forEach((method, limits) -> number(property(service, method), limits.maxConcurrency())));
-        Integer fixed = number("rpc.server.max-concurrency", properties.maxConcurrency());
-        return new ServerLimits(fixed == null ? null : new FixedLimit(fixed), threads, properties.services());
+        return of(properties.maxConcurrency(), threads, properties.services());
+    }
+
+    static ServerLimits of(String maxConcurrency, int threads, Map<String, RpcServerProperties.Service> services) {
+        services.forEach((service, settings) -> settings.methods()
+                .forEach((method, limits) -> number(property(service, method), limits.maxConcurrency())));
+        return new ServerLimits(number("rpc.server.max-concurrency", maxConcurrency), threads, services);
     }
 
     /**
@@ -65,27 +70,45 @@ record ServerLimits(@Nullable Limit server, int threads, Map<String, RpcServerPr
     /** Sets the limits in the server builder. All services must be exported before this method is called. */
     void applyTo(RpcServer.Builder builder) {
         if (server != null) {
-            builder.limit(() -> server);
+            builder.limit(() -> new FixedLimit(server));
         }
-        services.forEach((service, settings) ->
-                settings.methods().forEach((method, limits) -> apply(builder, service, method, limits)));
+        ofMethods(builder.exports())
+                .forEach((method, fixed) ->
+                        builder.limit(method.interfaceName(), method.name(), () -> ofMethod(fixed.orElse(null))));
     }
 
-    private void apply(RpcServer.Builder builder, String service, String method, RpcServerProperties.Method limits) {
-        String value = limits.maxConcurrency();
-        if (value == null) {
-            return;
-        }
-        Integer fixed = number(property(service, method), value);
-        Supplier<Limit> chosen = fixed == null
-                ? () -> new GradientLimit(Math.min(RpcServer.MIN_CALLS, threads), threads)
-                : () -> new FixedLimit(fixed);
-        List<ServiceDescriptor> meant = builder.exports().stream()
+    /** @param fixed the number of calls; null for an adaptive limit */
+    Limit ofMethod(@Nullable Integer fixed) {
+        return fixed == null
+                ? new GradientLimit(Math.min(RpcServer.MIN_CALLS, threads), threads)
+                : new FixedLimit(fixed);
+    }
+
+    /**
+     * Returns the limits of methods. The value is empty for an adaptive limit.
+     *
+     * @throws RpcStartException if a limit is set for a method that is not exported
+     */
+    Map<Method, Optional<Integer>> ofMethods(List<ServiceExport> exports) {
+        Map<Method, Optional<Integer>> all = new LinkedHashMap<>();
+        services.forEach((service, settings) -> settings.methods().forEach((method, limits) -> {
+            String value = limits.maxConcurrency();
+            if (value != null) {
+                Optional<Integer> fixed = Optional.ofNullable(number(property(service, method), value));
+                meant(service, method, exports).forEach(each -> all.put(each, fixed));
+            }
+        }));
+        return all;
+    }
+
+    private static List<Method> meant(String service, String method, List<ServiceExport> exports) {
+        List<Method> meant = exports.stream()
                 .map(ServiceExport::service)
                 .filter(exported ->
                         ClientSettings.uniform(exported.simpleName()).equals(ClientSettings.uniform(service)))
                 .filter(exported ->
                         !exported.overloads(methodOf(exported, method)).isEmpty())
+                .map(exported -> new Method(exported.name(), methodOf(exported, method)))
                 .distinct()
                 .toList();
         if (meant.isEmpty()) {
@@ -96,7 +119,7 @@ record ServerLimits(@Nullable Limit server, int threads, Map<String, RpcServerPr
                             + " methods, or leave the property out.",
                     null);
         }
-        meant.forEach(exported -> builder.limit(exported.name(), methodOf(exported, method), chosen));
+        return meant;
     }
 
     private static String methodOf(ServiceDescriptor service, String written) {

@@ -4,7 +4,9 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -43,7 +45,9 @@ public final class ServerRegistration
     private final Registries registries;
     private final ObjectProvider<RpcServer> server;
     private final OwnRegistration own;
+    private final RunningLimits limits;
     private final ApplicationContext context;
+    private final Set<Registry> watched = ConcurrentHashMap.newKeySet(); // the registries whose rules are watched
     private @Nullable ScheduledThreadPoolExecutor timer; // guarded by this
     private @Nullable Registrar registrar; // guarded by this
     private boolean accepting; // guarded by this
@@ -54,11 +58,13 @@ public final class ServerRegistration
             Registries registries,
             ObjectProvider<RpcServer> server,
             Supplier<List<String>> protocols,
+            RunningLimits limits,
             ApplicationContext context) {
         this.settings = settings;
         this.registries = registries;
         this.server = server;
         this.own = new OwnRegistration(settings, registries, server, protocols);
+        this.limits = limits;
         this.context = context;
     }
 
@@ -166,6 +172,9 @@ public final class ServerRegistration
     private Registration registration(Registry registry) {
         Registration made = own.at(registry);
         registration = made;
+        if (watched.add(registry)) {
+            registry.watchLimits(made, ruled -> limits.rule(registry.url().toString(), ruled));
+        }
         return made;
     }
 

@@ -5,17 +5,31 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.cloud.context.environment.EnvironmentChangeEvent;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.env.Environment;
 import org.springframework.core.env.MapPropertySource;
 import tern.rpc.RpcException;
 import tern.rpc.RpcMethod;
 import tern.rpc.client.RpcClient;
 import tern.rpc.cluster.ClusterReport;
+import tern.rpc.registry.RuledLimit;
 import tern.rpc.spring.RpcReference;
+import tern.rpc.spring.RpcService;
 
 /** Tests changes of timeouts and weights while the application is running. */
 class EnvironmentChangesTest {
@@ -45,7 +59,7 @@ class EnvironmentChangesTest {
     private static void change(ConfigurableApplicationContext context, Map<String, Object> properties) {
         context.getEnvironment().getPropertySources().remove("changed");
         context.getEnvironment().getPropertySources().addFirst(new MapPropertySource("changed", properties));
-        context.publishEvent(new EnvironmentChangeEvent(context));
+        context.publishEvent(new EnvironmentChangeEvent(context, properties.keySet()));
     }
 
     private static List<Integer> weights(ApplicationContext context) {
@@ -106,6 +120,180 @@ class EnvironmentChangesTest {
 
             assertThat(weights(context)).containsExactly(50, 100);
             assertThatThrownBy(() -> stock(context).left("x")).hasMessageContaining("30 ms (rpc.client.timeout)");
+        });
+    }
+
+    /** Holds the calls of one method, and answers the others with the port of the provider. */
+    @RpcService
+    static class PortStock implements Stock {
+
+        private final Semaphore holding = new Semaphore(0);
+        private final CountDownLatch release = new CountDownLatch(1);
+
+        @Autowired
+        private Environment environment;
+
+        @Override
+        public int left(String item) {
+            holding.release();
+            try {
+                assertThat(release.await(30, TimeUnit.SECONDS)).isTrue();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+            return 0;
+        }
+
+        @Override
+        public int ordered(String item) {
+            return Integer.parseInt(environment.getProperty("local.rpc.port"));
+        }
+
+        @Override
+        public int sold(String item) {
+            return 0;
+        }
+    }
+
+    private static Set<Integer> ports(ApplicationContext context) {
+        return IntStream.range(0, 20)
+                .mapToObj(call -> stock(context).ordered("x"))
+                .collect(Collectors.toSet());
+    }
+
+    @Test
+    void changedLoadBalancingIsInForceAtOnce() {
+        ApplicationContextRunner provider = Applications.provider(PortStock.class);
+        provider.run(one -> provider.run(two -> Applications.application(Shop.class)
+                .withPropertyValues(
+                        "rpc.client.load-balancing=round-robin",
+                        "rpc.client.url=" + Applications.addressOf(one) + "," + Applications.addressOf(two))
+                .run(context -> {
+                    ConfigurableApplicationContext running = context.getSourceApplicationContext();
+                    assertThat(ports(context)).hasSize(2);
+
+                    change(running, Map.of("rpc.client.load-balancing", "consistent-hash"));
+                    assertThat(ports(context)).hasSize(1);
+                    change(running, Map.of("rpc.client.services.stock.load-balancing", "no-such-policy"));
+                    assertThat(ports(context)).hasSize(1);
+                    change(running, Map.of());
+                    assertThat(ports(context)).hasSize(2);
+                })));
+    }
+
+    private final ApplicationContextRunner server = Applications.provider(PortStock.class, Shop.class)
+            .withPropertyValues("rpc.client.services.stock.url=local");
+
+    private static CompletableFuture<Integer> hold(ApplicationContext context) throws InterruptedException {
+        CompletableFuture<Integer> call =
+                CompletableFuture.supplyAsync(() -> stock(context).left("x"));
+        assertThat(context.getBean(PortStock.class).holding.tryAcquire(30, TimeUnit.SECONDS))
+                .isTrue();
+        return call;
+    }
+
+    @Test
+    void changedLimitOfAMethodIsInForceAtOnce() {
+        server.run(context -> {
+            ConfigurableApplicationContext running = context.getSourceApplicationContext();
+            change(running, Map.of("rpc.server.services.stock.methods.left.max-concurrency", "1"));
+            CompletableFuture<Integer> first = hold(context);
+            assertThatThrownBy(() -> stock(context).left("x"))
+                    .hasMessageContaining("1 of 1 are running")
+                    .hasMessageContaining("methods.left.max-concurrency");
+
+            change(running, Map.of("rpc.server.services.stock.methods.left.max-concurrency", "none"));
+            assertThatThrownBy(() -> stock(context).left("x")).hasMessageContaining("1 of 1 are running");
+            change(running, Map.of());
+            CompletableFuture<Integer> second = hold(context);
+
+            context.getBean(PortStock.class).release.countDown();
+            assertThat(first.get(30, TimeUnit.SECONDS)).isZero();
+            assertThat(second.get(30, TimeUnit.SECONDS)).isZero();
+        });
+    }
+
+    @Test
+    void changedLimitOfTheServerIsInForceAtOnce() {
+        server.run(context -> {
+            ConfigurableApplicationContext running = context.getSourceApplicationContext();
+            CompletableFuture<Integer> held = hold(context);
+
+            change(running, Map.of("rpc.server.max-concurrency", "1"));
+            assertThatThrownBy(() -> stock(context).ordered("x")).hasMessageContaining("the limit is 1 (fixed");
+            change(running, Map.of());
+            assertThat(stock(context).ordered("x")).isPositive();
+
+            context.getBean(PortStock.class).release.countDown();
+            assertThat(held.get(30, TimeUnit.SECONDS)).isZero();
+        });
+    }
+
+    @Test
+    void changedWaitForAWorkerIsInForceAtOnce() {
+        server.withPropertyValues("rpc.server.threads=1", "rpc.server.queue-capacity=9")
+                .run(context -> {
+                    ConfigurableApplicationContext running = context.getSourceApplicationContext();
+                    CompletableFuture<Integer> held = hold(context);
+
+                    change(running, Map.of("rpc.server.max-queue-wait", "1ms"));
+                    assertThatThrownBy(() -> stock(context).ordered("x"))
+                            .hasMessageContaining("no worker was free within 1 ms");
+                    change(running, Map.of("rpc.server.max-queue-wait", "0ms"));
+                    assertThatThrownBy(() -> stock(context).ordered("x"))
+                            .hasMessageContaining("no worker was free within 1 ms");
+                    change(running, Map.of());
+                    assertThatThrownBy(() -> stock(context).ordered("x"))
+                            .hasMessageContaining("no worker was free within 50 ms");
+
+                    context.getBean(PortStock.class).release.countDown();
+                    assertThat(held.get(30, TimeUnit.SECONDS)).isZero();
+                });
+    }
+
+    @Test
+    void limitOfARuleWinsOverThePropertyAndIsNamed() {
+        server.withPropertyValues("rpc.server.services.stock.methods.left.max-concurrency=9")
+                .run(context -> {
+                    RunningLimits limits = context.getBean(RunningLimits.class);
+                    limits.rule(
+                            "registry", List.of(new RuledLimit(Stock.class.getName(), "", 1, "shop.configurators")));
+                    CompletableFuture<Integer> held = hold(context);
+                    assertThatThrownBy(() -> stock(context).left("x"))
+                            .hasMessageContaining("1 of 1 are running (fixed, set by the rule shop.configurators)");
+
+                    limits.rule("registry", List.of());
+                    CompletableFuture<Integer> second = hold(context);
+
+                    context.getBean(PortStock.class).release.countDown();
+                    assertThat(held.get(30, TimeUnit.SECONDS)).isZero();
+                    assertThat(second.get(30, TimeUnit.SECONDS)).isZero();
+                });
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void propertyThatCannotChangeAtRunTimeIsNamedOnce(CapturedOutput output) {
+        runner.run(context -> {
+            ConfigurableApplicationContext running = context.getSourceApplicationContext();
+            Map<String, Object> changed = Map.of(
+                    "rpc.server.port", "1",
+                    "rpc.client.services.stock.tag", "gray",
+                    "rpc.client.services.stock.url", "127.0.0.1:7",
+                    "rpc.client.timeout", "20ms",
+                    "shop.name", "x");
+
+            change(running, changed);
+            change(running, changed);
+
+            String restart = " has changed, but its new value takes effect only after a restart";
+            assertThat(output)
+                    .containsOnlyOnce("rpc.server.port" + restart)
+                    .containsOnlyOnce("rpc.client.services.stock.tag" + restart)
+                    .containsOnlyOnce("The addresses of " + Stock.class.getName() + " have changed")
+                    .doesNotContain("rpc.client.timeout" + restart)
+                    .doesNotContain("rpc.client.services.stock.url" + restart)
+                    .doesNotContain("shop.name");
         });
     }
 }

@@ -38,7 +38,9 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
     private static final String CONSUMER_SIDE = "consumer";
 
     private static final String TIMEOUT = "timeout";
+    private static final String EXECUTES = "executes";
     private static final String ANY_METHOD = "";
+    private static final int MAX_EXECUTES = 1_000_000;
     private static final int MAX_MILLIS = 24 * 60 * 60 * 1_000;
     private static final int MAX_WEIGHT = 1_000_000;
 
@@ -65,6 +67,8 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
      * @param weight the new weight; null to leave it unchanged
      * @param disabled whether the providers get no calls; null to leave this unchanged
      * @param loadBalancing the new load balancing policy; empty to leave it unchanged
+     * @param executes the maximum numbers of running calls in a provider by method name, or 0 for any number; the empty
+     *     name applies to each method
      */
     record Change(
             List<AddressPattern> consumers,
@@ -73,7 +77,8 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
             Map<String, Duration> timeouts,
             @Nullable Integer weight,
             @Nullable Boolean disabled,
-            String loadBalancing) {
+            String loadBalancing,
+            Map<String, Integer> executes) {
 
         boolean isFor(RuleConsumer consumer) {
             return (consumers.isEmpty() || consumers.stream().anyMatch(pattern -> pattern.isOneOf(consumer.hosts())))
@@ -143,9 +148,10 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
             applications.addAll(applications(config.object("match")));
         }
         return checked(
-                new Change(consumers, List.copyOf(applications), providers, Map.of(), null, null, ""),
+                new Change(consumers, List.copyOf(applications), providers, Map.of(), null, null, "", Map.of()),
                 config.object("parameters"),
-                scope);
+                scope,
+                isOfProvider);
     }
 
     /** Returns the addresses under a key; an empty list if one of them stands for all addresses. */
@@ -174,19 +180,22 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
         return Rule.bounded(names);
     }
 
-    private static Change checked(Change base, RuleText parameters, Scope scope) {
+    private static Change checked(Change base, RuleText parameters, Scope scope, boolean isOfProvider) {
         Map<String, Duration> timeouts = new LinkedHashMap<>();
         Integer weight = null;
         Boolean disabled = null;
         String balancing = "";
+        Map<String, Integer> executes = new LinkedHashMap<>();
         for (String name : parameters.keys()) {
+            if (isOfProvider && isNamed(name, EXECUTES)) {
+                executes.put(method(name, EXECUTES), parameters.number(name, 0, MAX_EXECUTES));
+                continue;
+            }
             if (scope == Scope.PROVIDER && !OF_PROVIDERS.contains(name)) {
                 continue; // The parameter is for the providers, which read the same rule.
             }
-            if (name.equals(TIMEOUT) || name.endsWith("." + TIMEOUT)) {
-                String method =
-                        name.equals(TIMEOUT) ? ANY_METHOD : name.substring(0, name.length() - TIMEOUT.length() - 1);
-                timeouts.put(method, Duration.ofMillis(parameters.number(name, 1, MAX_MILLIS)));
+            if (isNamed(name, TIMEOUT)) {
+                timeouts.put(method(name, TIMEOUT), Duration.ofMillis(parameters.number(name, 1, MAX_MILLIS)));
             } else if (name.equals("weight")) {
                 weight = parameters.number(name, 0, MAX_WEIGHT);
             } else if (name.equals("disabled")) {
@@ -201,7 +210,8 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
                 }
             } else {
                 throw new IllegalArgumentException("the parameter '" + Limits.shown(name)
-                        + "' is not understood; known are timeout, weight, disabled and loadbalance");
+                        + "' is not understood; known are timeout, weight, disabled and loadbalance, and executes with"
+                        + " side: provider");
             }
         }
         if (!base.providers().isEmpty() && (!timeouts.isEmpty() || !balancing.isEmpty())) {
@@ -214,7 +224,35 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
                 Map.copyOf(timeouts),
                 weight,
                 disabled,
-                balancing);
+                balancing,
+                Map.copyOf(executes));
+    }
+
+    private static boolean isNamed(String name, String parameter) {
+        return name.equals(parameter) || name.endsWith("." + parameter);
+    }
+
+    /** Returns the method to which a parameter such as {@code place.timeout} belongs. */
+    private static String method(String name, String parameter) {
+        return name.equals(parameter) ? ANY_METHOD : name.substring(0, name.length() - parameter.length() - 1);
+    }
+
+    @Override
+    public Map<String, Integer> executes(Endpoint provider, String application) {
+        Map<String, Integer> limits = new LinkedHashMap<>();
+        for (Change change : changes) {
+            boolean isForAddress = change.providers().isEmpty()
+                    || change.providers().stream().anyMatch(pattern -> pattern.matches(provider));
+            if (isForAddress
+                    && (change.applications().isEmpty() || change.applications().contains(application))) {
+                change.executes().forEach((method, limit) -> {
+                    limits.remove(method); // The last change comes last in the result.
+                    limits.put(method, limit);
+                });
+            }
+        }
+        limits.values().removeIf(limit -> limit == 0);
+        return limits;
     }
 
     @Nullable

@@ -1,6 +1,7 @@
 package tern.rpc.registry.dubbo.rules;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -81,6 +82,17 @@ public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
      */
     default Rule within(Supplier<Set<Endpoint>> providers) {
         return this;
+    }
+
+    /**
+     * Returns the maximum numbers of running calls that the rule sets for a provider, by method name. The empty name
+     * applies to each method.
+     *
+     * @param provider the published address of the provider
+     * @param application the name of the provider's application
+     */
+    default Map<String, Integer> executes(Endpoint provider, String application) {
+        return Map.of();
     }
 
     /**

@@ -473,4 +473,38 @@ class DubboRulesTest {
         assertThat(rules.loadBalancing()).isEqualTo("round-robin");
         assertThat(rules).hasToString("zap.configurators, cap.Orders::.configurators");
     }
+
+    @Test
+    void callsOfAProviderAreLimitedByExecutes() {
+        String yaml = """
+                configVersion: v3.0
+                configs:
+                  - side: provider
+                    addresses: ["10.0.0.1"]
+                    parameters: {executes: 50, place.executes: 5, threads: 9}
+                  - side: provider
+                    addresses: ["0.0.0.0"]
+                    parameters: {find.executes: 7, place.executes: 0}
+                  - side: consumer
+                    parameters: {timeout: 50}
+                """;
+
+        Rule rule = Rule.Kind.PROVIDER_CONFIGURATORS.parse(yaml, ORDERS);
+
+        assertThat(rule).isNotNull();
+        assertThat(rule.executes(ONE.endpoint(), "shop")).isEqualTo(Map.of("", 50, "find", 7));
+        assertThat(rule.executes(TWO.endpoint(), "shop")).isEqualTo(Map.of("find", 7));
+    }
+
+    @Test
+    void executesOfAProviderChangesNothingForConsumers() {
+        Rules rules = rules(Rule.Kind.CONFIGURATORS, """
+                configs:
+                  - {side: provider, addresses: [0.0.0.0], parameters: {executes: 5, weight: 7}}
+                """);
+
+        assertThat(rules.attributes(ONE)).isEqualTo(ONE.attributes().withWeight(7));
+        assertThatThrownBy(() -> rules(Rule.Kind.CONFIGURATORS, "configs: [{parameters: {executes: 5}}]"))
+                .hasMessageContaining("the parameter 'executes' is not understood");
+    }
 }

@@ -1,0 +1,75 @@
+package tern.rpc.registry.zookeeper;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import tern.rpc.ServiceKey;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.registry.Registration;
+import tern.rpc.registry.RuledLimit;
+import tern.rpc.registry.dubbo.rules.Rule;
+
+/**
+ * Watches the rules that limit the running calls of this process: the rules of its application and those of each of its
+ * services. Confined to the session's thread.
+ */
+final class LimitRules {
+
+    /** A rule, and the service to which it is applied. */
+    private record Watched(ServiceKey service, RuleWatch watch) {}
+
+    private final Registration registration;
+    private final Consumer<List<RuledLimit>> listener;
+    private final List<Watched> watched = new ArrayList<>(); // The rules of services are last and take precedence.
+    private List<RuledLimit> last = List.of();
+
+    LimitRules(Session session, Registration registration, Consumer<List<RuledLimit>> listener) {
+        this.registration = registration;
+        this.listener = listener;
+        List<ServiceKey> services =
+                registration.services().stream().map(Registration.Service::key).toList();
+        for (ServiceKey service : services) {
+            add(session, Rule.Kind.PROVIDER_CONFIGURATORS, registration.application(), service);
+        }
+        for (ServiceKey service : services) {
+            add(session, Rule.Kind.CONFIGURATORS, RuleWatches.name(service), service);
+        }
+    }
+
+    private void add(Session session, Rule.Kind kind, String name, ServiceKey service) {
+        watched.add(new Watched(service, new RuleWatch(session, kind, name, service, this::changed)));
+    }
+
+    void start() {
+        watched.forEach(each -> each.watch().start());
+    }
+
+    private void changed() {
+        if (!watched.stream().allMatch(each -> each.watch().isHeard())) {
+            return; // Some rules have not been read yet.
+        }
+        List<RuledLimit> limits = watched.stream().flatMap(this::limits).toList();
+        if (!limits.equals(last)) {
+            last = limits;
+            listener.accept(limits);
+        }
+    }
+
+    /** Returns the limits of one rule. The limit of all methods is first, so that those of single methods count. */
+    private Stream<RuledLimit> limits(Watched each) {
+        Rule rule = each.watch().rule();
+        if (rule == null) {
+            return Stream.empty();
+        }
+        Endpoint own = new Endpoint(registration.host(), registration.port());
+        return rule.executes(own, registration.application()).entrySet().stream()
+                .sorted(Comparator.comparing(limit -> !limit.getKey().isEmpty()))
+                .map(limit -> new RuledLimit(
+                        each.service().interfaceName(),
+                        limit.getKey(),
+                        limit.getValue(),
+                        each.watch().key()));
+    }
+}
