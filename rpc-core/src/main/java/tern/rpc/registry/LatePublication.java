@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A publication that begins when the address to publish is known. This takes until the process has a route to the
- * registry. Thread-safe.
+ * A publication that begins when the address to publish is known, and follows the address when it changes. The address
+ * is known as soon as the process has a route to the registry. Thread-safe.
  */
 final class LatePublication implements Publication {
 
@@ -27,6 +27,8 @@ final class LatePublication implements Publication {
     private final CompletableFuture<Void> seen = new CompletableFuture<>();
     private volatile String problem = "";
     private @Nullable Publication begun; // guarded by this
+    private @Nullable Registration published; // guarded by this
+    private @Nullable Publication former; // the entries of the last address until they are removed; guarded by this
     private boolean withdrawn; // guarded by this
 
     private LatePublication(Registry registry, Supplier<Registration> registration, ScheduledExecutorService timer) {
@@ -42,13 +44,13 @@ final class LatePublication implements Publication {
      * @param timer looks for the address, which may block for some seconds
      */
     static Publication of(Registry registry, Supplier<Registration> registration, ScheduledExecutorService timer) {
+        LatePublication late = new LatePublication(registry, registration, timer);
         try {
-            return registry.publish(registration.get());
+            late.begin(registration.get());
         } catch (NoRouteException e) {
-            LatePublication late = new LatePublication(registry, registration, timer);
             late.failed(e);
-            return late;
         }
+        return late;
     }
 
     private void look() {
@@ -63,6 +65,7 @@ final class LatePublication implements Publication {
         if (!withdrawn) {
             Publication publication = registry.publish(found);
             begun = publication;
+            published = found;
             publication.seen().thenRun(() -> seen.complete(null));
         }
     }
@@ -100,8 +103,57 @@ final class LatePublication implements Publication {
 
     @Override
     public CompletableFuture<Repair> verify() {
+        follow();
         Publication publication = begun();
         return publication == null ? CompletableFuture.completedFuture(Repair.NONE) : publication.verify();
+    }
+
+    /** Publishes the new address if it has changed. The entries of the old one are removed after that. */
+    private void follow() {
+        if (begun() == null) {
+            return;
+        }
+        Registration found;
+        try {
+            found = registration.get();
+        } catch (RuntimeException e) { // For example, there is no route at the moment.
+            LOG.debug("The address to publish at {} is not known", registry.url(), e);
+            return;
+        }
+        Publication before;
+        Publication next;
+        synchronized (this) {
+            Registration last = published;
+            before = begun;
+            if (withdrawn || before == null || last == null || former != null || found.equals(last)) {
+                return;
+            }
+            LOG.warn(
+                    "The address of this provider at {} has changed from {}:{} to {}:{}",
+                    registry.url(),
+                    last.host(),
+                    last.port(),
+                    found.host(),
+                    found.port());
+            next = registry.publish(found);
+            begun = next;
+            published = found;
+            former = before;
+        }
+        next.seen().thenCompose(seenNow -> withdrawFormer()).whenComplete((gone, failure) -> {
+            if (failure != null) {
+                LOG.warn("The entries of the old address at {} could not be removed", registry.url(), failure);
+            }
+        });
+    }
+
+    private CompletableFuture<Void> withdrawFormer() {
+        Publication last;
+        synchronized (this) {
+            last = former;
+            former = null;
+        }
+        return last == null ? CompletableFuture.completedFuture(null) : last.withdraw();
     }
 
     @Override
@@ -111,6 +163,7 @@ final class LatePublication implements Publication {
             withdrawn = true;
             publication = begun;
         }
-        return publication == null ? CompletableFuture.completedFuture(null) : publication.withdraw();
+        CompletableFuture<Void> formerGone = withdrawFormer();
+        return publication == null ? formerGone : CompletableFuture.allOf(formerGone, publication.withdraw());
     }
 }

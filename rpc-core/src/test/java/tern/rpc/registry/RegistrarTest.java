@@ -13,6 +13,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import tern.rpc.ServiceKey;
@@ -354,5 +355,41 @@ class RegistrarTest {
         timer.delayed.run();
 
         assertThat(two.log).isEmpty();
+    }
+
+    @Test
+    void changedAddressIsPublishedBeforeTheEntriesOfTheOldOneAreRemoved() {
+        AtomicReference<String> host = new AtomicReference<>("10.0.0.7");
+        Registrar registrar = new Registrar(List.of(one), timer, now::get, new FakeWaiting(now, Duration.ZERO));
+        try (RegistryLog log = new RegistryLog()) {
+            registrar.register(registry -> at(host.get()));
+            timer.task.run();
+            assertThat(one.log).containsExactly("publish", "verify");
+
+            host.set("10.0.0.8");
+            timer.task.run();
+            timer.task.run();
+            assertThat(one.published).isEqualTo(at("10.0.0.8"));
+            assertThat(one.log).containsExactly("publish", "verify", "publish", "verify", "verify");
+            one.seen.complete(null);
+
+            assertThat(one.log).endsWith("verify", "withdraw");
+            assertThat(log.warnings())
+                    .containsExactly("The address of this provider at fake://…@one has changed from 10.0.0.7:20880 to"
+                            + " 10.0.0.8:20880");
+        }
+    }
+
+    @Test
+    void withdrawalRemovesTheEntriesOfBothAddresses() {
+        AtomicReference<String> host = new AtomicReference<>("10.0.0.7");
+        Registrar registrar = new Registrar(List.of(one), timer, now::get, new FakeWaiting(now, Duration.ZERO));
+        registrar.register(registry -> at(host.get()));
+        host.set("10.0.0.8");
+        timer.task.run();
+
+        registrar.withdraw();
+
+        assertThat(one.log).containsExactly("publish", "publish", "verify", "withdraw", "withdraw");
     }
 }

@@ -6,7 +6,9 @@ import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,6 +33,7 @@ final class OwnRegistration {
     private final ObjectProvider<RpcServer> server;
     private final Supplier<List<String>> protocols;
     private final long startedAt = System.currentTimeMillis();
+    private final Map<Registry, AdvertisedAddress> chosen = new ConcurrentHashMap<>();
     private final Set<AdvertisedAddress> logged = new HashSet<>(); // guarded by this
 
     OwnRegistration(
@@ -95,6 +98,16 @@ final class OwnRegistration {
     }
 
     private AdvertisedAddress address(Registry registry) {
+        AdvertisedAddress last = chosen.get(registry);
+        if (last != null && last.isStillUsable(settings.wish(), new SystemMachine())) {
+            return last;
+        }
+        AdvertisedAddress found = chooseFor(registry);
+        chosen.put(registry, found);
+        return found;
+    }
+
+    private AdvertisedAddress chooseFor(Registry registry) {
         try {
             InetAddress bound = settings.address() == null ? null : InetAddress.getByName(settings.address());
             return AdvertisedAddress.choose(
