@@ -23,6 +23,7 @@ final class ApplicationWatch {
 
     private final Folder<Known> processes;
     private final MetadataCache metadata;
+    private final SharedInstances instances = new SharedInstances();
     private final List<RuleWatch> unsupported; // each logs a warning if the application has such a rule
     private final List<Runnable> listeners = new ArrayList<>();
 
@@ -78,8 +79,14 @@ final class ApplicationWatch {
         return metadata.of(process);
     }
 
+    /** Returns the providers that the services of this application share. */
+    SharedInstances instances() {
+        return instances;
+    }
+
     private void changed() {
         metadata.update(processes());
+        instances.keep(processes());
         tell();
     }
 

@@ -69,9 +69,13 @@ final class ServiceMatch {
      *
      * @param processes sorted by address
      * @param metadata returns the services of a process; null until they are known
+     * @param shared the providers that other services of the application have found in these processes
      */
     void addProcesses(
-            String application, List<Known> processes, Function<Known, @Nullable ApplicationMetadata> metadata) {
+            String application,
+            List<Known> processes,
+            Function<Known, @Nullable ApplicationMetadata> metadata,
+            SharedInstances shared) {
         Map<ApplicationMetadata, Optional<ApplicationMetadata.Service>> offers = new IdentityHashMap<>();
         add(application, processes, Known.BY_ADDRESS, process -> {
             ApplicationMetadata services = metadata.apply(process);
@@ -79,6 +83,7 @@ final class ServiceMatch {
                     ? null
                     : offers.computeIfAbsent(services, this::offered)
                             .map(offered -> instance(process, offered))
+                            .map(found -> shared.same(process, found))
                             .orElse(null);
         });
     }

@@ -120,8 +120,8 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
         if (!rules.isHeard()) {
             return; // Some rules have not been read yet. This method is called again when they have been read.
         }
-        watched.forEach(
-                (name, application) -> match.addProcesses(name, application.processes(), application::metadata));
+        watched.forEach((name, application) ->
+                match.addProcesses(name, application.processes(), application::metadata, application.instances()));
         match.addProviders(providers.providers());
         List<Instance> instances = match.take();
         tell(EndpointSnapshot.heard(instances, clock.instant()).withRules(rules.rules(match::addressesOf)));

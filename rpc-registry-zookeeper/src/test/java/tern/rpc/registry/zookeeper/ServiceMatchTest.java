@@ -11,8 +11,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import tern.rpc.ServiceKey;
+import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.Instance;
 import tern.rpc.registry.Subscription;
 import tern.rpc.registry.dubbo.ApplicationMetadata;
@@ -85,7 +87,7 @@ class ServiceMatchTest {
     private List<Instance> instancesOf(List<Known> processes, Function<Known, ApplicationMetadata> metadata) {
         List<Known> sorted = new ArrayList<>(processes);
         sorted.sort(Known.BY_ADDRESS);
-        match.addProcesses("shop", List.copyOf(sorted), metadata);
+        match.addProcesses("shop", List.copyOf(sorted), metadata, new SharedInstances());
         match.addProviders(known.providers());
         return match.take();
     }
@@ -178,5 +180,67 @@ class ServiceMatchTest {
 
         assertThat(match.addressesOf("shop")).containsExactly(found.get(0).endpoint());
         assertThat(match.addressesOf("other")).isEmpty();
+    }
+
+    @Test
+    void pairOfAServiceAndAProcessNeedsAtMost8Bytes() {
+        int services = 20;
+        int processes = 10_000;
+        Map<String, ApplicationMetadata.Service> offered = new HashMap<>();
+        for (int i = 0; i < services; i++) {
+            ApplicationMetadata.Service service =
+                    new ApplicationMetadata.Service("cap.S" + i, "", "", "dubbo", 0, "cap.S" + i, Map.of());
+            offered.put(service.key(), service);
+        }
+        ApplicationMetadata metadata = ApplicationMetadata.of("shop", offered);
+        List<Known> known = IntStream.range(0, processes)
+                .mapToObj(i -> process(i, "r1"))
+                .sorted(Known.BY_ADDRESS)
+                .toList();
+        SharedInstances shared = new SharedInstances();
+        List<ServiceMatch> matches = new ArrayList<>();
+        List<List<Instance>> found = new ArrayList<>();
+        long before = 0;
+        for (int i = 0; i < services; i++) {
+            ServiceMatch each = new ServiceMatch(new Subscription(new ServiceKey("cap.S" + i, "", ""), "dubbo"));
+            each.addProcesses("shop", known, process -> metadata, shared);
+            matches.add(each);
+            found.add(each.take());
+            before = i == 0 ? UsedHeap.bytes() : before; // The first service finds the providers for all.
+        }
+        long perPair = (UsedHeap.bytes() - before) / ((services - 1L) * processes);
+
+        assertThat(perPair).isLessThanOrEqualTo(8);
+        assertThat(matches).hasSize(services);
+        assertThat(found).allSatisfy(list -> assertThat(list).hasSize(processes));
+        assertThat(found.get(services - 1).get(7)).isSameAs(found.get(0).get(7));
+    }
+
+    @Test
+    void servicesWithOtherAttributesShareOnlyTheAddress() {
+        SharedInstances shared = new SharedInstances();
+        Known process = process(1, "r1");
+        Instance first = Instance.of(new Endpoint("10.0.0.1", 20880));
+        Instance heavier = Instance.of(new Endpoint("10.0.0.1", 20880), 200);
+
+        assertThat(shared.same(process, first)).isSameAs(first);
+        assertThat(shared.same(process, Instance.of(new Endpoint("10.0.0.1", 20880))))
+                .isSameAs(first);
+        Instance other = shared.same(process, heavier);
+        assertThat(other).isEqualTo(heavier);
+        assertThat(other.endpoint()).isSameAs(first.endpoint());
+    }
+
+    @Test
+    void providersOfProcessesThatHaveLeftAreForgotten() {
+        SharedInstances shared = new SharedInstances();
+        List<Known> processes =
+                IntStream.range(0, 100).mapToObj(i -> process(i, "r1")).toList();
+        Instance found = Instance.of(new Endpoint("10.0.0.1", 20880));
+        processes.forEach(process -> shared.same(process, found));
+
+        shared.keep(processes.subList(0, 1));
+
+        assertThat(shared.size()).isEqualTo(1);
     }
 }

@@ -1,0 +1,52 @@
+package tern.rpc.registry.zookeeper;
+
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import tern.rpc.endpoint.Instance;
+import tern.rpc.registry.dubbo.KnownProcesses.Known;
+
+/**
+ * The providers found in the processes of one application. Most services of an application have the same address and
+ * the same attributes in a process, so they share one object. A client of many services then needs only a reference for
+ * each service and process. Confined to the session's thread.
+ */
+final class SharedInstances {
+
+    private static final int MIN_KEPT = 16;
+
+    private final Map<Known, Instance> byProcess = new IdentityHashMap<>();
+
+    /** Returns an equal provider that was found before in the process, or else the given one. */
+    Instance same(Known process, Instance found) {
+        Instance known = byProcess.get(process);
+        if (known != null && known.equals(found)) {
+            return known;
+        }
+        Instance shared = known != null && known.endpoint().equals(found.endpoint())
+                ? new Instance(known.endpoint(), found.attributes())
+                : found;
+        byProcess.put(process, shared);
+        return shared;
+    }
+
+    /** Forgets the processes that are not in the list. Does nothing while there are only few of them. */
+    void keep(List<Known> processes) {
+        if (byProcess.size() <= MIN_KEPT + processes.size() * 2) {
+            return;
+        }
+        Map<Known, Instance> kept = new IdentityHashMap<>();
+        for (Known process : processes) {
+            Instance known = byProcess.get(process);
+            if (known != null) {
+                kept.put(process, known);
+            }
+        }
+        byProcess.clear();
+        byProcess.putAll(kept);
+    }
+
+    int size() {
+        return byProcess.size();
+    }
+}
