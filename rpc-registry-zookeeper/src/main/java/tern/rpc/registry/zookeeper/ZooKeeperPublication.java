@@ -35,6 +35,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     private volatile String problem;
     private int failures;
     private int conflicts;
+    private int writes; // the number of the last attempt to write; earlier ones failed when the connection was lost
     private boolean writing;
     private boolean standing; // whether the last writing or verification has read back all entries
     private boolean withdrawn;
@@ -78,12 +79,18 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
             return;
         }
         writing = true;
+        int attempt = ++writes;
         boolean first = !seen.isDone();
         CompletableFuture<Void> looked = first ? interfaceOnly.warn(entries) : CompletableFuture.completedFuture(null);
         looked.thenCompose(ignored -> writeAll()).whenComplete((written, failure) -> {
-            writing = false;
+            if (attempt == writes) {
+                writing = false;
+            }
             if (withdrawn) {
                 removeAll(); // The withdrawal may have run before the last entries were written.
+            } else if (attempt != writes) {
+                LOG.debug(
+                        "An attempt at {} has been replaced", session.settings().url(), failure);
             } else if (failure == null) {
                 written(first);
             } else {

@@ -28,6 +28,11 @@ final class Snapshots implements Consumer<EndpointSnapshot> {
         return all.size();
     }
 
+    /** Returns all lists so far, in order. */
+    List<EndpointSnapshot> all() {
+        return List.copyOf(all);
+    }
+
     List<String> addresses() {
         EndpointSnapshot snapshot = last;
         return snapshot == null

@@ -137,6 +137,11 @@ final class ZooKeeperServer implements AutoCloseable {
         return client.getZookeeperClient().getZooKeeper().getSessionId();
     }
 
+    /** Returns the number of sessions that the server knows. */
+    int sessions() {
+        return server.getSessionTracker().globalSessions().size();
+    }
+
     /** Expires a session, as if its client had been silent for too long. */
     void expire(long session) {
         server.closeSession(session);
