@@ -1,5 +1,6 @@
 package tern.rpc.registry.dubbo;
 
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -12,7 +13,21 @@ public final class Mapping {
 
     private Mapping() {}
 
-    /** Returns the application names without duplicates. Invalid names are omitted. */
+    /** Returns the number of valid application names without duplicates, including those that are too many. */
+    public static int count(String text) {
+        Set<String> names = new HashSet<>();
+        for (String part : text.split(",", -1)) {
+            if (isName(part.trim())) {
+                names.add(part.trim());
+            }
+        }
+        return names.size();
+    }
+
+    /**
+     * Returns the application names without duplicates, at most {@value Limits#MAX_APPLICATIONS}. Invalid names are
+     * omitted.
+     */
     public static List<String> parse(String text) {
         Limits.check("the length of the mapping", text.length(), Limits.MAX_ENTRY);
         Set<String> names = new LinkedHashSet<>();

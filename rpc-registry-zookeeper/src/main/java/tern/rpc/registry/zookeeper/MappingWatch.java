@@ -34,21 +34,28 @@ final class MappingWatch implements NodeData.Reader {
 
     @Override
     public void read(byte @Nullable [] data) {
-        problem = "";
-        heard(data == null ? List.of() : Mapping.parse(new String(data, StandardCharsets.UTF_8)));
+        String text = data == null ? "" : new String(data, StandardCharsets.UTF_8);
+        List<String> names = Mapping.parse(text);
+        if (names.size() == Limits.MAX_APPLICATIONS && Mapping.count(text) > names.size()) {
+            warn("names more applications than are used; the first " + names.size()
+                    + " count. Set rpc.client.services.<name>.provided-by to name the right ones");
+        } else {
+            problem = "";
+        }
+        heard(names);
     }
 
     @Override
     public void unreadable(String why) {
-        if (!why.equals(problem)) {
-            problem = why;
-            LOG.warn(
-                    "{} at {} is ignored: {}",
-                    Limits.shown(path),
-                    session.settings().url(),
-                    why);
-        }
+        warn("is ignored: " + why);
         heard(List.of());
+    }
+
+    private void warn(String what) {
+        if (!what.equals(problem)) {
+            problem = what;
+            LOG.warn("{} at {} {}", Limits.shown(path), session.settings().url(), what);
+        }
     }
 
     private void heard(List<String> names) {

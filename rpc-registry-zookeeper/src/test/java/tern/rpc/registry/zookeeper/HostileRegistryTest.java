@@ -233,6 +233,44 @@ class HostileRegistryTest {
     }
 
     @Test
+    void mappingOfAThousandApplicationsIsCutAndNamedOnce() throws Exception {
+        StringBuilder names = new StringBuilder("shop");
+        for (int i = 1; i < 1_000; i++) {
+            names.append(",app").append(i);
+        }
+        zooKeeper.replace("/dubbo/mapping/cap.Greeting", names.toString());
+
+        Snapshots snapshots = look();
+        snapshots.awaitAddresses(GOOD);
+        zooKeeper.replace("/dubbo/mapping/cap.Greeting", names + ",last");
+        write("/services/shop/10.0.0.8:7001", process("10.0.0.8", 7001, "good"));
+        snapshots.awaitAddresses("10.0.0.8:7001", GOOD);
+
+        assertThat(warnings()).singleElement().asString().contains("names more applications than are used");
+    }
+
+    @Test
+    void emptyBrokenAndLaterContentIsNamedOrUsed() throws Exception {
+        write("/services/shop/10.0.0.1:7001", "");
+        write("/dubbo/metadata/shop/empty", "");
+        write("/services/shop/10.0.0.2:7001", process("10.0.0.2", 7001, "empty"));
+        write("/dubbo/metadata/shop/broken", "{\"app\":\"shop\",\"services\":{\"cap");
+        write("/services/shop/10.0.0.3:7001", process("10.0.0.3", 7001, "broken"));
+        write("/dubbo/metadata/shop/later", metadata("\"schema\":{\"version\":[4,null,1.5e3]},"));
+        write("/services/shop/10.0.0.4:7001", process("10.0.0.4", 7001, "later"));
+        write("/dubbo/metadata/shop/renamed", metadata("").replace("\"good\"", "\"another\""));
+        write("/services/shop/10.0.0.5:7001", process("10.0.0.5", 7001, "renamed"));
+
+        look().awaitAddresses("10.0.0.4:7001", "10.0.0.5:7001", GOOD);
+
+        Await.until("each is named", () -> warnings().size() == 3);
+        assertThat(warnings())
+                .anySatisfy(warning -> assertThat(warning).contains("has an entry that is left out, 10.0.0.1:7001"))
+                .anySatisfy(warning -> assertThat(warning).contains("in revision empty cannot be read"))
+                .anySatisfy(warning -> assertThat(warning).contains("in revision broken cannot be read"));
+    }
+
+    @Test
     void deadNamesInTheMappingAreNoFault() throws Exception {
         zooKeeper.replace("/dubbo/mapping/cap.Greeting", "dead,shop,never-there");
 
