@@ -20,6 +20,7 @@ final class LoopWaits {
     private static final double WEIGHT = 0.2;
     private static final double MAX_SHARE = 0.95;
 
+    @SuppressWarnings("ThreadLocalUsage") // each filter counts only its own requests
     private final ThreadLocal<Loop> loops = ThreadLocal.withInitial(Loop::new);
 
     private static final class Loop {
