@@ -9,7 +9,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.CallRecords.Sums;
 
-/** Learns how often each method is called, and compares this with the present number of calls. */
+/** Learns how often each method is called, and compares this with the current number of calls. */
 final class MethodRates {
 
     /** During the onset of a burst, the number of calls in a second is at least this multiple of the usual number. */
