@@ -382,7 +382,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             call.fail(
                     reset.code() == StatusCode.CANCELLED && isAtDeadline ? StatusCode.DEADLINE_EXCEEDED : reset.code(),
                     "the server reset its stream, HTTP/2 error " + error,
-                    reset.executed());
+                    // a server that has begun to answer has run the call, even if it says that it refused the stream
+                    stream.isHeadersReceived() ? Executed.MAYBE : reset.executed());
         }
 
         /**

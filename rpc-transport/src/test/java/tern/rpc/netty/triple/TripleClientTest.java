@@ -319,6 +319,19 @@ class TripleClientTest extends RawServerCalls {
         assertThat(answer(next)).isEqualTo("next");
     }
 
+    @Test
+    void answeredCallMayHaveRunEvenIfItsStreamIsRefused() {
+        ClientConnection connection = connect();
+        PendingCall pending = send(connection, "x");
+        Http2Script script = Http2Script.accept(server);
+        int stream = script.request().stream;
+        script.head(stream, ":status", "200", "content-type", "application/grpc");
+
+        script.reset(stream, 7);
+
+        assertFailed(pending, StatusCode.UNAVAILABLE, Executed.MAYBE, "HTTP/2 error 7");
+    }
+
     @ParameterizedTest
     @CsvSource({
         "7, UNAVAILABLE, NO",
