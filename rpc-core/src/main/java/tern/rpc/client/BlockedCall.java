@@ -2,12 +2,14 @@ package tern.rpc.client;
 
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Invocation;
+import tern.rpc.MethodDescriptor;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.ServerContext;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
+import tern.rpc.transport.EventLoopThread;
 import tern.rpc.transport.PendingCall;
 
 /**
@@ -22,6 +24,21 @@ final class BlockedCall extends NestedCall {
 
     BlockedCall(@Nullable ServerContext serving, NanoClock clock) {
         super(serving, clock);
+    }
+
+    /**
+     * Rejects a blocking call on an event loop. Only the event loop itself reads the answer and notices the deadline, so
+     * all of its connections would hang forever.
+     *
+     * @throws IllegalStateException if the calling thread is an event loop
+     */
+    static void checkMayBlock(MethodDescriptor method) {
+        if (Thread.currentThread() instanceof EventLoopThread) {
+            throw new IllegalStateException(method + ": a blocking call would block the event loop "
+                    + Thread.currentThread().getName()
+                    + " and all of its connections; make the call on another thread, or declare a method that"
+                    + " returns CompletableFuture");
+        }
     }
 
     /** Called before an attempt is sent. Fails the attempt if the call is cancelled. */

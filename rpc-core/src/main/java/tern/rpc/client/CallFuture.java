@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.endpoint.Endpoint;
+import tern.rpc.transport.EventLoopThread;
 
 /**
  * The future that an asynchronous method returns to its caller. Cancelling it cancels the call. If a thread that serves
@@ -74,8 +75,17 @@ final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> 
         return cancelled;
     }
 
+    /** Rejects a wait on an event loop, as {@link BlockedCall#checkMayBlock} does for a blocking call. */
+    private void checkMayWait() {
+        if (Thread.currentThread() instanceof EventLoopThread && !isDone()) {
+            throw new IllegalStateException("waiting for the answer of a call would block the event loop "
+                    + Thread.currentThread().getName() + " and all of its connections; wait on another thread");
+        }
+    }
+
     @Override
     public T get() throws InterruptedException, ExecutionException {
+        checkMayWait();
         CallLedger ledger = CallLedger.current();
         Phase before = ledger.turnTo(Phase.UNATTRIBUTED);
         try {
@@ -98,6 +108,7 @@ final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 
     @Override
     public T join() {
+        checkMayWait();
         CallLedger ledger = CallLedger.current();
         Phase before = ledger.turnTo(Phase.UNATTRIBUTED);
         try {

@@ -143,6 +143,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     }
 
     private @Nullable Object call(ClientMethod method, Object[] arguments) throws Throwable {
+        BlockedCall.checkMayBlock(method.descriptor());
         long started = clock.nanoTime();
         ServerContext serving = ServerContext.current();
         CallLedger ledger = serving == null ? CallLedger.ofOtherCall() : serving.ledger();

@@ -41,8 +41,11 @@ final class StreamProxy {
             case OBSERVER -> observed(method, arguments, serving);
             case STAGE, MONO ->
                 Shapes.later(answers, () -> newCall(method, arguments, serving).begin());
-            case VALUE ->
-                await(method.descriptor(), newCall(method, arguments, serving).begin());
+            case VALUE -> {
+                BlockedCall.checkMayBlock(method.descriptor());
+                yield await(
+                        method.descriptor(), newCall(method, arguments, serving).begin());
+            }
         };
     }
 

@@ -2,6 +2,7 @@ package tern.rpc.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static tern.rpc.transport.TransportTest.take;
@@ -112,6 +113,40 @@ interface TransportCallsContract extends TransportContract {
 
         assertThat(failure.get(20, TimeUnit.SECONDS).code()).isEqualTo(StatusCode.CANCELLED);
         assertThat(flag.get()).isTrue();
+    }
+
+    /** Runs a task on a thread that the client takes for an event loop. Returns the exception that the task throws. */
+    private static @Nullable Throwable onAnEventLoop(Runnable task) throws Exception {
+        class Loop extends Thread implements EventLoopThread {
+            private final CompletableFuture<@Nullable Throwable> thrown = new CompletableFuture<>();
+
+            @Override
+            public void run() {
+                thrown.complete(catchThrowable(task::run));
+            }
+        }
+        Loop loop = new Loop();
+        loop.setName("loop-1");
+        loop.start();
+        return loop.thrown.get(20, TimeUnit.SECONDS);
+    }
+
+    /** Only the event loop itself could read the answer, for example if a cancel listener waits for it. */
+    @Test
+    default void eventLoopDoesNotWaitForAnswers() throws Exception {
+        ContractService plain = proxy();
+        ContractService filtered = refer(client -> client.filter((call, next) -> next.invoke(call)), reference -> {});
+
+        for (ContractService each : List.of(plain, filtered)) {
+            for (Runnable wait : List.<Runnable>of(
+                    () -> each.echo("x"), () -> each.later("never").join())) {
+                assertThat(onAnEventLoop(wait))
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining("would block the event loop loop-1");
+            }
+            assertThat(onAnEventLoop(() -> each.later("now"))).isNull();
+            assertThat(each.echo("x")).isEqualTo("x");
+        }
     }
 
     @Test
