@@ -21,6 +21,7 @@ final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> 
     private volatile @Nullable Runnable cancelAction;
     private volatile @Nullable SentCall sent;
     private volatile boolean givenUp;
+    private volatile @Nullable LateFilters filters; // null if the call has no filters
 
     CallFuture(Executor executor) {
         this.executor = executor;
@@ -35,6 +36,23 @@ final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> 
     public void passedOn(SentCall call) {
         sent = call;
         onCancel(call::cancel);
+    }
+
+    /** Sets the object that ends the call if its filters do not. Called before the filters run. */
+    void limitedBy(LateFilters late) {
+        filters = late;
+    }
+
+    boolean isPassedOn() {
+        return sent != null;
+    }
+
+    @Override
+    public void answered() {
+        LateFilters late = filters;
+        if (late != null) {
+            late.watch();
+        }
     }
 
     /** Returns the provider of the last attempt; null if it is unknown. */

@@ -10,4 +10,9 @@ interface CallScope extends Executor {
      * is cancelled immediately if the caller has already given up.
      */
     void passedOn(SentCall call);
+
+    /** Called when the filters have received the answer or the failure of the call. */
+    default void answered() {
+        // Does nothing by default, because a blocked caller checks the deadline itself.
+    }
 }

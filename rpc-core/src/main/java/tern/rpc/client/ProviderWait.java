@@ -126,6 +126,10 @@ final class ProviderWait {
         }
     }
 
+    boolean isClosed() {
+        return closed;
+    }
+
     /**
      * Runs all waiting tasks now. Tasks that are added after this call run immediately. All calls through the closed
      * client therefore end.

@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -239,12 +240,43 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
                 future.passedOn(method.endpoints().callAsync(method, call, end));
             } else {
                 Invocation call = template.invocation(method, arguments, started, future, serving);
-                method.filtered().invoke(call).whenComplete(end::completed);
+                invokeFiltered(method, call, started, future, end);
             }
-        } catch (Throwable e) { // A filter, or the stage that it returned, has thrown this exception.
+        } catch (Throwable e) { // The served call has been cancelled, for example.
             end.completed(null, e);
         }
         return future;
+    }
+
+    private void invokeFiltered(
+            ClientMethod method,
+            Invocation call,
+            long started,
+            CallFuture<@Nullable Object> future,
+            PendingCall.Completion end) {
+        AtomicBoolean ended = new AtomicBoolean();
+        PendingCall.Completion once = (response, failure) -> {
+            if (ended.compareAndSet(false, true)) {
+                end.completed(response, failure);
+            }
+        };
+        LateFilters late = new LateFilters(
+                method.endpoints().providerWait(),
+                clock,
+                call,
+                started,
+                future::isPassedOn,
+                ended::get,
+                failure -> once.completed(null, failure));
+        future.limitedBy(late);
+        try {
+            Objects.requireNonNull(method.filtered()).invoke(call).whenComplete(once::completed);
+        } catch (Throwable e) { // A filter, or the stage that it returned, has thrown this exception.
+            once.completed(null, e);
+        }
+        if (!future.isPassedOn()) {
+            late.watch();
+        }
     }
 
     private void end(
@@ -302,6 +334,9 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
                 future.complete(response);
             } else {
                 future.completeExceptionally(Objects.requireNonNull(failure));
+            }
+            if (call.executor() instanceof CallScope scope) {
+                scope.answered();
             }
         });
         future.onCancel(driven::cancel);

@@ -54,6 +54,8 @@ final class StreamCall implements StreamAttempts.Listener {
     private @Nullable NestedCall nested;
     private boolean answersTaken;
     private boolean headersShown; // Only the serial executor uses this field.
+    private volatile boolean closed; // Written only by the serial executor.
+    private @Nullable LateFilters late; // Null if the call has no filters.
 
     /**
      * @param executor runs the application's callbacks, and never rejects a task
@@ -106,20 +108,44 @@ final class StreamCall implements StreamAttempts.Listener {
         try {
             Invocation call = template.invocation(method, arguments, started, serial, serving);
             attempts.expect(call.deadline());
+            LateFilters filters = lateFilters(call);
+            late = filters;
             Filter.chain(method.filters(), this::pass)
                     .invoke(call)
                     .whenComplete((response, failure) -> serial.execute(() -> close(response, failure)));
+            if (filters != null && !passed.get()) {
+                filters.watch();
+            }
         } catch (Throwable e) { // A filter, or the stage that it returned, has thrown this exception.
             serial.execute(() -> close(null, e));
         }
         return result;
     }
 
+    private @Nullable LateFilters lateFilters(Invocation call) {
+        return method.filters().isEmpty()
+                ? null
+                : new LateFilters(
+                        method.endpoints().providerWait(),
+                        template.clock(),
+                        call,
+                        started,
+                        passed::get,
+                        () -> closed,
+                        failure -> close(null, failure));
+    }
+
     /** Starts the call after the filters have passed it on. */
     private CompletionStage<Response> pass(Invocation call) {
         if (!passed.compareAndSet(false, true)) {
-            return CompletableFuture.failedFuture(new RpcException(
-                    StatusCode.INTERNAL, "a filter passed on " + descriptor + ", a stream, twice", Executed.NO, null));
+            return CompletableFuture.failedFuture(
+                    closed
+                            ? RpcException.refusal(StatusCode.CANCELLED, descriptor + " is over", Executed.NO)
+                            : new RpcException(
+                                    StatusCode.INTERNAL,
+                                    "a filter passed on " + descriptor + ", a stream, twice",
+                                    Executed.NO,
+                                    null));
         }
         takeAnswers(call.arguments());
         attempts.begin(call);
@@ -170,6 +196,14 @@ final class StreamCall implements StreamAttempts.Listener {
 
     @Override
     public void ended(@Nullable Response response, @Nullable Throwable failure) {
+        complete(response, failure);
+        LateFilters filters = late;
+        if (filters != null) {
+            serial.execute(filters::watch); // Behind close(), which is queued if the filters have ended.
+        }
+    }
+
+    private void complete(@Nullable Response response, @Nullable Throwable failure) {
         if (response == null) {
             ended.completeExceptionally(failure == null ? new IllegalStateException("no end") : failure);
             return;
@@ -190,6 +224,10 @@ final class StreamCall implements StreamAttempts.Listener {
 
     /** Ends the call with the result that the filters returned. Runs on the serial executor. */
     private void close(@Nullable Response response, @Nullable Throwable failure) {
+        if (closed) {
+            return; // The filters ended the call only after its deadline.
+        }
+        closed = true;
         Throwable inner = failure instanceof CompletionException ? Thrown.cause(failure) : null;
         Throwable cause = inner == null ? failure : inner;
         Object value = null;
@@ -214,7 +252,7 @@ final class StreamCall implements StreamAttempts.Listener {
         method.meters().ended(cause, took);
         attempts.cancel(); // If the filters completed their stage early, the call is still running.
         attempts.close();
-        if (!answersTaken) {
+        if (passed.compareAndSet(false, true) && !answersTaken) {
             takeAnswers(arguments);
         }
         if (cause == null) {

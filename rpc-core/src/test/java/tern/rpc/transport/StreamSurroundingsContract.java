@@ -10,6 +10,7 @@ import static tern.rpc.transport.StreamContract.numbers;
 import static tern.rpc.transport.TransportTest.await;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -19,6 +20,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.CallOptions;
 import tern.rpc.ClientFilter;
 import tern.rpc.Filter;
@@ -143,6 +146,59 @@ interface StreamSurroundingsContract extends StreamContract {
         assertThat(seen)
                 .hasSize(3)
                 .allSatisfy(trailers -> assertThat(trailers.get("reason")).isEqualTo("r"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    default void deadlineEndsStreamsThatAFilterHolds(boolean afterTheAnswers) throws Exception {
+        service().publish = text -> Items.numbers(1);
+        service().exchange = answers -> {
+            answers.onCompleted();
+            return echoing(answers);
+        };
+        serve(settings -> {});
+        ClientFilter filter = (call, next) -> afterTheAnswers
+                ? next.invoke(call).thenCompose(response -> new CompletableFuture<>())
+                : new CompletableFuture<>();
+        StreamService proxy =
+                CallOptions.none().timeout(Duration.ofMillis(200)).on(refer(client -> client.filter(filter)));
+        Probe<String> published = Probe.ofAll();
+        Probe<byte[]> exchanged = Probe.ofAll();
+
+        proxy.publish("").subscribe(published);
+        proxy.exchange(exchanged);
+
+        if (afterTheAnswers) {
+            assertThat(published.next()).isEqualTo("0");
+        }
+        for (Throwable failure : List.of(published.failure(), exchanged.failure())) {
+            assertThat(((RpcException) failure).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+            assertThat(failure).hasMessageContaining("the filters around");
+        }
+        assertThat(published.ends()).isEqualTo(1);
+        awaitNothingInFlight();
+    }
+
+    @Test
+    default void streamPassedOnAfterItsDeadlineIsNotSent() throws Exception {
+        service().exchange = StreamContract::echoing;
+        serve(settings -> {});
+        CompletableFuture<Void> mayPass = new CompletableFuture<>();
+        CompletableFuture<Throwable> told = new CompletableFuture<>();
+        ClientFilter filter = (call, next) -> mayPass.thenCompose(nothing -> next.invoke(call))
+                .whenComplete((response, failure) -> told.complete(failure));
+        Probe<byte[]> answers = Probe.ofAll();
+        CallOptions.none()
+                .timeout(Duration.ofMillis(100))
+                .on(refer(client -> client.filter(filter)))
+                .exchange(answers);
+        assertThat(((RpcException) answers.failure()).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+
+        mayPass.complete(null);
+
+        assertThat(told.get(20, TimeUnit.SECONDS)).hasMessageContaining("is over");
+        assertThat(answers.ends()).isEqualTo(1);
+        assertThat(service().contexts).isEmpty();
     }
 
     @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -175,6 +176,30 @@ interface TransportFiltersContract extends TransportContract {
                 .cause()
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessage("on purpose");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    default void deadlineEndsAFutureThatAFilterHolds(boolean afterTheAnswer) {
+        serve(settings -> {});
+        ClientFilter filter = (call, next) -> afterTheAnswer
+                ? next.invoke(call).thenCompose(response -> new CompletableFuture<>())
+                : new CompletableFuture<>();
+        ContractService proxy = CallOptions.none()
+                .timeout(Duration.ofMillis(200))
+                .on(refer(client -> client.filter(filter), reference -> {}));
+
+        CompletableFuture<String> future = proxy.later("now");
+
+        assertThat(future)
+                .failsWithin(Duration.ofSeconds(20))
+                .withThrowableThat()
+                .withMessageContaining("the filters around")
+                .havingCause()
+                .isInstanceOfSatisfying(RpcException.class, failure -> {
+                    assertThat(failure.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+                    assertThat(failure.wasExecuted()).isEqualTo(afterTheAnswer ? Executed.MAYBE : Executed.NO);
+                });
     }
 
     @Test

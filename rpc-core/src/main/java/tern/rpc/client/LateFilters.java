@@ -1,0 +1,91 @@
+package tern.rpc.client;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import tern.rpc.Invocation;
+import tern.rpc.NanoClock;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+
+/**
+ * Ends an asynchronous call or a stream at its deadline while a filter holds it: before the filter has passed it on, or
+ * after the filter has received the answer. In between, the connection checks the deadline. Thread-safe.
+ */
+final class LateFilters {
+
+    /** The time after the deadline in which the failure of a call that was sent may pass through the filters. */
+    private static final long GRACE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    private final ProviderWait timer;
+    private final NanoClock clock;
+    private final Invocation call;
+    private final long began;
+    private final BooleanSupplier passedOn;
+    private final BooleanSupplier over;
+    private final Consumer<RpcException> end;
+    private final AtomicBoolean watching = new AtomicBoolean();
+
+    /**
+     * @param began the start of the call, for error messages
+     * @param passedOn returns whether the filters have passed the call on
+     * @param over returns whether the call has ended
+     * @param end ends the call; runs on the call's executor
+     */
+    LateFilters(
+            ProviderWait timer,
+            NanoClock clock,
+            Invocation call,
+            long began,
+            BooleanSupplier passedOn,
+            BooleanSupplier over,
+            Consumer<RpcException> end) {
+        this.timer = timer;
+        this.clock = clock;
+        this.call = call;
+        this.began = began;
+        this.passedOn = passedOn;
+        this.over = over;
+        this.end = end;
+    }
+
+    /**
+     * Called when the filters have returned, and when they have received the answer. A closed client fails its calls
+     * itself.
+     */
+    void watch() {
+        if (!over.getAsBoolean()
+                && call.deadline().isLimited()
+                && !timer.isClosed()
+                && watching.compareAndSet(false, true)) {
+            lookLater();
+        }
+    }
+
+    private void lookLater() {
+        long left = call.deadline().remainingNanos(clock.nanoTime());
+        timer.later(this::look, Math.max(0, left) + (passedOn.getAsBoolean() ? GRACE_NANOS : 0));
+    }
+
+    private void look() {
+        if (over.getAsBoolean()) {
+            return;
+        }
+        boolean sent = passedOn.getAsBoolean();
+        long left = call.deadline().remainingNanos(clock.nanoTime());
+        if (!timer.isClosed() && left > (sent ? -GRACE_NANOS : 0)) {
+            lookLater(); // the filters passed the call on just before its deadline
+            return;
+        }
+        RpcException late = RpcException.refusal(
+                left > 0 ? StatusCode.UNAVAILABLE : StatusCode.DEADLINE_EXCEEDED,
+                "the filters around " + call + (sent ? "" : ", which was not sent yet,")
+                        + (left > 0
+                                ? " did not end, and the client is closed"
+                                : " did not end within " + call.deadline().describe(began)),
+                sent ? Executed.MAYBE : Executed.NO);
+        ProviderWait.execute(call, () -> end.accept(late));
+    }
+}
