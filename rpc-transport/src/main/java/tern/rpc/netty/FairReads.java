@@ -25,7 +25,7 @@ final class FairReads implements RecvByteBufAllocator {
 
     static final long MIN_TURN_NANOS = TimeUnit.MICROSECONDS.toNanos(25);
 
-    static final long ROUND_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    static final long ROUND_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
     /** A connection is busy for this time, and up to twice as long, after it has used up its turn. */
     static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -40,6 +40,9 @@ final class FairReads implements RecvByteBufAllocator {
 
     /** Smaller reads are measured only if they fill their buffer, because small calls should not pay for the clock. */
     static final int MEASURED_BYTES = 4 << 10;
+
+    /** The maximum size of the first buffer. Many new connections may send expensive bytes at the same time. */
+    static final int FIRST_BYTES = 4 << 10;
 
     static final int MAX_BYTES = AdaptiveRecvByteBufAllocator.DEFAULT_MAXIMUM;
 
@@ -98,7 +101,7 @@ final class FairReads implements RecvByteBufAllocator {
     private final class Turns extends DelegatingHandle implements ExtendedHandle {
 
         private final ExtendedHandle sizes;
-        private int limit = MAX_BYTES;
+        private int limit = FIRST_BYTES;
         private boolean measured; // true if the clock measures the most recent read
         private boolean begun; // true if the clock has measured a read of the current turn
         private long turnNanos;
@@ -169,9 +172,11 @@ final class FairReads implements RecvByteBufAllocator {
         private void fitLimit(long took, long turn) {
             if (took > turn) {
                 limit = (int) Math.max(MIN_BYTES, lastBytesRead() * turn / took);
-            } else if (took < turn / 2 && limit < MAX_BYTES) {
+            } else if (took < turn / 2) {
                 limit = Math.min(MAX_BYTES, 2 * limit);
             }
+            // While many connections are busy, even a connection whose bytes were cheap so far gets a small buffer.
+            limit = Math.min(limit, (int) (MAX_BYTES * turn / TURN_NANOS));
         }
     }
 }

@@ -89,8 +89,9 @@ class FairReadsTest {
 
     @Test
     void aConnectionGetsAShorterTurnWhileManyAreBusy() {
+        ExtendedHandle connection = grown();
         beBusy(100);
-        grown();
+        reads = connection;
 
         assertThat(fullRead(FairReads.ROUND_NANOS / 100 - 1)).isTrue();
         assertThat(fullRead(1)).isFalse();
@@ -98,10 +99,30 @@ class FairReadsTest {
 
     @Test
     void aTurnNeverBecomesTiny() {
+        ExtendedHandle connection = grown();
         beBusy(10_000);
-        grown();
+        reads = connection;
 
         assertThat(fullRead(FairReads.MIN_TURN_NANOS - 1)).isTrue();
+    }
+
+    @Test
+    void aConnectionGetsASmallBufferWhileManyAreBusy() {
+        ExtendedHandle connection = grown();
+        beBusy(10_000);
+        reads = connection;
+        fullRead(1);
+
+        assertThat(reads.guess()).isLessThanOrEqualTo(FairReads.MAX_BYTES / 10);
+    }
+
+    @Test
+    void aNewConnectionBeginsWithASmallBuffer() {
+        reads = (ExtendedHandle) all.newHandle();
+        reads.reset(new DefaultChannelConfig(channel));
+        fullRead(1);
+
+        assertThat(reads.guess()).isLessThanOrEqualTo(2 * FairReads.FIRST_BYTES);
     }
 
     @Test
