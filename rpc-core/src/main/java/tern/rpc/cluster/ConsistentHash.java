@@ -67,7 +67,7 @@ final class ConsistentHash implements Balancer {
             return targets[owner];
         }
         Target next = next(slot, excluded, now);
-        return next != null ? next : Targets.anyUsable(targets, excluded, now);
+        return next != null ? next : Targets.anyUsable(targets, excluded, now, ThreadLocalRandom.current());
     }
 
     /** Returns the index of the slot's provider, or -1 if there are too many providers for the table. */

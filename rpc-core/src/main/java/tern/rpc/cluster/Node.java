@@ -19,7 +19,7 @@ import tern.rpc.transport.ClientConnection;
 public final class Node {
 
     /**
-     * A threshold for the time since the last sign of life, as a multiple of the usual response time. If calls are in
+     * A threshold for the time since the last answer, as a multiple of the usual response time. If calls are in
      * flight and the time exceeds the threshold, {@link #judgedCost} treats the time as a response time.
      */
     private static final double LONG_WAIT = 3;
@@ -38,6 +38,18 @@ public final class Node {
 
     /** The minimum time between two pings. It is needed because servers limit the rate of pings. */
     private static final long BETWEEN_PINGS_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    /** The usual time between two probes of a provider. */
+    private static final long PROBE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** The minimum time between two probes. It applies after a good answer, because the next one may end the probes. */
+    private static final long MIN_PROBE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /** The maximum time between two probes. It is short enough to give a recovered provider its calls within 5 s. */
+    private static final long MAX_PROBE_NANOS = TimeUnit.SECONDS.toNanos(4);
+
+    /** The time between two probes is at least this multiple of the duration of the last call. */
+    private static final int PROBE_TIMES = 4;
 
     /** The minimum time between two connection attempts that are started by calls. */
     private static final long BETWEEN_ATTEMPTS_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -58,6 +70,8 @@ public final class Node {
     private volatile boolean known; // True if the node has answered since it became usable.
     // The time of the last sign of life, or the start of the first call in flight if there has been no sign of life.
     private volatile long signNanos;
+    // The time of the last answer, or the start of the first call in flight if there has been no answer since.
+    private volatile long answeredNanos;
     private final ResponseCost responses;
 
     private volatile boolean silent;
@@ -94,6 +108,7 @@ public final class Node {
         this.endpoint = endpoint;
         this.opener = opener;
         this.signNanos = now;
+        this.answeredNanos = now;
         this.responses = new ResponseCost(now);
         this.nextPingNanos = now;
         this.nextProbeNanos = now;
@@ -149,8 +164,11 @@ public final class Node {
     /** Records that a call is about to be sent. */
     public void begin(long now) {
         calls.increment();
-        if (inFlight.getAndIncrement() == 0 && !silent) {
-            signNanos = now;
+        if (inFlight.getAndIncrement() == 0) {
+            answeredNanos = now;
+            if (!silent) {
+                signNanos = now;
+            }
         }
     }
 
@@ -198,6 +216,19 @@ public final class Node {
                 ejection.end(now);
             }
         }
+        if (outcome == Outcome.FAILED || (outcome == Outcome.ANSWERED && !responses.wasGood())) {
+            nextProbeNanos = now + probePauseNanos(tookNanos);
+        } else if (outcome == Outcome.ANSWERED && nextProbeNanos - now > MIN_PROBE_NANOS) {
+            nextProbeNanos = now + MIN_PROBE_NANOS;
+        }
+    }
+
+    /**
+     * Returns the time until the next probe after a call that failed or took long. The pause is longer than the call.
+     * Otherwise the probes of many clients would overload a slow provider.
+     */
+    private static long probePauseNanos(long tookNanos) {
+        return Math.max(PROBE_NANOS, Math.min(MAX_PROBE_NANOS, PROBE_TIMES * tookNanos));
     }
 
     /**
@@ -212,10 +243,12 @@ public final class Node {
     private void judge(Outcome outcome, long now) {
         switch (outcome) {
             case ANSWERED -> {
+                answeredNanos = now;
                 alive(now);
                 ejection.answered(now);
             }
             case REFUSED -> {
+                answeredNanos = now;
                 alive(now);
                 responses.refused(now);
             }
@@ -285,19 +318,19 @@ public final class Node {
     }
 
     /**
-     * Returns the cost, including calls in flight. The time since the last sign of life is a lower bound on the
-     * response times of these calls.
+     * Returns the cost, including calls in flight. The time since the last answer is treated as the response time of
+     * these calls.
      */
     double expectedCost(long now) {
         return Math.max(cost(now), waited(now));
     }
 
     /**
-     * Returns the time since the last sign of life as a multiple of the provider's usual response time; 0 if no calls
-     * are in flight.
+     * Returns the time since the last answer as a multiple of the provider's usual response time; 0 if no calls are in
+     * flight. The answer to a ping is not counted, because a slow provider answers pings quickly.
      */
     private double waited(long now) {
-        return inFlight.get() == 0 ? 0 : responses.costOf(now - signNanos);
+        return inFlight.get() == 0 ? 0 : responses.costOf(now - answeredNanos);
     }
 
     /**
@@ -405,6 +438,7 @@ public final class Node {
             silent = false;
             silenceTold = false;
             signNanos = now;
+            answeredNanos = now;
             responses.clear(now);
             ejection.clear(calls.sum(), now);
         }
@@ -455,10 +489,13 @@ public final class Node {
         return now - nextProbeNanos >= 0;
     }
 
-    /** Reserves the next probe for the calling thread. At most one thread per {@code pauseNanos} succeeds. */
-    boolean takeProbe(long now, long pauseNanos) {
+    /**
+     * Reserves the next probe for the calling thread, and returns whether it is due. The end of the probe determines
+     * when the next one is due.
+     */
+    boolean takeProbe(long now) {
         long due = nextProbeNanos;
-        return now - due >= 0 && PROBE.compareAndSet(this, due, now + pauseNanos);
+        return now - due >= 0 && PROBE.compareAndSet(this, due, now + MAX_PROBE_NANOS);
     }
 
     /** Returns whether the last calls failed. Slow answers are not failures. */

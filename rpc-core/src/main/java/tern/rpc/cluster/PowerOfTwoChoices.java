@@ -15,8 +15,17 @@ import tern.rpc.endpoint.Candidate;
  */
 final class PowerOfTwoChoices implements Balancer {
 
-    /** The number of pairs to draw before all providers are examined. */
+    /**
+     * The maximum number of pairs to draw. Another pair is drawn if both providers of a pair are slow, failing or
+     * avoided. If no pair contains a provider that is not avoided, all providers are examined.
+     */
     private static final int PAIRS = 4;
+
+    /**
+     * The cost above which another pair is drawn, even if the provider is not slow on average. It is so high that a
+     * healthy provider rarely exceeds it. Otherwise the shares would not follow the weights.
+     */
+    private static final double BAD = 4.5;
 
     /**
      * The first provider of a pair is kept if the second one is not better. It is replaced if the second one is at
@@ -41,6 +50,7 @@ final class PowerOfTwoChoices implements Balancer {
     @Override
     public @Nullable Candidate pick(long key, @Nullable Candidate excluded, long now) {
         RandomGenerator random = randoms.get();
+        Target best = null; // The best of the slow and failing providers.
         for (int i = 0; i < PAIRS; i++) {
             int first = choice.draw(random.nextLong());
             int second = choice.draw(random.nextLong());
@@ -52,11 +62,16 @@ final class PowerOfTwoChoices implements Balancer {
                 second = first + 1 < targets.length ? first + 1 : 0;
             }
             Target picked = better(one, targets[second], excluded, now, random);
-            if (picked != null) {
+            if (picked == null) {
+                continue;
+            }
+            double cost = picked.judgedCost(now);
+            if (cost <= BAD) {
                 return picked;
             }
+            best = best == null || cost < best.judgedCost(now) ? picked : best;
         }
-        return Targets.anyUsable(targets, excluded, now);
+        return best != null ? best : Targets.anyUsable(targets, excluded, now, random);
     }
 
     private static @Nullable Target better(

@@ -60,6 +60,15 @@ final class ResponseCost {
     /** The number of consecutive good answers after which a slow or failing node has recovered. */
     private static final int GOOD_IN_A_ROW = 2;
 
+    /**
+     * The time after a recovery in which a failure, or a slow mean, is a relapse. Each relapse doubles the number of
+     * good answers that the next recovery needs. Otherwise calls would return too early to a provider that fails only
+     * for some calls.
+     */
+    private static final long RELAPSE_NANOS = TimeUnit.SECONDS.toNanos(20);
+
+    private static final int MAX_RELAPSES = 4;
+
     // The last response time, as a multiple of the usual response time. This is the value at the time costNanos, and it
     // decays to 1 afterwards.
     private volatile double cost = 1;
@@ -71,6 +80,10 @@ final class ResponseCost {
     // The provider's smoothed response time in nanoseconds; 0 before the first answer.
     private volatile long usualNanos;
     private volatile int goodInARow;
+    private volatile int relapses;
+    private volatile boolean
+            recovered; // True if the provider has recovered, and has been neither slow nor failing since.
+    private volatile long recoveredNanos; // The time of the last recovery.
 
     ResponseCost(long now) {
         this.costNanos = now;
@@ -86,16 +99,33 @@ final class ResponseCost {
     boolean answered(long tookNanos, long usual, boolean ejected, long now) {
         usualNanos = usualNanos == 0 ? tookNanos : usualNanos + (tookNanos - usualNanos) / 8;
         double multiple = multiple(tookNanos, usual);
-        int good = multiple > GOOD ? 0 : Math.min(GOOD_IN_A_ROW, goodInARow + 1);
+        boolean wasBad = ejected || areSlow(now);
+        int needed = wasBad ? GOOD_IN_A_ROW << relapses : GOOD_IN_A_ROW;
+        int good = multiple > GOOD ? 0 : Math.min(needed, goodInARow + 1);
         goodInARow = good;
-        boolean recovered = good == GOOD_IN_A_ROW && (cost > GOOD || ejected);
-        if (recovered) {
+        boolean recovers = good == needed && (cost > GOOD || ejected);
+        if (recovers) {
             cost = multiple;
             mean = multiple;
             costNanos = now;
+            if (wasBad) {
+                recovered = true;
+                recoveredNanos = now;
+            }
         }
         countAnswer(Math.min(MAX_SLOW, multiple), now);
-        return recovered;
+        if (!wasBad && areSlow(now)) {
+            relapse(now);
+        }
+        return recovers;
+    }
+
+    /** Records that the provider has become slow or failing. */
+    private void relapse(long now) {
+        if (recovered) {
+            recovered = false;
+            relapses = now - recoveredNanos < RELAPSE_NANOS ? Math.min(MAX_RELAPSES, relapses + 1) : 0;
+        }
     }
 
     private static double multiple(long tookNanos, long usual) {
@@ -117,6 +147,7 @@ final class ResponseCost {
     /** @param inARow the number of consecutive failures, including this one */
     void failed(int inARow, long now) {
         goodInARow = 0;
+        relapse(now);
         countFailure(Math.min(MAX_FAILED, FAILED * (1L << Math.min(inARow - 1, MAX_DOUBLINGS))), now);
     }
 
@@ -129,6 +160,8 @@ final class ResponseCost {
         cost = 1;
         mean = 1;
         costNanos = now;
+        recovered = false;
+        relapses = 0;
     }
 
     private void countAnswer(double sample, long now) {
@@ -172,6 +205,11 @@ final class ResponseCost {
     /** Returns whether the answers are slow on average, or whether the last calls failed. */
     boolean areSlow(long now) {
         return mean > GOOD_MEAN && 1 + (mean - 1) * kept(now) > GOOD_MEAN;
+    }
+
+    /** Returns whether the provider's last answer was good. */
+    boolean wasGood() {
+        return goodInARow > 0;
     }
 
     /** Returns the provider's smoothed response time in nanoseconds; 0 before the first answer. */

@@ -71,7 +71,7 @@ final class RoundRobin implements Balancer {
                 return target;
             }
         }
-        return Targets.anyUsable(targets, excluded, now);
+        return Targets.anyUsable(targets, excluded, now, ThreadLocalRandom.current());
     }
 
     /**

@@ -22,8 +22,8 @@ final class Survey {
     /** The time until the providers are examined again if some connected servers have not sent anything. */
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** The minimum time between two probes of one provider. */
-    private static final long PROBE_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** The minimum time between two trials. */
+    private static final long TRIAL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
      * The time after a probe during which no trial takes place. A probe is a copy of an idempotent call; a trial is an
@@ -158,7 +158,7 @@ final class Survey {
             return;
         }
         int share = worst.node().isFailing(now) ? TRIAL_OF_FAILING : TRIAL_OF_SLOW;
-        if (calls - callsAtTrial >= share && now - lastTrialNanos >= PROBE_NANOS) {
+        if (calls - callsAtTrial >= share && now - lastTrialNanos >= TRIAL_NANOS) {
             callsAtTrial = calls;
             lastTrialNanos = now;
             trial.set(worst);
@@ -203,7 +203,7 @@ final class Survey {
         if (found == null
                 || found.attributes().weight() == 0
                 || !among.contains(found)
-                || !found.node().takeProbe(now, PROBE_NANOS)) {
+                || !found.node().takeProbe(now)) {
             return null;
         }
         lastCopyNanos = now;

@@ -1,7 +1,7 @@
 package tern.rpc.cluster;
 
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Candidate;
 
@@ -25,10 +25,11 @@ final class Targets {
      *
      * @return null if only the excluded provider can take the call, or if the others have weight 0
      */
-    static @Nullable Target anyUsable(Target[] targets, @Nullable Candidate excluded, long now) {
+    static @Nullable Target anyUsable(
+            Target[] targets, @Nullable Candidate excluded, long now, RandomGenerator random) {
         Target usable = null;
         int rank = 0; // The rank of the best usable provider so far.
-        int start = ThreadLocalRandom.current().nextInt(targets.length);
+        int start = random.nextInt(targets.length);
         for (int i = 0; i < targets.length; i++) {
             Target target = targets[start + i < targets.length ? start + i : start + i - targets.length];
             if (target == excluded || !target.isUsable()) {

@@ -211,6 +211,22 @@ class BalancersTest {
         assertThat(sharesOfVaryingCalls(atOnce, 10, targets)[0]).isLessThan(0.03);
     }
 
+    @Test
+    void threeFailingProvidersOfTenGetAlmostNothing() {
+        List<Candidate> targets = targets(100, 100, 100, 100, 100, 100, 100, 100, 100, 100);
+        Random random = new Random(7);
+        Balancer balancer = new PowerOfTwoChoices(targets, () -> random);
+        for (Candidate failing : targets.subList(0, 3)) {
+            Node node = ((Target) failing).node();
+            node.begin(1);
+            node.end(Outcome.FAILED, 1, 1, new UsualTime());
+        }
+
+        double[] shares = shares(balancer, targets);
+
+        assertThat(shares[0] + shares[1] + shares[2]).isLessThan(0.001);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"p2c", "round-robin", "consistent-hash"})
     void providerThatIsNotUsableGetsNothing(String policy) {

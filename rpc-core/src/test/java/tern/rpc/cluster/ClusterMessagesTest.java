@@ -236,7 +236,7 @@ class ClusterMessagesTest extends SimulatedCluster {
         try (LoggedLines lines = new LoggedLines()) {
             for (int i = 0; i < 600; i++) { // Each iteration ejects the provider and lets it recover.
                 IntStream.range(0, 5).forEach(j -> call(flapping, Outcome.FAILED));
-                IntStream.range(0, 3).forEach(j -> call(flapping, Outcome.ANSWERED));
+                IntStream.range(0, 32).forEach(j -> call(flapping, Outcome.ANSWERED));
                 pass(100 * TICK);
             }
 

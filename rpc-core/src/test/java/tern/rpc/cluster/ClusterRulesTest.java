@@ -38,6 +38,7 @@ class ClusterRulesTest extends SimulatedCluster {
             slow.node().begin(now);
             slow.node().end(Outcome.ANSWERED, 20 * TICK, now, usual);
         }
+        timer.move(SECOND); // the shortest pause between a slow answer and a probe
         List<Target> probed = new ArrayList<>();
         for (int i = 0; i < 8; i++) {
             timer.move(100 * TICK);
@@ -60,7 +61,7 @@ class ClusterRulesTest extends SimulatedCluster {
                 instance(2));
         pass(SECOND);
         call(cluster.targets().get(0), Outcome.FAILED);
-        pass(100 * TICK);
+        pass(SECOND);
 
         assertThat(cluster.takeProbe("get", "", false, now)).isNull();
         assertThat(cluster.takeProbe("get", "gray", false, now))

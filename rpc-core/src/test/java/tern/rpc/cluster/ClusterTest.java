@@ -459,4 +459,23 @@ class ClusterTest extends SimulatedCluster {
 
         assertThat(failing(2)).allMatch(target -> target.isAvoided(now));
     }
+
+    @Test
+    void callsReachAllProvidersWhenAllAreEjectedAndRecoveredOnesGetThemFirst() {
+        start(10);
+        List<Target> failing = failing(10);
+
+        assertThat(failing).allMatch(target -> target.node().isEjected(now));
+        assertThat(picks(2_000)).containsAll(failing);
+
+        Target recovered = failing.get(3);
+        call(recovered, Outcome.ANSWERED);
+        call(recovered, Outcome.ANSWERED);
+        assertThat(recovered.node().isEjected(now)).isFalse();
+        assertThat(picks(200).stream().filter(picked -> picked == recovered)).hasSizeGreaterThan(60);
+    }
+
+    private List<Target> picks(int count) {
+        return IntStream.range(0, count).mapToObj(i -> pick()).toList();
+    }
 }

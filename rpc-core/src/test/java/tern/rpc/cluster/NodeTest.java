@@ -323,4 +323,61 @@ class NodeTest {
             assertThat(lines.all()).hasSize(2);
         }
     }
+
+    @Test
+    void answerToAPingDoesNotHideThatACallHasWaitedForLong() {
+        call(5);
+        call(5);
+        node.begin(now);
+        now += 200 * ONE_MS;
+        assertThat(isAvoided()).isTrue();
+        now += ONE_MS;
+        peer.heardNanos = now;
+
+        assertThat(isAvoided()).isFalse();
+        assertThat(node.judgedCost(now)).isGreaterThan(3);
+    }
+
+    @Test
+    void nextProbeIsLaterAfterALongFailureAndSoonAfterAGoodAnswer() {
+        call(5);
+        assertThat(node.takeProbe(now)).isTrue();
+        assertThat(node.takeProbe(now)).isFalse();
+        node.begin(now);
+        now += 1_000 * ONE_MS;
+        node.end(Outcome.FAILED, 1_000 * ONE_MS, now, usual);
+
+        now += 3_999 * ONE_MS;
+        assertThat(node.isProbeDue(now)).isFalse();
+        now += ONE_MS;
+        assertThat(node.takeProbe(now)).isTrue();
+        call(5);
+        now += 99 * ONE_MS;
+        assertThat(node.isProbeDue(now)).isFalse();
+        now += ONE_MS;
+        assertThat(node.isProbeDue(now)).isTrue();
+    }
+
+    @Test
+    void nodeThatFailsSoonAfterItsRecoveryNeedsMoreGoodAnswers() {
+        call(5);
+        fail(StatusCode.UNAVAILABLE);
+        call(5);
+        call(5);
+        assertThat(node.cost(now)).isLessThan(1.5);
+
+        fail(StatusCode.UNAVAILABLE);
+        call(5);
+        call(5);
+        assertThat(node.cost(now)).isGreaterThan(5);
+        call(5);
+        call(5);
+        assertThat(node.cost(now)).isLessThan(1.5);
+
+        now += TimeUnit.SECONDS.toNanos(30);
+        fail(StatusCode.UNAVAILABLE);
+        call(5);
+        call(5);
+        assertThat(node.cost(now)).isLessThan(1.5);
+    }
 }

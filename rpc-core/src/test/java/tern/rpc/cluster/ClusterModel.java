@@ -1,0 +1,366 @@
+package tern.rpc.cluster;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.Queue;
+import java.util.Random;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.endpoint.Balancer;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.Outcome;
+import tern.rpc.endpoint.StaticEndpoints;
+import tern.rpc.transport.IdleConnection;
+
+/**
+ * An event-driven simulation, without threads and with seeded random numbers, of clients that call ten providers. Some
+ * providers become faulty from second 5 to second 25. Service times are exponentially distributed with a mean of 10 ms.
+ * The load is 60 %, and calls have a timeout of one second.
+ */
+final class ClusterModel {
+
+    static final int PROVIDERS = 10;
+    static final long ONE_MS = 1_000_000;
+    static final long SECOND = TimeUnit.SECONDS.toNanos(1);
+    static final long BAD_FROM = 5 * SECOND;
+    static final long BAD_UNTIL = 25 * SECOND;
+
+    private static final double LOAD = 0.6;
+    private static final double SERVICE_NANOS = 10e6;
+    private static final long TIMEOUT_NANOS = SECOND;
+    private static final long END = 31 * SECOND;
+
+    /** What a faulty provider does with a call. */
+    sealed interface Treatment {
+        Treatment HANG = new Hang();
+
+        static Treatment serve(double timesSlower) {
+            return new Serve(timesSlower);
+        }
+
+        static Treatment end(Outcome outcome) {
+            return new End(outcome);
+        }
+    }
+
+    /** Serves the call, but more slowly. */
+    private record Serve(double timesSlower) implements Treatment {}
+
+    /** Ends the call at once. */
+    private record End(Outcome outcome) implements Treatment {}
+
+    /** Never answers the call. */
+    private record Hang() implements Treatment {}
+
+    /** The behaviour of a faulty provider. */
+    interface Fault {
+        Treatment of(Call call, long now);
+
+        /** Returns whether the provider answers pings, although it may not answer calls. */
+        default boolean answersPings() {
+            return true;
+        }
+
+        /** Returns whether the provider behaves like this at the given time. */
+        default boolean isNow(long now) {
+            return now >= BAD_FROM && now < BAD_UNTIL;
+        }
+    }
+
+    /** A call of a client, or the copy of a call. */
+    static final class Call {
+        final int number;
+        final int client;
+        final String method;
+        final Target target;
+        final long sent;
+        final boolean copy;
+        private boolean ended;
+
+        Call(int number, int client, String method, Target target, long sent, boolean copy) {
+            this.number = number;
+            this.client = client;
+            this.method = method;
+            this.target = target;
+            this.sent = sent;
+            this.copy = copy;
+        }
+
+        int provider() {
+            return target.endpoint().port() - 1;
+        }
+    }
+
+    /** The calls in one run, without copies. */
+    static final class Counts {
+        int calls; // The calls during the fault.
+        int failed;
+        int bad; // The calls to faulty providers during the fault, excluding the first second.
+        int badSecond; // The calls to all providers during the fault, excluding the first second.
+        int atLast; // The calls in the last second of the run, which begins 5 s after the end of the fault.
+        int atLastOfBad;
+        long ejections;
+        final Map<String, int[]> byMethod = new HashMap<>(); // The calls of a method to each provider during the fault.
+        // The response times of calls that start at least three seconds after the fault begins.
+        final List<Long> late = new ArrayList<>();
+        final int[] failedOfClient;
+        final int[] failedInSecond = new int[20]; // The failed calls by the second of the fault in which they started.
+
+        Counts(int clients) {
+            failedOfClient = new int[clients];
+        }
+
+        double failedPercent() {
+            return 100.0 * failed / calls;
+        }
+
+        double sharePercent() {
+            return 100.0 * bad / badSecond;
+        }
+
+        double curedPercent() {
+            return 100.0 * atLastOfBad / atLast;
+        }
+
+        double p99Millis() {
+            long[] sorted = late.stream().mapToLong(Long::longValue).sorted().toArray();
+            return sorted[(int) (0.99 * sorted.length)] / 1e6;
+        }
+
+        int mostOfAClient() {
+            return Arrays.stream(failedOfClient).max().orElse(0);
+        }
+
+        double sharePercent(String method, int provider) {
+            int[] counts = byMethod.getOrDefault(method, new int[PROVIDERS]);
+            return 100.0 * counts[provider] / Math.max(1, Arrays.stream(counts).sum());
+        }
+    }
+
+    private record Event(long at, long order, Runnable action) {}
+
+    /** A client's connection to one provider. */
+    private final class Link extends IdleConnection {
+        private long heard = Long.MIN_VALUE / 2;
+
+        Link(Endpoint endpoint) {
+            super(endpoint);
+        }
+
+        @Override
+        public boolean isHeardAfter(long nanos) {
+            return heard > nanos;
+        }
+
+        @Override
+        public void probe() {
+            Fault fault = fault(endpoint.port() - 1);
+            boolean isFrozen = fault != null && !fault.answersPings();
+            at((isFrozen ? Math.max(now, BAD_UNTIL) : now) + ONE_MS, () -> heard = now);
+        }
+    }
+
+    private final PriorityQueue<Event> events =
+            new PriorityQueue<>(Comparator.comparingLong(Event::at).thenComparingLong(Event::order));
+    private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(0); // never runs a task
+    private final Random random;
+    private final int workers;
+    private final Map<Integer, Fault> faults = new HashMap<>();
+    private final List<Queue<Call>> waiting = new ArrayList<>();
+    private final int[] busy = new int[PROVIDERS];
+    private final List<Cluster> clusters = new ArrayList<>();
+    private final List<NodeCounts> ejections = new ArrayList<>();
+    private final List<Map<String, UsualTime>> usual = new ArrayList<>();
+    private final Counts counts;
+    private String policy = Policies.P2C;
+    private double idempotentShare;
+    private Map<String, Double> methods = Map.of("get", 1.0); // The mean service times of the methods.
+    private long now;
+    private long orders;
+    private int calls;
+
+    /** @param workers the number of calls that a provider can serve at the same time */
+    ClusterModel(int clients, int workers, long seed) {
+        this.workers = workers;
+        this.random = new Random(seed);
+        this.counts = new Counts(clients);
+    }
+
+    ClusterModel policy(String name) {
+        policy = name;
+        return this;
+    }
+
+    /** @param share the part of the calls that are idempotent, so that copies of them can be sent as probes */
+    ClusterModel idempotent(double share) {
+        idempotentShare = share;
+        return this;
+    }
+
+    /** @param timesLonger the methods that are called equally often, and their mean service times in units of 10 ms */
+    ClusterModel methods(Map<String, Double> timesLonger) {
+        methods = timesLonger;
+        return this;
+    }
+
+    ClusterModel fault(int provider, Fault fault) {
+        faults.put(provider, fault);
+        return this;
+    }
+
+    private void at(long time, Runnable action) {
+        events.add(new Event(time, orders++, action));
+    }
+
+    private @Nullable Fault fault(int provider) {
+        Fault fault = faults.get(provider);
+        return fault != null && fault.isNow(now) ? fault : null;
+    }
+
+    Counts run() {
+        List<Endpoint> endpoints = new ArrayList<>();
+        for (int i = 0; i < PROVIDERS; i++) {
+            endpoints.add(new Endpoint("10.0.0." + i, i + 1));
+            waiting.add(new ArrayDeque<>());
+        }
+        for (int i = 0; i < counts.failedOfClient.length; i++) {
+            ClusterParts parts = new ClusterParts(() -> now, timer, i);
+            Cluster cluster = parts.cluster(
+                    "a service",
+                    "fake",
+                    new StaticEndpoints(endpoints),
+                    parts.nodes(Link::new),
+                    ClusterSettings.DEFAULT.withPolicy(seeded()));
+            cluster.start(Duration.ZERO);
+            clusters.add(cluster);
+            ejections.add(parts.counts());
+            usual.add(new HashMap<>());
+        }
+        timer.shutdownNow();
+        at(0, this::arrive);
+        while (now < END) {
+            Event next = events.remove();
+            now = next.at();
+            next.action().run();
+        }
+        ejections.forEach(client -> counts.ejections += client.ejections());
+        return counts;
+    }
+
+    private Balancer.Factory seeded() {
+        return policy.equals(Policies.P2C)
+                ? candidates -> new PowerOfTwoChoices(candidates, () -> random)
+                : Policies.named(policy);
+    }
+
+    private void arrive() {
+        double mean = methods.values().stream()
+                .mapToDouble(Double::doubleValue)
+                .average()
+                .orElse(1);
+        double perSecond = LOAD * PROVIDERS * workers * 100 / mean;
+        at(now + (long) (-Math.log(1 - random.nextDouble()) * 1e9 / perSecond), this::arrive);
+        int client = random.nextInt(clusters.size());
+        List<String> names = methods.keySet().stream().sorted().toList();
+        String method = names.get(random.nextInt(names.size()));
+        Cluster cluster = clusters.get(client);
+        Target target = cluster.pick(method, 0, "", false, null, now);
+        int number = calls++;
+        send(new Call(number, client, method, target, now, false));
+        Target probed = random.nextDouble() < idempotentShare ? cluster.takeProbe(method, "", false, now) : null;
+        if (probed != null && probed != target) {
+            send(new Call(number, client, method, probed, now, true));
+        }
+    }
+
+    private void send(Call call) {
+        call.target.node().begin(now);
+        if (!call.copy) {
+            count(call);
+        }
+        Fault fault = fault(call.provider());
+        Treatment treatment = fault == null ? Treatment.serve(1) : fault.of(call, now);
+        if (treatment instanceof End end) {
+            at(now + ONE_MS / 10, () -> end(call, end.outcome()));
+            return;
+        }
+        at(now + TIMEOUT_NANOS, () -> end(call, Outcome.FAILED));
+        if (treatment instanceof Serve) {
+            waiting.get(call.provider()).add(call);
+            work(call.provider());
+        }
+    }
+
+    private void count(Call call) {
+        boolean isBad = faults.containsKey(call.provider());
+        if (now >= BAD_FROM && now < BAD_UNTIL) {
+            counts.calls++;
+            counts.byMethod.computeIfAbsent(call.method, unseen -> new int[PROVIDERS])[call.provider()]++;
+        }
+        if (now >= BAD_FROM + SECOND && now < BAD_UNTIL) {
+            counts.badSecond++;
+            counts.bad += isBad ? 1 : 0;
+        }
+        if (now >= BAD_UNTIL + 5 * SECOND) {
+            counts.atLast++;
+            counts.atLastOfBad += isBad ? 1 : 0;
+        }
+    }
+
+    private void work(int provider) {
+        while (busy[provider] < workers) {
+            Call next = waiting.get(provider).poll();
+            if (next == null) {
+                return;
+            }
+            Fault fault = fault(provider);
+            if (fault != null && fault.of(next, now) == Treatment.HANG) {
+                continue;
+            }
+            double factor = fault != null && fault.of(next, now) instanceof Serve serve ? serve.timesSlower() : 1;
+            double mean = SERVICE_NANOS * methods.getOrDefault(next.method, 1.0) * factor;
+            busy[provider]++;
+            at(now + (long) (-Math.log(1 - random.nextDouble()) * mean), () -> {
+                busy[provider]--;
+                answered(next);
+                work(provider);
+            });
+        }
+    }
+
+    private void answered(Call call) {
+        Fault fault = fault(call.provider());
+        if (fault != null && fault.of(call, now) == Treatment.HANG) {
+            return;
+        }
+        ((Link) call.target.connection()).heard = now;
+        end(call, Outcome.ANSWERED);
+    }
+
+    private void end(Call call, Outcome outcome) {
+        if (call.ended) {
+            return;
+        }
+        call.ended = true;
+        UsualTime times = usual.get(call.client).computeIfAbsent(call.method, unseen -> new UsualTime());
+        call.target.node().end(outcome, now - call.sent, now, times);
+        if (call.copy || call.sent < BAD_FROM || call.sent >= BAD_UNTIL) {
+            return;
+        }
+        if (outcome != Outcome.ANSWERED) {
+            counts.failed++;
+            counts.failedOfClient[call.client]++;
+            counts.failedInSecond[(int) ((call.sent - BAD_FROM) / SECOND)]++;
+        } else if (call.sent >= BAD_FROM + 3 * SECOND) {
+            counts.late.add(now - call.sent);
+        }
+    }
+}
