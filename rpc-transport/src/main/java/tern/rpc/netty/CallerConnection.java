@@ -43,7 +43,12 @@ final class CallerConnection implements PendingCall.Carrier {
 
     /** Receives the events of a connection. Each method runs on the thread that causes the event. */
     interface Owner {
-        void connected(CallerConnection connection);
+        /** @param address the address at which the server was reached */
+        void connected(CallerConnection connection, InetAddress address);
+
+        /** Returns the address at which the server was last reached, or null if it is unknown. */
+        @Nullable
+        InetAddress lastReached();
 
         /** Called when the connection is free for the next call. */
         void released(CallerConnection connection);
@@ -137,7 +142,11 @@ final class CallerConnection implements PendingCall.Carrier {
         }
     }
 
-    /** Tries the host's addresses one after another. All attempts together take at most the connect timeout. */
+    /**
+     * Tries the host's addresses one after another, and begins with the one at which the server was last reached.
+     * Otherwise each connection would wait for an unreachable address first. All attempts together take at most the
+     * connect timeout.
+     */
     private SocketChannel connect() throws IOException {
         List<InetAddress> addresses = addresses();
         long end = System.nanoTime() + settings.connectTimeout().toNanos();
@@ -156,7 +165,8 @@ final class CallerConnection implements PendingCall.Carrier {
 
     private List<InetAddress> addresses() throws UnknownHostException {
         try {
-            return NamedHost.alternating(InetAddress.getAllByName(endpoint.host()));
+            return NamedHost.startingWith(
+                    owner.lastReached(), NamedHost.alternating(InetAddress.getAllByName(endpoint.host())));
         } catch (UnknownHostException e) {
             throw new UnknownHostException(endpoint.host());
         }
@@ -178,7 +188,7 @@ final class CallerConnection implements PendingCall.Carrier {
             throw e;
         }
         connected = true;
-        owner.connected(this);
+        owner.connected(this, address);
         return made;
     }
 

@@ -1,5 +1,6 @@
 package tern.rpc.netty;
 
+import java.net.InetAddress;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Set;
@@ -66,6 +67,7 @@ final class CallerConnections implements CallerConnection.Owner {
     private final AtomicBoolean sweeping = new AtomicBoolean();
     private final AtomicBoolean looking = new AtomicBoolean();
     private volatile boolean closed;
+    private volatile @Nullable InetAddress lastReached;
 
     CallerConnections(
             Endpoint endpoint,
@@ -138,8 +140,14 @@ final class CallerConnections implements CallerConnection.Owner {
     }
 
     @Override
-    public void connected(CallerConnection connection) {
+    public void connected(CallerConnection connection, InetAddress address) {
+        lastReached = address;
         owner.connected();
+    }
+
+    @Override
+    public @Nullable InetAddress lastReached() {
+        return lastReached;
     }
 
     @Override

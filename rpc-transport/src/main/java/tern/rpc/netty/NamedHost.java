@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.endpoint.DnsEndpoints;
@@ -121,6 +122,17 @@ final class NamedHost {
             }
         }
         return all;
+    }
+
+    /** Returns the addresses in the same order, except that the known address is first if it is among them. */
+    static List<InetAddress> startingWith(@Nullable InetAddress known, List<InetAddress> addresses) {
+        int at = known == null ? -1 : addresses.indexOf(known);
+        if (at <= 0) {
+            return addresses;
+        }
+        List<InetAddress> ordered = new ArrayList<>(addresses);
+        ordered.add(0, ordered.remove(at));
+        return ordered;
     }
 
     private void found(List<InetAddress> found) {

@@ -158,4 +158,14 @@ class NamedHostTest {
         assertThat(NamedHost.alternating(six, otherSix, address(1), address(2), address(3)))
                 .containsExactly(six, address(1), otherSix, address(2), address(3));
     }
+
+    @Test
+    void callerBeginsWithTheAddressThatItLastReached() throws UnknownHostException {
+        InetAddress six = InetAddress.getByName("2001:db8::1");
+        List<InetAddress> all = List.of(six, address(1), address(2));
+
+        assertThat(NamedHost.startingWith(address(1), all)).containsExactly(address(1), six, address(2));
+        assertThat(NamedHost.startingWith(address(3), all)).isEqualTo(all);
+        assertThat(NamedHost.startingWith(null, all)).isEqualTo(all);
+    }
 }
