@@ -66,6 +66,7 @@ final class ManyApplications {
     private final RpcClient client;
     private final int seconds;
     private final int servicesPerApplication;
+    private final boolean onlyCalls;
     private volatile Histogram micros = new ConcurrentHistogram(3);
     // the failures of calls in the current scene of the simulation
     private final Queue<RuntimeException> failures = new ConcurrentLinkedQueue<>();
@@ -76,6 +77,7 @@ final class ManyApplications {
         int instances = options.number("instances", 10_000);
         this.seconds = options.number("seconds", 60);
         this.servicesPerApplication = options.number("services", 20);
+        this.onlyCalls = options.text("scenes", "all").equals("calls");
         long before = RegistryFigures.used();
         for (int i = 0; i < applications; i++) {
             small.add(new SimulatedApplication("application-" + i, i + 1, instances / applications));
@@ -89,7 +91,8 @@ final class ManyApplications {
     /**
      * @param arguments {@code --applications=} the number of small applications; {@code --instances=} the total number
      *     of instances of these applications; {@code --giant=} the number of instances of the large application;
-     *     {@code --services=} the number of references to each application; {@code --seconds=} the duration of a scene
+     *     {@code --services=} the number of references to each application; {@code --seconds=} the duration of a scene;
+     *     {@code --scenes=calls} only the scenes that show the response times of calls during changes
      */
     public static void main(String[] arguments) throws Exception {
         ManyApplications simulation = new ManyApplications(new Options(arguments));
@@ -107,15 +110,16 @@ final class ManyApplications {
                 caller.setDaemon(true);
                 caller.start();
             }
-            scene("no change", () -> {
-                TimeUnit.SECONDS.sleep(seconds);
-                return 0;
-            });
-            scene("1 new instance per second", () -> changes(1, this::replaceOne));
+            quiet("no change, to warm up the virtual machine");
             Deque<Runnable> undo = new ArrayDeque<>();
-            scene("100 instances per second leave or return", () -> changes(100, () -> leaveOrReturn(undo)));
-            scene("100 changed weights per second", () -> changes(100, () -> changeOne(this::otherWeight)));
-            scene("100 changed revisions per second", () -> changes(100, () -> changeOne(this::otherRevision)));
+            besideQuiet("100 instances per second leave or return", () -> changes(100, () -> leaveOrReturn(undo)));
+            besideQuiet("100 changed weights per second", () -> changes(100, () -> changeOne(this::otherWeight)));
+            besideQuiet("100 changed revisions per second", () -> changes(100, () -> changeOne(this::otherRevision)));
+            if (onlyCalls) {
+                ended = true;
+                return;
+            }
+            scene("1 new instance per second", () -> changes(1, this::replaceOne));
             scene(EQUAL_LISTS + " equal lists of the large application", () -> {
                 for (int i = 0; i < EQUAL_LISTS; i++) {
                     giant.publish();
@@ -169,7 +173,26 @@ final class ManyApplications {
         int run() throws InterruptedException;
     }
 
-    private void scene(String name, Scene scene) throws InterruptedException {
+    private double quiet(String name) throws InterruptedException {
+        return scene(name, () -> {
+            TimeUnit.SECONDS.sleep(seconds);
+            return 0;
+        });
+    }
+
+    /**
+     * Runs a scene between two scenes without changes, and compares the response times. The load of the machine may
+     * change during the run, so the mean of the two scenes without changes is used.
+     */
+    private void besideQuiet(String name, Scene scene) throws InterruptedException {
+        double before = quiet("no change");
+        double during = scene(name, scene);
+        double after = quiet("no change");
+        print("%s: p99 of calls is %.2f times the p99 without changes", name, during / ((before + after) / 2));
+    }
+
+    /** Runs the scene, and returns the 99th percentile of the response times of the calls in microseconds. */
+    private double scene(String name, Scene scene) throws InterruptedException {
         long[] ids = changingThreads();
         micros = new ConcurrentHistogram(3);
         failures.clear();
@@ -198,6 +221,7 @@ final class ManyApplications {
                 failures.size(),
                 failures.isEmpty() ? "" : " (the first one: " + failures.peek() + ")",
                 micros.getValueAtPercentile(99) * 1.0);
+        return micros.getValueAtPercentile(99);
     }
 
     private String convergence() {
