@@ -219,7 +219,6 @@ class CallsTest {
     void pageShowsThisCode() throws IOException {
         List<String> shown = ShownCode.typesOf(Path.of("..", "docs", "calls.md"));
 
-        assertThat(shown)
-                .containsExactly("DocumentService", "Documents", "Editor", "Collector", "UserOfCalls");
+        assertThat(shown).containsExactly("DocumentService", "Documents", "Editor", "Collector", "UserOfCalls");
     }
 }

@@ -124,9 +124,13 @@ class ClusterModelTest {
         List<Counts> runs = runs(fault, 1, FEW, idempotent);
 
         assertThat(mean(runs, Counts::failedPercent)).isLessThanOrEqualTo(0.05);
-        assertThat(mean(runs, Counts::sharePercent)).as("share after one second").isLessThan(1);
+        assertThat(mean(runs, Counts::sharePercent))
+                .as("share after one second")
+                .isLessThan(1);
         if (idempotent > 0) {
-            assertThat(mean(runs, Counts::curedPercent)).as("share after the cure").isGreaterThan(8);
+            assertThat(mean(runs, Counts::curedPercent))
+                    .as("share after the cure")
+                    .isGreaterThan(8);
         }
     }
 
@@ -138,7 +142,9 @@ class ClusterModelTest {
         assertThat(mean(runs, counts -> counts.failed)).isLessThan(1.1 * MANY);
         assertThat(most(runs)).isLessThanOrEqualTo(4);
         if (idempotent > 0) {
-            assertThat(mean(runs, Counts::curedPercent)).as("share after the cure").isGreaterThan(8);
+            assertThat(mean(runs, Counts::curedPercent))
+                    .as("share after the cure")
+                    .isGreaterThan(8);
         }
     }
 
@@ -168,7 +174,9 @@ class ClusterModelTest {
         assertThat(mean(runs(fault, 1, FEW, 0.5), Counts::failedPercent)).isLessThan(0.1);
 
         List<Counts> many = runs(fault, 1, MANY, 0.5);
-        assertThat(mean(many, counts -> counts.failed) / MANY).as("failed calls of a client").isLessThan(4);
+        assertThat(mean(many, counts -> counts.failed) / MANY)
+                .as("failed calls of a client")
+                .isLessThan(4);
     }
 
     @ParameterizedTest
@@ -179,7 +187,9 @@ class ClusterModelTest {
         List<Counts> runs = runs(fault, 1, FEW, 0);
 
         assertThat(mean(runs, counts -> counts.ejections)).isZero();
-        assertThat(mean(runs, counts -> counts.sharePercent("get", 0))).as("share of the other method").isPositive();
+        assertThat(mean(runs, counts -> counts.sharePercent("get", 0)))
+                .as("share of the other method")
+                .isPositive();
         assertThat(mean(runs, Counts::curedPercent)).isGreaterThan(8);
     }
 

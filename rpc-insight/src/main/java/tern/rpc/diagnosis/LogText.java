@@ -43,8 +43,8 @@ final class LogText {
                     Change.of(
                             Where.CODE,
                             "the queue of the asynchronous appender is full: what writes its lines (disk, console,"
-                                + " network) is slower than the calls; fewer lines, a faster appender, or drop lines"
-                                + " in place of a wait (neverBlock in Logback, AsyncQueueFullPolicy in Log4j)"),
+                                    + " network) is slower than the calls; fewer lines, a faster appender, or drop lines"
+                                    + " in place of a wait (neverBlock in Logback, AsyncQueueFullPolicy in Log4j)"),
                     facts);
         }
         double lines = operations.count(Phase.LOGGING);

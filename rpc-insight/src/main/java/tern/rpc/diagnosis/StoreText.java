@@ -173,8 +173,8 @@ final class StoreText {
                     Change.of(
                             Where.PEER,
                             "end the transaction that holds the row sooner: no connection of these pools holds it, so"
-                                + " look in the database's list of locks for a session of another process; if nobody"
-                                + " holds it, the plan of this statement" + at(place) + ": " + text
+                                    + " look in the database's list of locks for a session of another process; if nobody"
+                                    + " holds it, the plan of this statement" + at(place) + ": " + text
                                     + "; no pool size helps"),
                     facts);
         }

@@ -362,8 +362,8 @@ class DiagnosticianTest {
         shop.healthy(call -> call.own(2).in(Phase.REDIS, "GET card:*", 2).in(Phase.REDIS, "INCR views:*", 1));
         shop.machine = new Machine(2, 0.3, 1.7, 0, 0, 0.2, null, 10e6, 10e6, List.of(), -1, null, List.of());
 
-        Diagnosis miss = shop.miss(
-                call -> call.own(2).in(Phase.REDIS, "GET card:*", 130).in(Phase.REDIS, "INCR views:*", 20));
+        Diagnosis miss =
+                shop.miss(call -> call.own(2).in(Phase.REDIS, "GET card:*", 130).in(Phase.REDIS, "INCR views:*", 20));
 
         assertThat(first(miss).kind()).isEqualTo("SLOW REDIS COMMAND");
     }

@@ -95,9 +95,9 @@ class ChangedInterfaceTest {
             sources.map(Path::toString).filter(name -> name.endsWith(".java")).forEach(options::add);
         }
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-        assertThat(compiler.run(null, null, null, options.toArray(String[]::new))).isZero();
-        return new URLClassLoader(
-                new URL[] {classes.toUri().toURL()}, ChangedInterfaceTest.class.getClassLoader());
+        assertThat(compiler.run(null, null, null, options.toArray(String[]::new)))
+                .isZero();
+        return new URLClassLoader(new URL[] {classes.toUri().toURL()}, ChangedInterfaceTest.class.getClassLoader());
     }
 
     private static ConfigurableApplicationContext start(ClassLoader loader, String type, String... arguments)

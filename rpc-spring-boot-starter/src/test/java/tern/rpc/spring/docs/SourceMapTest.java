@@ -23,14 +23,12 @@ class SourceMapTest {
 
     @Test
     void eachLargePackageHasASection() {
-        Map<String, List<String>> packages = Pages.read(
-                        Pages.ROOT, file -> file.matches("rpc-[a-z-]+/src/main/java/.*\\.java"))
-                .keySet()
-                .stream()
-                .collect(Collectors.groupingBy(
-                        file -> Pages.name(file.getParent()),
-                        TreeMap::new,
-                        Collectors.mapping(SourceMapTest::className, Collectors.toList())));
+        Map<String, List<String>> packages =
+                Pages.read(Pages.ROOT, file -> file.matches("rpc-[a-z-]+/src/main/java/.*\\.java")).keySet().stream()
+                        .collect(Collectors.groupingBy(
+                                file -> Pages.name(file.getParent()),
+                                TreeMap::new,
+                                Collectors.mapping(SourceMapTest::className, Collectors.toList())));
         packages.values().removeIf(classes -> classes.size() <= LARGE);
 
         assertThat(packages).isNotEmpty();
