@@ -315,6 +315,11 @@ final class Dispatcher implements CallHandler {
         return workers.isSaturated(forSpare);
     }
 
+    /** Passes a call that waits for another call of its tenant to a thread that has become idle. */
+    boolean offerToIdle(ServedCall waiting) {
+        return workers.offerToIdle(waiting);
+    }
+
     /** Returns whether the call has waited too long for another call of its tenant, so no thread will run it. */
     boolean waitedInVain(ServedCall waiting) {
         return workers.waitedInVain(waiting);

@@ -23,8 +23,8 @@ import tern.rpc.limit.Share;
  * <p>A tenant is crowded out if both conditions hold: The largest other tenant holds more than an equal share of the
  * threads. This tenant itself holds less than an equal share, or less than half as many threads as the largest one. A
  * call from a crowded-out tenant may find no spare thread. The call then waits until another call from its tenant frees
- * a spare thread. It does not wait in the queue of the regular threads, because the larger tenant's calls fill that
- * queue.
+ * a spare thread, or until a regular thread is idle. It does not wait in the queue of the regular threads, because the
+ * larger tenant's calls fill that queue.
  *
  * <p>If calls have also waited for a thread until their deadline, waiting does not help. The calls from a tenant are
  * then refused while it holds more than twice the number of free threads, and other tenants get the threads that it
@@ -176,13 +176,38 @@ final class FairWorkers {
     }
 
     /**
-     * Returns whether the call has waited too long for another call of its tenant. All calls of the tenant may have ended
-     * on regular threads, so no spare thread takes the call.
+     * Returns whether the call has waited too long for another call of its tenant. All calls of the tenant may have
+     * ended on regular threads, so no spare thread takes the call.
      */
     boolean waitedInVain(ServedCall call) {
         for (Waiting each : waiting) {
             if (each.call == call) {
                 return clock.nanoTime() - each.sinceNanos > PRESSURE_NANOS && forget(each);
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Passes a call that waits for another call of its tenant to a regular thread, if one has become idle. A call that
+     * ends on a regular thread does not look for waiting calls.
+     *
+     * @return whether a thread will run the call
+     */
+    boolean offerToIdle(ServedCall call) {
+        if (waitingCalls.get() == 0 || !workers.hasRoom()) {
+            return false;
+        }
+        for (Waiting each : waiting) {
+            if (each.call == call) {
+                if (!forget(each)) {
+                    return false;
+                }
+                boolean runs = workers.offer(call);
+                if (!runs) {
+                    call.waitedInVain();
+                }
+                return runs;
             }
         }
         return false;

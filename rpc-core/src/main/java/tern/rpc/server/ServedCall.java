@@ -427,6 +427,9 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
         if (call.deadline().isExpired(dispatcher.clock().nanoTime())) {
             return Refusal.DEADLINE;
         }
+        if (!critical && dispatcher.offerToIdle(this)) {
+            return null;
+        }
         return !critical && (dispatcher.isOverloaded(spare) || dispatcher.waitedInVain(this)) ? Refusal.WAIT : null;
     }
 

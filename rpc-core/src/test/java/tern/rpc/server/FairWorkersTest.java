@@ -9,11 +9,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import tern.rpc.concurrent.WorkerPool;
 import tern.rpc.limit.FixedLimit;
 import tern.rpc.limit.Limiter;
 import tern.rpc.limit.Share;
 
+@Timeout(60)
 class FairWorkersTest {
 
     private static final int THREADS = 4;
@@ -60,7 +62,7 @@ class FairWorkersTest {
 
     /** Offers a further call of the small tenant. No thread takes it, so it needs no dispatcher. */
     private ServedCall offer() {
-        ServedCall call = new ServedCall(null, null, false);
+        ServedCall call = new ServedCall(null, null, true);
         enter(small, 1);
         assertThat(workers.offer(call, small)).as("refusal").isNull();
         assertThat(threads.admitted()).isEqualTo(THREADS);
@@ -93,10 +95,25 @@ class FairWorkersTest {
     }
 
     @Test
+    void waitingCallGetsAThreadThatBecomesIdle() {
+        ServedCall call = offer();
+        assertThat(workers.offerToIdle(call)).as("all threads are busy").isFalse();
+        letGo.countDown();
+        while (threads.admitted() > 0) {
+            Thread.onSpinWait();
+        }
+        call.withdraw(); // so that the thread has nothing to do
+
+        assertThat(workers.offerToIdle(call)).isTrue();
+
+        assertThat(workers.offerToIdle(call)).as("it waits no longer").isFalse();
+    }
+
+    @Test
     void callThatDoesNotWaitForItsTenantIsNotEnded() {
         offer();
         now.addAndGet(TimeUnit.SECONDS.toNanos(2));
 
-        assertThat(workers.waitedInVain(new ServedCall(null, null, false))).isFalse();
+        assertThat(workers.waitedInVain(new ServedCall(null, null, true))).isFalse();
     }
 }
