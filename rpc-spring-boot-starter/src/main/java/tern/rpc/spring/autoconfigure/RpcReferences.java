@@ -29,6 +29,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.env.Environment;
 import tern.rpc.GeneratedByGrpc;
 import tern.rpc.RpcException;
+import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 import tern.rpc.client.RpcClient;
 import tern.rpc.client.ServiceReference;
@@ -131,6 +132,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
                             + " it.",
                     null);
         }
+        checkSignatures(type, annotation, where);
         ReferenceSettings wanted = settings.reference(type, annotation, placeholders(annotation, where), where);
         if (wanted.isLocal()) {
             LocalCalls.checkServer(beans, where);
@@ -372,15 +374,28 @@ public final class RpcReferences implements SmartInitializingSingleton {
         }
     }
 
+    /** Explains a method that cannot be called. The settings read the methods, too, but do not know the reference. */
+    private void checkSignatures(Class<?> type, RpcReference annotation, String where) {
+        try {
+            ServiceDescriptor.of(type);
+        } catch (IllegalArgumentException e) {
+            throw cannotRefer(where, settings.key(type, annotation, placeholders(annotation, where)), e);
+        }
+    }
+
+    private static RpcStartException cannotRefer(String where, ServiceKey key, IllegalArgumentException reason) {
+        return new RpcStartException(
+                where + " cannot refer to " + key + ": " + reason.getMessage(),
+                "Change the interface or the settings as the description says.",
+                reason);
+    }
+
     /** Runs a step of creating a reference. If it fails, the exception names the injection point. */
     private static <T> T explained(ReferenceSettings wanted, String where, Supplier<T> step) {
         try {
             return step.get();
         } catch (IllegalArgumentException e) {
-            throw new RpcStartException(
-                    where + " cannot refer to " + wanted.key() + ": " + e.getMessage(),
-                    "Change the interface or the settings as the description says.",
-                    e);
+            throw cannotRefer(where, wanted.key(), e);
         } catch (RpcException e) {
             throw new RpcStartException(
                     where + " asks for a check at start: " + e.status().description(),

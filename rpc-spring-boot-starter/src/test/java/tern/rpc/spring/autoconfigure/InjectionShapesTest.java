@@ -7,6 +7,7 @@ import static tern.rpc.spring.autoconfigure.Applications.consumerOf;
 import static tern.rpc.spring.autoconfigure.Applications.provider;
 
 import io.grpc.health.v1.HealthGrpc;
+import java.io.InputStream;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -27,6 +28,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 import org.springframework.core.io.support.SpringFactoriesLoader.ArgumentResolver;
+import tern.rpc.RpcMethod;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
@@ -210,6 +212,36 @@ class InjectionShapesTest {
         });
 
         Messages.assertSays("types: record that is not Serializable", told.toString());
+    }
+
+    interface Clock {
+        @RpcMethod(timeout = "2 seconds")
+        String time();
+    }
+
+    static class ClockUser {
+        @RpcReference
+        Clock clock;
+    }
+
+    interface Archive {
+        @RpcMethod(idempotent = true)
+        InputStream open(String name);
+    }
+
+    static class ArchiveUser {
+        @RpcReference
+        Archive archive;
+    }
+
+    @Test
+    void methodsWithMarksAreExplainedLikeOthers() {
+        assertThat(failure(ClockUser.class))
+                .startsWith(ClockUser.class.getName() + ".clock cannot refer to " + Clock.class.getName()
+                        + ": Clock.time, @RpcMethod(timeout) is '2 seconds'; expected");
+        assertThat(failure(ArchiveUser.class))
+                .startsWith(ArchiveUser.class.getName() + ".archive cannot refer to " + Archive.class.getName()
+                        + ": Archive.open, result: java.io.InputStream cannot be sent");
     }
 
     private static String failure(Class<?> user) {
