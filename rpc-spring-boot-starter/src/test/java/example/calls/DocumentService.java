@@ -11,7 +11,7 @@ public interface DocumentService {
     /** The caller waits for the result. */
     String title(String document);
 
-    /** The caller gets a future and goes on. */
+    /** The caller gets a future, and does not wait. */
     CompletableFuture<String> author(String document);
 
     /** A stream of answers, for example to read a large file. */

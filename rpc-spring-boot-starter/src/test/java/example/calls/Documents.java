@@ -33,7 +33,7 @@ public class Documents implements DocumentService {
                 parts.onNext(part); // Waits while the caller is slow.
             }
         } catch (IOException e) {
-            throw new UncheckedIOException(e); // The caller gets it in onError.
+            throw new UncheckedIOException(e); // The caller receives the failure in onError.
         }
         parts.onCompleted();
     }
