@@ -336,17 +336,16 @@ enum Attack {
     }),
 
     /** Sends HTTP/1.1 requests on one connection without waiting for answers, and never reads an answer. */
-    PIPELINED(
-            "requests of HTTP/1.1 without end whose answers are not read, by 20 connections", false, Floods::pipelined),
+    PIPELINED("endless HTTP/1.1 requests on 20 connections, whose answers are not read", false, Floods::pipelined),
 
     /** Sends calls to a service that does not exist, as fast as the server reads them, and reads all answers. */
-    TINY_CALLS("calls of 28 bytes by dubbo to an unknown service, by 60 connections", false, Floods::tinyCalls),
+    TINY_CALLS("dubbo calls of 28 bytes to an unknown service, on 60 connections", false, Floods::tinyCalls),
 
     /** Sends messages in the smallest possible frames, as fast as the server reads them. */
-    TINY_DATA("DATA frames of one byte on 10 streams each of 6 connections", true, Floods::tinyData),
+    TINY_DATA("DATA frames of one byte on 6 connections with 10 streams each", true, Floods::tinyData),
 
     /** Sends bodies in the smallest possible chunks, as fast as the server reads them. */
-    TINY_CHUNKS("HTTP/1.1 bodies in chunks of one byte, by 10 connections", false, Floods::tinyChunks);
+    TINY_CHUNKS("HTTP/1.1 bodies in chunks of one byte, on 10 connections", false, Floods::tinyChunks);
 
     private interface Sending {
         void send(RawHttp2 connection, int stream) throws IOException;

@@ -7,10 +7,10 @@ import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
-/** Attacks that send small valid pieces as fast as the server reads them. */
+/** Attacks that send tiny valid requests, frames or chunks as fast as the server reads them. */
 final class Floods {
 
-    /** The number of pieces that are written at once. */
+    /** The number of requests, frames or chunks that are written at once. */
     private static final int PIECES = 2_000;
 
     private Floods() {}
@@ -27,7 +27,7 @@ final class Floods {
         });
     }
 
-    /** Sends calls by the dubbo protocol that the event loop refuses. */
+    /** Sends dubbo calls that the event loop refuses. */
     static void tinyCalls(Attacker attacker) {
         byte[] body = {5, '2', '.', '0', '.', '2', 1, 'x', 'N', 'N', 0, 'N'};
         ByteBuffer calls = ByteBuffer.allocate(PIECES * (16 + body.length));
