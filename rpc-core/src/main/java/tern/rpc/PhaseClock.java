@@ -29,7 +29,7 @@ final class PhaseClock {
     private final NanoClock clock;
     private final long begun;
     private final long[] nanos = new long[PHASES.length];
-    private @Nullable String name; // the name of the last operation that began with one
+    private @Nullable String name; // the name of the last operation whose name was known when it began
     private @Nullable Phase namedPhase; // the phase of this operation
     private int @Nullable [] counts; // Null until the first operation.
 
@@ -61,8 +61,8 @@ final class PhaseClock {
     }
 
     /**
-     * Changes to a phase whose operation has this name; null if the name is not known. A nested phase without a name
-     * keeps the name of the outer phase.
+     * Changes the phase, and sets the name of its operation. The name is null if it is not known. A nested phase
+     * without a name keeps the name of the outer phase.
      *
      * @return the previous phase
      */

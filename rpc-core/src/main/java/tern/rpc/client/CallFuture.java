@@ -38,7 +38,10 @@ final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> 
         onCancel(call::cancel);
     }
 
-    /** Sets the object that ends the call if its filters do not. Called before the filters run. */
+    /**
+     * Sets the object that ends the call at its deadline if the filters have not ended it. Called before the filters
+     * run.
+     */
     void limitedBy(LateFilters late) {
         filters = late;
     }

@@ -199,7 +199,7 @@ final class StreamCall implements StreamAttempts.Listener {
         complete(response, failure);
         LateFilters filters = late;
         if (filters != null) {
-            serial.execute(filters::watch); // Behind close(), which is queued if the filters have ended.
+            serial.execute(filters::watch); // Runs after close(), which is already queued if the filters have ended.
         }
     }
 

@@ -106,8 +106,8 @@ final class ConsistentHash implements Balancer {
     /** Returns the rank of a provider for a slot, or 0 if it is certainly not above the given rank. */
     private double rank(long hashed, int index, double highest) {
         double uniform = ((Hashes.mix(hashed ^ hashes[index]) >>> 11) + 0.5) * 0x1.0p-53;
-        // The rank is at most the share divided by (1 - uniform). For most providers, this shows without a logarithm
-        // that the rank is too low.
+        // The rank is at most the share divided by (1 - uniform). For most providers, this bound is already too low, so
+        // no logarithm is computed.
         return shares[index] <= highest * (1 - uniform) ? 0 : shares[index] / -Math.log(uniform);
     }
 

@@ -45,7 +45,7 @@ public final class Node {
     /** The minimum time between two probes. It applies after a good answer, because the next one may end the probes. */
     private static final long MIN_PROBE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** The maximum time between two probes. It is short enough to give a recovered provider its calls within 5 s. */
+    /** The maximum time between two probes. A recovered provider therefore gets its calls again within 5 s. */
     private static final long MAX_PROBE_NANOS = TimeUnit.SECONDS.toNanos(4);
 
     /** The time between two probes is at least this multiple of the duration of the last call. */

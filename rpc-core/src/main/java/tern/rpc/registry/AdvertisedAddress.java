@@ -99,11 +99,11 @@ public record AdvertisedAddress(String host, int port, String reason) {
     public enum Answer {
         /** No connection could be opened. */
         NONE,
-        /** Another process accepted the connection, because this process did not. */
+        /** A connection was opened, but this process did not accept one, so another process did. */
         OTHER_PROCESS,
         /**
-         * This process accepted a connection, or does not count its connections. Behind a proxy, its source address may
-         * differ from that of the connection that was opened, so the address is not compared.
+         * This process accepted a connection, or does not count its connections. The accepted connection may be a
+         * different one. Source addresses are not compared, because a proxy may change them.
          */
         THIS_PROCESS
     }
@@ -266,8 +266,8 @@ public record AdvertisedAddress(String host, int port, String reason) {
      * Tries to connect to the address, so that a wrong address is noticed before consumers use it.
      *
      * @param accepted returns the number of connections that the server has accepted
-     * @return a warning with the address, where it comes from, and the property to change, or empty if the connection
-     *     has reached the server
+     * @return a warning with the address, its origin, and the property to change; empty if the connection has reached
+     *     the server
      */
     public String check(Machine machine, LongSupplier accepted) {
         String publishes = "This provider will publish " + host + ":" + port + " (from " + reason + "), but ";

@@ -108,7 +108,7 @@ final class LatePublication implements Publication {
         return publication == null ? CompletableFuture.completedFuture(Repair.NONE) : publication.verify();
     }
 
-    /** Publishes the new address if it has changed. The entries of the old one are removed after that. */
+    /** If the address has changed, publishes the new address, and then removes the entries of the old one. */
     private void follow() {
         if (begun() == null) {
             return;

@@ -315,7 +315,7 @@ final class Dispatcher implements CallHandler {
         return workers.isSaturated(forSpare);
     }
 
-    /** Passes a call that waits for another call of its tenant to a thread that has become idle. */
+    /** If a regular thread is idle, runs a call that waits until another call of its tenant frees a spare thread. */
     boolean offerToIdle(ServedCall waiting) {
         return workers.offerToIdle(waiting);
     }

@@ -176,8 +176,8 @@ final class FairWorkers {
     }
 
     /**
-     * Returns whether the call has waited too long for another call of its tenant. All calls of the tenant may have
-     * ended on regular threads, so no spare thread takes the call.
+     * Returns whether the call has waited too long for a spare thread. If all other calls of its tenant ran on regular
+     * threads, none of them frees a spare thread.
      */
     boolean waitedInVain(ServedCall call) {
         for (Waiting each : waiting) {
@@ -189,8 +189,8 @@ final class FairWorkers {
     }
 
     /**
-     * Passes a call that waits for another call of its tenant to a regular thread, if one has become idle. A call that
-     * ends on a regular thread does not look for waiting calls.
+     * If a regular thread is idle, passes it a call that waits for a spare thread. This check is necessary because a
+     * regular thread does not look for waiting calls when it has finished a call.
      *
      * @return whether a thread will run the call
      */

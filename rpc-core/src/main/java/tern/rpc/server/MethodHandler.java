@@ -102,7 +102,7 @@ final class MethodHandler {
         return limiter;
     }
 
-    /** Replaces this method's limiter. Running calls return their places to the previous limiter. */
+    /** Replaces this method's limiter. Running calls still release the previous limiter. */
     void limiter(@Nullable MethodLimiter changed) {
         limiter = changed;
     }

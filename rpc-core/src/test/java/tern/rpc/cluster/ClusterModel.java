@@ -69,7 +69,7 @@ final class ClusterModel {
             return true;
         }
 
-        /** Returns whether the provider behaves like this at the given time. */
+        /** Returns whether the fault exists at the given time. */
         default boolean isNow(long now) {
             return now >= BAD_FROM && now < BAD_UNTIL;
         }
@@ -199,7 +199,7 @@ final class ClusterModel {
         return this;
     }
 
-    /** @param share the part of the calls that are idempotent, so that copies of them can be sent as probes */
+    /** @param share the share of idempotent calls, whose copies can be sent as probes */
     ClusterModel idempotent(double share) {
         idempotentShare = share;
         return this;

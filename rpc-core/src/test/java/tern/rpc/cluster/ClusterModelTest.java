@@ -111,7 +111,7 @@ class ClusterModelTest {
         assertThat(counts.failedPercent()).isLessThanOrEqualTo(0.05);
         assertThat(counts.sharePercent()).as("share after one second").isLessThan(1);
         if (idempotent > 0) {
-            assertThat(counts.curedPercent()).as("share after the cure").isGreaterThan(8);
+            assertThat(counts.curedPercent()).as("share after the recovery").isGreaterThan(8);
         }
     }
 
@@ -123,7 +123,7 @@ class ClusterModelTest {
         assertThat(counts.failed / (double) MANY).isLessThan(1.1);
         assertThat(counts.mostOfAClient()).isLessThanOrEqualTo(4);
         if (idempotent > 0) {
-            assertThat(counts.curedPercent()).as("share after the cure").isGreaterThan(8);
+            assertThat(counts.curedPercent()).as("share after the recovery").isGreaterThan(8);
         }
     }
 
@@ -133,8 +133,8 @@ class ClusterModelTest {
     }
 
     /**
-     * Each client learns of each faulty provider by one call. Without another draw after a pair of faulty providers,
-     * each client loses up to ten times as many calls.
+     * Each client needs about one failed call to notice each faulty provider. If no other pair were drawn after a pair
+     * of faulty providers, each client would lose up to ten times as many calls.
      */
     @ParameterizedTest
     @CsvSource({"SLOW, 2.5", "HANGS, 3.6", "FAILS, 3.3"})

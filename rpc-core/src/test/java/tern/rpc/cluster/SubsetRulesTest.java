@@ -28,9 +28,9 @@ class SubsetRulesTest extends SimulatedCluster {
             ClusterSettings.DEFAULT.withSubset(SUBSET));
 
     /**
-     * Rules that allow a method only the providers at some places of the list.
+     * Rules that allow a method only the providers whose addresses have a given suffix.
      *
-     * @param ends the ends of the addresses of the allowed providers, by method; other methods may use all providers
+     * @param ends the suffixes by method; other methods may use all providers
      */
     private record Ends(Map<String, String> ends, boolean isByMethod) implements Rules {
 

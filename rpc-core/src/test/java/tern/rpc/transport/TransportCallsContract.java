@@ -115,7 +115,7 @@ interface TransportCallsContract extends TransportContract {
         assertThat(flag.get()).isTrue();
     }
 
-    /** Runs a task on a thread that the client takes for an event loop. Returns the exception that the task throws. */
+    /** Runs a task on a thread that the client considers an event loop. Returns the exception that the task throws. */
     private static @Nullable Throwable onAnEventLoop(Runnable task) throws Exception {
         class Loop extends Thread implements EventLoopThread {
             private final CompletableFuture<@Nullable Throwable> thrown = new CompletableFuture<>();
@@ -131,7 +131,7 @@ interface TransportCallsContract extends TransportContract {
         return loop.thrown.get(20, TimeUnit.SECONDS);
     }
 
-    /** Only the event loop itself could read the answer, for example if a cancel listener waits for it. */
+    /** A wait on an event loop never ends, because only this event loop could read the answer. */
     @Test
     default void eventLoopDoesNotWaitForAnswers() throws Exception {
         ContractService plain = proxy();
