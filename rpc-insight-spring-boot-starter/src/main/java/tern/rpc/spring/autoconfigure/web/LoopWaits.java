@@ -3,8 +3,8 @@ package tern.rpc.spring.autoconfigure.web;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Estimates for how long a request has waited until its event loop read it. If code blocks the loop, the request waits in
- * its socket, where nobody can measure the wait. The estimate is the mean wait of a queue with random arrivals and
+ * Estimates for how long a request has waited until its event loop read it. If code blocks the loop, the request waits
+ * in its socket, and this wait cannot be measured. The estimate is the mean wait of a queue with random arrivals and
  * constant service times (M/D/1). It is used only while the loop works for a long time on each request. Each thread has
  * its own loop. Thread-safe.
  */
@@ -13,7 +13,10 @@ final class LoopWaits {
     /** A loop is considered blocked only if it works for at least this long on a request without a pause. */
     private static final long LONG_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-    /** A request has waited only if the loop reads it within this time after it has finished with another one. */
+    /**
+     * A request counts as having waited only if the loop reads it within this time after the end of the previous
+     * request.
+     */
     private static final long AT_ONCE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(1);

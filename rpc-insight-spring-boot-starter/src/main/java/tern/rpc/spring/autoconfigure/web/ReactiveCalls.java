@@ -64,7 +64,10 @@ final class ReactiveCalls implements WebFilter, Ordered {
         });
     }
 
-    /** Returns the estimated wait of the present request for this thread, if the thread is an event loop. */
+    /**
+     * Returns the estimated time for which the current request has waited for this thread; 0 if the thread is not an
+     * event loop.
+     */
     private long waited() {
         return Schedulers.isInNonBlockingThread() ? loops.waited(System.nanoTime()) : 0;
     }
