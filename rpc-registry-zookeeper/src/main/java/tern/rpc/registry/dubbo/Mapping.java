@@ -13,7 +13,7 @@ public final class Mapping {
 
     private Mapping() {}
 
-    /** Returns the number of valid application names without duplicates, including those that are too many. */
+    /** Returns the number of valid application names without duplicates, even if it exceeds the limit. */
     public static int count(String text) {
         Set<String> names = new HashSet<>();
         for (String part : text.split(",", -1)) {

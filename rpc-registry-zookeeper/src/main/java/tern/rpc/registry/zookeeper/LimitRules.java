@@ -57,7 +57,10 @@ final class LimitRules {
         }
     }
 
-    /** Returns the limits of one rule. The limit of all methods is first, so that those of single methods count. */
+    /**
+     * Returns the limits of one rule. The limit for all methods comes first, so that the limits of single methods take
+     * precedence.
+     */
     private Stream<RuledLimit> limits(Watched each) {
         Rule rule = each.watch().rule();
         if (rule == null) {

@@ -37,8 +37,8 @@ final class MappingWatch implements NodeData.Reader {
         String text = data == null ? "" : new String(data, StandardCharsets.UTF_8);
         List<String> names = Mapping.parse(text);
         if (names.size() == Limits.MAX_APPLICATIONS && Mapping.count(text) > names.size()) {
-            warn("names more applications than are used; the first " + names.size()
-                    + " count. Set rpc.client.services.<name>.provided-by to name the right ones");
+            warn("names too many applications; only the first " + names.size()
+                    + " are used. Set rpc.client.services.<name>.provided-by to the right ones");
         } else {
             problem = "";
         }

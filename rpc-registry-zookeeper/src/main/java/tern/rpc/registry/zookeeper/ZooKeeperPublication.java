@@ -35,7 +35,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     private volatile String problem;
     private int failures;
     private int conflicts;
-    private int writes; // the number of the last attempt to write; earlier ones failed when the connection was lost
+    private int writes; // the number of the newest write attempt; earlier attempts failed when the connection was lost
     private boolean writing;
     private boolean standing; // whether the last writing or verification has read back all entries
     private boolean withdrawn;
@@ -90,7 +90,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
                 removeAll(); // The withdrawal may have run before the last entries were written.
             } else if (attempt != writes) {
                 LOG.debug(
-                        "An attempt at {} has been replaced", session.settings().url(), failure);
+                        "A newer attempt at {} has replaced this one", session.settings().url(), failure);
             } else if (failure == null) {
                 written(first);
             } else {

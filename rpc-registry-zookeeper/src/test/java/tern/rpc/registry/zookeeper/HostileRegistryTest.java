@@ -246,7 +246,7 @@ class HostileRegistryTest {
         write("/services/shop/10.0.0.8:7001", process("10.0.0.8", 7001, "good"));
         snapshots.awaitAddresses("10.0.0.8:7001", GOOD);
 
-        assertThat(warnings()).singleElement().asString().contains("names more applications than are used");
+        assertThat(warnings()).singleElement().asString().contains("names too many applications");
     }
 
     @Test

@@ -27,7 +27,10 @@ import tern.rpc.registry.RegistryUrl;
 import tern.rpc.registry.Subscription;
 import tern.rpc.registry.dubbo.ProcessMetadata;
 
-/** Tests networks that are cut between one side and the registry, while consumers and providers reach each other. */
+/**
+ * Tests network partitions in which a consumer or a provider cannot reach the registry, but consumers and providers
+ * reach each other.
+ */
 @Timeout(180)
 class PartitionTest {
 

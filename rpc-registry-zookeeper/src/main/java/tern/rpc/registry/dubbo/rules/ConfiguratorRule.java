@@ -67,8 +67,8 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
      * @param weight the new weight; null to leave it unchanged
      * @param disabled whether the providers get no calls; null to leave this unchanged
      * @param loadBalancing the new load balancing policy; empty to leave it unchanged
-     * @param executes the maximum numbers of running calls in a provider by method name, or 0 for any number; the empty
-     *     name applies to each method
+     * @param executes the maximum number of running calls in a provider, by method name; 0 means no limit, and the
+     *     empty name applies to each method
      */
     record Change(
             List<AddressPattern> consumers,
@@ -210,8 +210,8 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
                 }
             } else {
                 throw new IllegalArgumentException("the parameter '" + Limits.shown(name)
-                        + "' is not understood; known are timeout, weight, disabled and loadbalance, and executes with"
-                        + " side: provider");
+                        + "' is not understood; known are timeout, weight, disabled and loadbalance, and with"
+                        + " side: provider also executes");
             }
         }
         if (!base.providers().isEmpty() && (!timeouts.isEmpty() || !balancing.isEmpty())) {
