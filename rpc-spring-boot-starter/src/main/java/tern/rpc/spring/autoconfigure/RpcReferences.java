@@ -374,7 +374,10 @@ public final class RpcReferences implements SmartInitializingSingleton {
         }
     }
 
-    /** Explains a method that cannot be called. The settings read the methods, too, but do not know the reference. */
+    /**
+     * Fails with an explanation if a method of the interface cannot be called. The settings check the methods, too, but
+     * their error cannot name the reference.
+     */
     private void checkSignatures(Class<?> type, RpcReference annotation, String where) {
         try {
             ServiceDescriptor.of(type);

@@ -75,7 +75,7 @@ final class RunningLimits {
             use(running, wanted);
             properties = next;
         } catch (RuntimeException e) { // Binding and validation throw many types of exceptions.
-            LOG.warn("Changed properties below rpc.server are not applied", e);
+            LOG.warn("Changed properties under rpc.server are not applied", e);
         }
     }
 
@@ -110,7 +110,7 @@ final class RunningLimits {
     }
 
     private void use(RpcServer running, Map<Method, MethodLimit> wanted) {
-        // The server was built with the limits of the first properties.
+        // The server was built with the limits from the properties at startup.
         Map<Method, MethodLimit> before = inForce == null ? ofMethods(running, properties) : inForce;
         Set<Method> methods = new HashSet<>(before.keySet());
         methods.addAll(wanted.keySet());
