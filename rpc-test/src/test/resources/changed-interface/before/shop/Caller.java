@@ -9,7 +9,7 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Configuration;
 import tern.rpc.spring.RpcReference;
 
-/** Supplies one call for each change. Each returns "works" if the caller notices nothing of the change. */
+/** Supplies one call for each change. A call returns "works" if the change has no effect on the caller. */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
 public class Caller implements Supplier<Map<String, Callable<String>>> {
