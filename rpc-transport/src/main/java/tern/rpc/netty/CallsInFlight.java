@@ -30,7 +30,7 @@ public final class CallsInFlight {
     private final UnansweredCalls unanswered;
     // the complete requests that have not been answered; updated atomically through NUMBER
     private volatile int number;
-    // the calls in flight that do not keep the connection; updated atomically through WATCHES
+    // the calls in flight that do not prevent the connection from being closed; updated atomically through WATCHES
     private volatile int watches;
     private volatile int checks; // health checks in flight; updated atomically through CHECKS
 
@@ -106,8 +106,8 @@ public final class CallsInFlight {
     }
 
     /**
-     * Called when a request is complete, if its time limits were checked rarely. They must be checked often from now
-     * on.
+     * Called when a request is complete whose time limits have been checked rarely so far. From now on, they are
+     * checked often.
      */
     public void servedLate(NettyServerCall call) {
         unanswered.wake(call);
@@ -143,7 +143,7 @@ public final class CallsInFlight {
         unanswered.disconnected();
     }
 
-    // ---- whether the connection is needed
+    // ---- whether the connection may be closed
 
     /** Returns whether any complete request has not been answered. Any thread may call this. */
     boolean areAny() {
@@ -157,7 +157,7 @@ public final class CallsInFlight {
 
     /** Like {@link #keepConnection}, but the result may be a little out of date. Any thread may call this. */
     boolean mayKeepConnection() {
-        // the number does not include incomplete requests, but the other method does
+        // "number" does not include incomplete requests, but the result of "unanswered" does
         return number > watches || unanswered.mayKeepConnection();
     }
 

@@ -11,13 +11,14 @@ import java.util.concurrent.TimeUnit;
 import tern.rpc.NanoClock;
 
 /**
- * Limits the time that one connection occupies its event loop before other connections are read. Netty alone reads up to
- * 16 buffers of 64 KiB in a row. A peer that fills them with tiny frames would occupy the event loop for hundreds of
+ * Limits the time that one connection occupies its event loop before other connections are read. Netty alone reads up
+ * to 16 buffers of 64 KiB in a row. A peer that fills them with tiny frames would occupy the event loop for hundreds of
  * milliseconds, although each frame is cheap and within all limits. Once a connection has occupied the event loop for
- * {@link #TURN_NANOS}, other connections are read first. Its next buffer is as small as the previous bytes were expensive.
- * If many connections are busy, each gets a shorter turn, so that all get one within about {@link #ROUND_NANOS}.
+ * {@link #TURN_NANOS}, other connections are read first. The more time its previous bytes took, the smaller its next
+ * buffer is. If many connections are busy, each gets a shorter turn, so that all get one within about
+ * {@link #ROUND_NANOS}.
  *
- * <p>Netty estimates the buffer sizes as usual. A small read that leaves its buffer partly empty does not use the clock.
+ * <p>Netty estimates the buffer sizes as usual. A small read that leaves its buffer partly empty is not measured.
  */
 final class FairReads implements RecvByteBufAllocator {
 
@@ -27,7 +28,7 @@ final class FairReads implements RecvByteBufAllocator {
 
     static final long ROUND_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
-    /** A connection is busy for this time, and up to twice as long, after it has used up its turn. */
+    /** A connection that has used up its turn counts as busy for at least this time and at most twice this time. */
     static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     /** The allocator of all connections. Clients and servers share the event loops. */

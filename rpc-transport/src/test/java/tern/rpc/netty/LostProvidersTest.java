@@ -52,7 +52,9 @@ class LostProvidersTest {
 
     private static final Duration LONG = Duration.ofSeconds(20);
 
-    /** The timeout of calls that wait for a frozen provider. A healthy provider answers earlier, also on a busy machine. */
+    /**
+     * The timeout of calls that wait for a frozen provider. A healthy provider answers earlier, even on a busy machine.
+     */
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
     private static final int CALLS = 300;

@@ -109,7 +109,10 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
         return request;
     }
 
-    /** Called when the request has been passed to the channel. It must not stay in memory until its answer arrives. */
+    /**
+     * Called when the request has been passed to the channel. Releases the request, so that it does not stay in memory
+     * until the answer arrives.
+     */
     void requestWritten() {
         requestFields = NO_FIELDS;
         request = null;

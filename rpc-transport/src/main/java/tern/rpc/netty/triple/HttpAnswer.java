@@ -138,7 +138,7 @@ final class HttpAnswer {
                     StatusCode.RESOURCE_EXHAUSTED,
                     call.method() + " ends its stream to " + call.remoteAddress() + ", which is read too slowly: "
                             + refusal
-                            + (ready ? "" : "; a method that looks at isReady or gives a publisher waits instead"),
+                            + (ready ? "" : "; a method that checks isReady or returns a publisher waits instead"),
                     Executed.YES);
         }
     }

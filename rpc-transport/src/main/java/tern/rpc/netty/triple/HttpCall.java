@@ -216,7 +216,10 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         connection().calls().complete(this);
     }
 
-    /** Returns the reason why the connection accepts no call like this one, and counts the refusal; null for none. */
+    /**
+     * Returns the reason why the connection refuses a call like this one, and counts the refusal; null if it accepts
+     * the call.
+     */
     private @Nullable RpcException refusal() {
         RpcException full = connection().calls().refusesCall();
         if (full != null) {

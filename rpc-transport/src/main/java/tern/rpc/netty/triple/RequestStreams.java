@@ -155,7 +155,7 @@ final class RequestStreams {
             connection.drain();
         }
         if (!call.pending().markSent()) {
-            drop(call); // The call has just ended. The id of its stream is left out.
+            drop(call); // The call has just ended. Its stream id is not used.
             return;
         }
         byte[] message = call.request();

@@ -12,7 +12,7 @@ import io.netty.handler.codec.http2.Http2Stream;
  */
 final class StreamErrors {
 
-    /** What the connection does about the stream. */
+    /** What the connection does with the stream. */
     enum Reaction {
         NONE,
         /** Resets the stream with the error of the frame. */
@@ -105,11 +105,11 @@ final class StreamErrors {
     private void checkLateHeaders(int streamId) throws Http2Exception {
         if (history.wasNeverOpened(streamId)) {
             throw Http2Exception.connectionError(
-                    Http2Error.PROTOCOL_ERROR, "stream " + streamId + " is below the newest one");
+                    Http2Error.PROTOCOL_ERROR, "stream " + streamId + " was skipped when a newer stream was opened");
         }
         if (history.endedInOrder(streamId)) {
             throw Http2Exception.connectionError(
-                    Http2Error.STREAM_CLOSED, "stream " + streamId + " was over when headers came on it");
+                    Http2Error.STREAM_CLOSED, "stream " + streamId + " had ended when headers arrived on it");
         }
     }
 }
