@@ -83,7 +83,7 @@ class CallsTest {
         int rate();
     }
 
-    /** Fails each second call. */
+    /** Fails every second call. */
     @RpcService
     static class RatesOfProvider implements Rates {
         private final AtomicInteger calls = new AtomicInteger();

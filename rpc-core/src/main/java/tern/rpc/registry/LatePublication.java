@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A publication that begins when the address to publish is known, and follows the address when it changes. The address
- * is known as soon as the process has a route to the registry. Thread-safe.
+ * Publishes when the address is known, and again when the address has changed. The address is known as soon as the
+ * process has a route to the registry. Thread-safe.
  */
 final class LatePublication implements Publication {
 
@@ -28,7 +28,7 @@ final class LatePublication implements Publication {
     private volatile String problem = "";
     private @Nullable Publication begun; // guarded by this
     private @Nullable Registration published; // guarded by this
-    private @Nullable Publication former; // the entries of the last address until they are removed; guarded by this
+    private @Nullable Publication former; // the entries of the previous address until they are removed; guarded by this
     private boolean withdrawn; // guarded by this
 
     private LatePublication(Registry registry, Supplier<Registration> registration, ScheduledExecutorService timer) {

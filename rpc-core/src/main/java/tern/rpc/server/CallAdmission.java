@@ -9,7 +9,7 @@ import tern.rpc.RpcException;
 import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.ServerCall;
 
-/** The check of one call by the tokens and authorizers of a server. Confined to the worker, except {@link #late}. */
+/** Checks one call with the tokens and authorizers of a server. Confined to the worker, except {@link #late}. */
 final class CallAdmission implements ServerCall.Admission {
 
     /** Admits every call without a check. */

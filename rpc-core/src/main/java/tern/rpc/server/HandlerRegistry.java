@@ -188,7 +188,7 @@ final class HandlerRegistry implements ServiceLookup {
     }
 
     /**
-     * Sets, replaces or removes the limit of all methods with a name.
+     * Sets, replaces or removes the limit of all methods with this name.
      *
      * @param limit the new limit; null for none
      * @throws IllegalArgumentException if no export has such a method

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.Phase;
 
-/** Tests waits in libraries and in the JDK that are no locks, sleeps or results of the application. */
+/** Tests waits in libraries and in the JDK that must not be reported as locks, sleeps or results of the application. */
 class LibraryWorkTest {
 
     private static final String PARK = "jdk.internal.misc.Unsafe/park";

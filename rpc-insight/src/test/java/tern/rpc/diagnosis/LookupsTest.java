@@ -6,7 +6,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
 
-/** Tests lookups of host names on other threads than those of calls. */
+/** Tests lookups of host names on threads that serve no call. */
 class LookupsTest {
 
     private static final String[] LOOKUP = {

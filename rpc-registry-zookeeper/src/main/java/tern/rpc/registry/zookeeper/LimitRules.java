@@ -12,7 +12,7 @@ import tern.rpc.registry.RuledLimit;
 import tern.rpc.registry.dubbo.rules.Rule;
 
 /**
- * Watches the rules that limit the running calls of this process: the rules of its application and those of each of its
+ * Watches the rules that limit the running calls of this process: the rules for its application and for each of its
  * services. Confined to the session's thread.
  */
 final class LimitRules {

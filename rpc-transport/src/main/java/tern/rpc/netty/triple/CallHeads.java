@@ -12,8 +12,8 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.BuiltInMethods;
 
 /**
- * Creates the heads of calls, which authorizers check before a request is decoded. A generic call selects its method in
- * the request message, so only the name of the method is decoded from this message.
+ * Creates the heads of calls, which authorizers check before a request is decoded. The request message of a generic
+ * call contains the name of the method. In this case, only this name is decoded from the message.
  */
 final class CallHeads {
 
@@ -85,7 +85,7 @@ final class CallHeads {
         }
         body.putBack(kept);
         if (!call.isOpen()) {
-            // the call ended while this method owned the request, so its end found nothing to release
+            // the call ended while this method owned the request, so the end of the call did not release it
             body.discard();
         }
         return name;
