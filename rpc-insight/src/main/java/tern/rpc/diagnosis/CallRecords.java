@@ -30,7 +30,10 @@ final class CallRecords implements CallObserver {
     static final int BAD_CALLS = 256;
     static final int GOOD_CALLS = 64;
     static final int ONE_IN = 16;
-    private static final int MAX_CALLERS = 32; // of one method
+    private static final int MAX_CALLERS = 16; // of one method
+
+    /** An address that has sent no sampled call for this long makes room for another one. */
+    private static final long FORGOTTEN_NANOS = 60_000_000_000L;
 
     private final long targetNanos;
     private final ThreadIds threads;
@@ -44,8 +47,12 @@ final class CallRecords implements CallObserver {
         this.threads = threads;
     }
 
-    /** The totals of one method since the start. */
-    /** @param callers the number of sampled calls by the caller's address; one call in {@value #ONE_IN} is sampled */
+    /**
+     * The totals of one method since the start.
+     *
+     * @param callers the number of sampled calls by the caller's address; one call in {@value #ONE_IN} is sampled. The
+     *     number starts anew if the address was forgotten meanwhile
+     */
     record Sums(long calls, long late, long failed, long nanos, long[] phaseNanos, Map<String, Long> callers) {
 
         static final Sums NONE = new Sums(0, 0, 0, 0, new long[Phase.values().length], Map.of());
@@ -61,7 +68,10 @@ final class CallRecords implements CallObserver {
                 spent[i] -= earlier.phaseNanos[i];
             }
             Map<String, Long> sampled = new HashMap<>(callers);
-            sampled.replaceAll((caller, count) -> count - earlier.callers.getOrDefault(caller, 0L));
+            sampled.replaceAll((caller, count) -> {
+                long before = earlier.callers.getOrDefault(caller, 0L);
+                return count < before ? count : count - before;
+            });
             return new Sums(
                     calls - earlier.calls,
                     late - earlier.late,
@@ -70,6 +80,11 @@ final class CallRecords implements CallObserver {
                     spent,
                     sampled);
         }
+    }
+
+    private static final class Caller {
+        final LongAdder calls = new LongAdder();
+        volatile long lastNanos;
     }
 
     private static final class MethodRecords {
@@ -86,7 +101,7 @@ final class CallRecords implements CallObserver {
         // show why the limiter refuses calls.
         final Ring refused = new Ring(BAD_CALLS);
         final Ring good = new Ring(GOOD_CALLS);
-        final ConcurrentMap<String, LongAdder> callers = new ConcurrentHashMap<>();
+        final ConcurrentMap<String, Caller> callers = new ConcurrentHashMap<>();
         final LastAnswers.LastTime answered = new LastAnswers.LastTime();
 
         MethodRecords(long firstNanos) {
@@ -102,14 +117,27 @@ final class CallRecords implements CallObserver {
                 spent[i] = phaseNanos[i].sum();
             }
             Map<String, Long> sampled = new HashMap<>();
-            callers.forEach((caller, count) -> sampled.put(caller, count.sum()));
-            return new Sums(calls.sum(), late.sum(), failed.sum(), nanos.sum(), spent, sampled);
+            callers.forEach((address, caller) -> sampled.put(address, caller.calls.sum()));
+            // Many of these maps are kept, and this copy is smaller than a HashMap.
+            return new Sums(calls.sum(), late.sum(), failed.sum(), nanos.sum(), spent, Map.copyOf(sampled));
         }
 
-        void calledBy(@Nullable String caller) {
-            if (caller != null && (callers.size() < MAX_CALLERS || callers.containsKey(caller))) {
-                callers.computeIfAbsent(caller, unknown -> new LongAdder()).increment();
+        void calledBy(@Nullable String address, long now) {
+            if (address == null) {
+                return;
             }
+            Caller known = callers.get(address);
+            if (known == null) {
+                if (callers.size() >= MAX_CALLERS) {
+                    callers.values().removeIf(caller -> now - caller.lastNanos > FORGOTTEN_NANOS);
+                }
+                if (callers.size() >= MAX_CALLERS) {
+                    return;
+                }
+                known = callers.computeIfAbsent(address, unknown -> new Caller());
+            }
+            known.lastNanos = now;
+            known.calls.increment();
         }
 
         /**
@@ -169,7 +197,7 @@ final class CallRecords implements CallObserver {
         boolean late = tookNanos > targetNanos;
         boolean sampled = records.calls.sum() % ONE_IN == 0;
         if (sampled) {
-            records.calledBy(caller.get());
+            records.calledBy(caller.get(), now);
         }
         if (late) {
             records.late.increment();

@@ -92,7 +92,7 @@ final class Changes {
     }
 
     private static String changed(MethodRate method) {
-        MethodRate.Caller caller = method.caller();
+        MethodRate.Caller caller = method.mainCaller();
         return String.format(
                 Locale.ROOT,
                 "changed  calls of %s: %.1f calls/s, usually %.1f%s%s",

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * @param perSecond the calls per second in the observed period
  * @param usual the usual calls per second; -1 if unknown
  * @param sinceNanos for how long the method has been called much more often than usual; 0 if it is not
- * @param caller the address from which most of the additional calls come; null if unknown
+ * @param caller the address with the most additional calls, even if these are few; null if unknown
  */
 record MethodRate(
         String method,
@@ -20,6 +20,8 @@ record MethodRate(
     /** A method is called more often than usual if the number of calls is at least this multiple of the usual number. */
     static final double MORE = 3;
 
+    private static final double HALF = 0.5;
+
     /**
      * A caller of the method. Its numbers of calls are estimates, because only some calls are counted by caller.
      *
@@ -29,6 +31,14 @@ record MethodRate(
 
     boolean isHigh() {
         return usual > 0 && perSecond >= MORE * usual;
+    }
+
+    /** Returns the caller from which at least half of the additional calls come; null if there is none. */
+    @Nullable
+    Caller mainCaller() {
+        return caller != null && isHigh() && caller.perSecond() - caller.usual() >= HALF * (perSecond - usual)
+                ? caller
+                : null;
     }
 
     double factor() {

@@ -21,6 +21,9 @@ final class MethodRates {
     // second.
     private final Map<String, Long> onsets = new HashMap<>();
 
+    // The usual calls per second by method and address. Addresses are forgotten with the counts of their calls.
+    private final Map<String, Map<String, Usual.Figure>> callers = new HashMap<>();
+
     MethodRates(Usual usual) {
         this.usual = usual;
     }
@@ -31,9 +34,11 @@ final class MethodRates {
         now.methods().forEach((method, sums) -> {
             Sums since = sums.since(before.methods().getOrDefault(method, Sums.NONE));
             usual.learn(key(method), since.calls() / seconds);
+            Map<String, Usual.Figure> known = callers.computeIfAbsent(method, unknown -> new HashMap<>());
+            known.keySet().retainAll(since.callers().keySet());
             since.callers()
-                    .forEach((caller, sampled) ->
-                            usual.learn(key(method) + " by " + caller, CallRecords.ONE_IN * sampled / seconds));
+                    .forEach((caller, sampled) -> known.computeIfAbsent(caller, unknown -> new Usual.Figure())
+                            .learn(CallRecords.ONE_IN * sampled / seconds));
         });
     }
 
@@ -55,7 +60,7 @@ final class MethodRates {
         double length = seconds(start, end);
         end.methods().forEach((method, sums) -> {
             Sums since = sums.since(start.methods().getOrDefault(method, Sums.NONE));
-            double usually = usual.figure(key(method));
+            double usually = usual.reliableFigure(key(method));
             double perSecond = since.calls() / length;
             rates.add(new MethodRate(
                     method, perSecond, usually, since(method, usually, seconds), caller(method, since, length)));
@@ -105,7 +110,8 @@ final class MethodRates {
     private MethodRate.@Nullable Caller caller(String method, Sums since, double length) {
         MethodRate.Caller most = null;
         for (Map.Entry<String, Long> entry : since.callers().entrySet()) {
-            double usually = Math.max(0, usual.figure(key(method) + " by " + entry.getKey()));
+            Usual.Figure known = callers.getOrDefault(method, Map.of()).get(entry.getKey());
+            double usually = known == null ? 0 : known.value;
             MethodRate.Caller caller =
                     new MethodRate.Caller(entry.getKey(), CallRecords.ONE_IN * entry.getValue() / length, usually);
             boolean hasMore = most == null || caller.perSecond() - usually > most.perSecond() - most.usual();

@@ -68,7 +68,7 @@ final class MoreCalls {
                 rate.perSecond(),
                 rate.usual(),
                 rate.sinceNanos() / 1_000_000_000L));
-        MethodRate.Caller caller = rate.caller();
+        MethodRate.Caller caller = rate.mainCaller();
         if (caller != null) {
             facts.add(String.format(
                     Locale.ROOT,
@@ -82,10 +82,8 @@ final class MoreCalls {
 
     /** Returns the advice for the method's callers. */
     static String change(MethodRate rate) {
-        MethodRate.Caller caller = rate.caller();
-        boolean isOne =
-                caller != null && caller.perSecond() - caller.usual() >= HALF * (rate.perSecond() - rate.usual());
-        String from = isOne && caller != null ? "the caller " + caller.address() + " sends" : "callers send";
+        MethodRate.Caller caller = rate.mainCaller();
+        String from = caller != null ? "the caller " + caller.address() + " sends" : "callers send";
         return from + " " + Math.round(rate.factor()) + " times the usual calls of " + rate.method()
                 + ": limit them there, or keep the results, or add an instance of this server";
     }

@@ -59,9 +59,15 @@ final class Usual {
     private final Map<String, Method> methods = new HashMap<>();
     private final Map<String, Figure> figures = new HashMap<>();
 
-    private static final class Figure {
+    /** The usual value of a measured quantity. */
+    static final class Figure {
         double value;
-        int seconds;
+        private int seconds;
+
+        void learn(double measured) {
+            value = seconds == 0 ? measured : value + weight(seconds) * (measured - value);
+            seconds++;
+        }
     }
 
     private static final class Method {
@@ -202,15 +208,19 @@ final class Usual {
         if (figures.size() >= MAX_FIGURES && !figures.containsKey(figure)) {
             return;
         }
-        Figure known = figures.computeIfAbsent(figure, unknown -> new Figure());
-        known.value = known.seconds == 0 ? value : known.value + weight(known.seconds) * (value - known.value);
-        known.seconds++;
+        figures.computeIfAbsent(figure, unknown -> new Figure()).learn(value);
     }
 
     /** Returns the usual value of the measured quantity with this name; -1 if unknown. */
     double figure(String figure) {
         Figure known = figures.get(figure);
         return known == null ? -1 : known.value;
+    }
+
+    /** Like {@link #figure}; -1 also if the quantity was measured in fewer than {@link #MIN_SECONDS} seconds. */
+    double reliableFigure(String figure) {
+        Figure known = figures.get(figure);
+        return known == null || known.seconds < MIN_SECONDS ? -1 : known.value;
     }
 
     /** Returns whether the usual times include this part in the call's own time. */

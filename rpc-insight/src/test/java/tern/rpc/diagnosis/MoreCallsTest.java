@@ -167,4 +167,57 @@ class MoreCallsTest {
 
         assertThat(first(shop.diagnosis()).kind()).as(shop.diagnosis().text()).isEqualTo("SLOW DATABASE");
     }
+
+    /** Simulates seconds in which as many callers of reports as given send the same number of calls. */
+    private void reportsFrom(int from, int callers, int seconds, int each, Consumer<Shop.Steps> report) {
+        for (int i = 0; i < seconds; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < callers * each; call++) {
+                    String address = "10.0.1." + (from + call % callers);
+                    shop.call(REPORT, 0, steps -> {
+                        steps.caller = address;
+                        report.accept(steps);
+                    });
+                }
+            });
+        }
+    }
+
+    private List<String> changed() {
+        return shop.diagnosis().causes().stream()
+                .flatMap(cause -> cause.changed().stream())
+                .filter(line -> line.startsWith("changed  calls of " + REPORT))
+                .toList();
+    }
+
+    @Test
+    void noCallerIsNamedIfAllCallersSendMore() {
+        reportsFrom(0, 9, 90, 2, LONG);
+
+        reportsFrom(0, 9, 6, 9, slow(LONG));
+
+        assertThat(changed()).isNotEmpty().noneMatch(line -> line.contains("mostly from"));
+    }
+
+    @Test
+    void callerThatComesAfterManyOthersIsNamed() {
+        for (int deployment = 0; deployment < 4; deployment++) {
+            reportsFrom(deployment * 8, 8, 90, 2, LONG);
+        }
+        reportsFrom(99, 1, 90, 16, LONG);
+
+        reportsFrom(99, 1, 6, 96, slow(LONG));
+
+        assertThat(changed()).isNotEmpty().allMatch(line -> line.endsWith("mostly from 10.0.1.99"));
+    }
+
+    @Test
+    void rateOfAMethodIsUnknownAfterASingleSecond() {
+        Usual usual = new Usual();
+
+        usual.learn("calls of " + REPORT, 2);
+
+        assertThat(usual.figure("calls of " + REPORT)).isEqualTo(2);
+        assertThat(usual.reliableFigure("calls of " + REPORT)).isNegative();
+    }
 }
