@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.CauseText.Told;
@@ -24,22 +25,22 @@ final class EventLoops {
     private EventLoops() {}
 
     /**
-     * Returns whether the thread is an event loop. The classes that run the loops of Netty, Vert.x, Undertow and Aeron
-     * have common words in their names. Reactor runs the tasks of its parallel scheduler on threads that must not block
-     * either.
+     * Returns whether the thread is an event loop of Netty, Vert.x, Reactor Netty or Undertow. Reactor runs the tasks of
+     * its parallel scheduler on threads that must not block either. Classes of other packages do not count, whatever
+     * their names are: Kotlin's {@code runBlocking} runs its own event loop on the thread that waits for its result.
      */
     static boolean isOne(ThreadLook thread) {
         boolean isReactor = thread.name().startsWith("parallel-");
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
             String simple = type.substring(type.lastIndexOf('.') + 1);
-            if (simple.startsWith("DefaultEventExecutor")) {
+            if (isNetty(type) && (simple.startsWith("DefaultEventExecutor") || simple.startsWith("DefaultEventLoop"))) {
                 return false; // a thread of Netty for blocking work
             }
-            boolean isLoop = !ThreadLook.isPlatform(type)
-                    && (simple.contains("EventLoop")
-                            || simple.startsWith("SingleThreadEventExecutor")
-                            || (simple.startsWith("WorkerThread") && type.startsWith("org.xnio.")));
+            boolean isLoop = (isNetty(type) && simple.startsWith("SingleThreadEventExecutor"))
+                    || (simple.contains("EventLoop")
+                            && (isNetty(type) || type.startsWith("io.vertx.") || type.startsWith("reactor.netty.")))
+                    || (simple.startsWith("WorkerThread") && type.startsWith("org.xnio."));
             if (isLoop || (isReactor && type.startsWith("reactor.core.scheduler."))) {
                 return true;
             }
@@ -47,28 +48,46 @@ final class EventLoops {
         return false;
     }
 
+    /** Netty may have been copied into other packages, such as {@code io.grpc.netty.shaded.io.netty}. */
+    private static boolean isNetty(String type) {
+        return type.startsWith("io.netty.") || type.contains(".io.netty.");
+    }
+
     /**
      * Returns what the thread of a call does. If the thread is an event loop, a wait is named after the code that blocks
-     * the loop.
+     * the loop. A thread that computes does not wait, for example while a reactive driver reads an answer.
      *
      * @param read what the stack of the thread shows
      */
     static Part ofCall(Part read, ThreadLook thread) {
-        boolean waits = BLOCKING.contains(read.kind()) && StackReader.first(thread) != null;
+        boolean waits = BLOCKING.contains(read.kind()) && !thread.computes() && StackReader.first(thread) != null;
         return waits && isOne(thread) ? new Part(Kind.EVENT_LOOP, StackReader.place(thread)) : read;
     }
 
-    /** Returns the event loop that most of the calls with this part ran on; null if there is none. */
+    /**
+     * Returns the event loop that most of the calls with this part kept busy; null if there is none. An operation keeps
+     * the loop busy only if the thread waits for its result.
+     */
     static @Nullable String loopOf(Part part, Evidence evidence, Excess excess) {
+        Phase phase = Operations.phase(part.kind());
+        boolean isOwn = part.kind() == Kind.COMPUTING || part.kind() == Kind.LOCK;
+        if (phase == null && !isOwn && part.kind() != Kind.EVENT_LOOP) {
+            return null;
+        }
         Map<String, Integer> loops = new TreeMap<>();
         int calls = 0;
         for (Excess.Counted counted : excess.accounts) {
             Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
-            if (samples != null && counted.times().of(part) > 0) {
-                calls++;
-                if (samples.eventLoop != null) {
-                    loops.merge(samples.eventLoop, 1, Integer::sum);
-                }
+            if (samples == null
+                    || (part.kind() != Kind.EVENT_LOOP && counted.times().of(part) <= 0)) {
+                continue;
+            }
+            boolean keeps = isOwn
+                    ? 2 * samples.loopLooks >= samples.looks
+                    : samples.list.stream().anyMatch(sample -> blocks(sample, phase == null ? sample.phase() : phase));
+            calls += keeps || part.kind() != Kind.EVENT_LOOP ? 1 : 0;
+            if (keeps && samples.eventLoop != null) {
+                loops.merge(samples.eventLoop, 1, Integer::sum);
             }
         }
         int all = loops.values().stream().mapToInt(Integer::intValue).sum();
@@ -80,6 +99,37 @@ final class EventLoops {
                         .orElse(null);
     }
 
+    private static boolean blocks(Sample sample, Phase phase) {
+        return sample.part().kind() == Kind.EVENT_LOOP && sample.phase() == phase;
+    }
+
+    /**
+     * Returns the time for which a late or failed call blocks an event loop, on average, by the code that blocks it. This
+     * includes operations during which the thread waits for their results.
+     */
+    static Times blocked(Evidence evidence, Excess excess) {
+        Times blocked = new Times();
+        blocked.addAll(excess.account.only(part -> part.kind() == Kind.EVENT_LOOP), 1);
+        for (Excess.Counted counted : excess.accounts) {
+            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            if (samples == null) {
+                continue;
+            }
+            for (Phase phase : List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC)) {
+                List<Sample> looks = samples.list.stream()
+                        .filter(sample -> sample.phase() == phase)
+                        .toList();
+                double nanos = counted.times().sum(part -> Operations.phase(part.kind()) == phase);
+                for (Sample look : looks) {
+                    if (blocks(look, phase)) {
+                        blocked.add(look.part(), nanos / looks.size() / excess.accounts.size());
+                    }
+                }
+            }
+        }
+        return blocked;
+    }
+
     /** @param shown the line that blocks the loop, with the method that it calls */
     static Told told(Part part, String shown, String loop) {
         return new Told(
@@ -87,9 +137,9 @@ final class EventLoops {
                 part.name(),
                 Change.of(
                         Where.CODE,
-                        "blocks the event loop " + loop + " at " + shown + ": all requests of this loop wait meanwhile;"
-                                + " use a non-blocking client, or run this code on other threads"
-                                + " (subscribeOn(Schedulers.boundedElastic()), an executor)"),
+                        "move the code at " + shown + " off the event loop " + loop
+                                + ": use a non-blocking client, or run this code on other threads"
+                                + " (subscribeOn(Schedulers.boundedElastic()), an executor); all other requests of this loop wait for it"),
                 List.of());
     }
 }

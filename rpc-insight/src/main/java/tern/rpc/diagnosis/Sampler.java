@@ -57,6 +57,8 @@ final class Sampler {
         @Nullable
         String eventLoop; // the name of the last event loop that ran the call; null if there is none
 
+        int looks; // the number of samples that found a thread of the call
+        int loopLooks; // the number of these samples in which the thread was an event loop
         int sqlLooks; // the number of samples during statements
         int rowLooks; // the number of these samples in which the thread waited for the next rows
         int httpLooks; // the number of samples during HTTP exchanges
@@ -108,7 +110,11 @@ final class Sampler {
             ranRejectedTask |= StackReader.runsRejectedTask(thread);
             forkedLooks += thread.runsForkedTask() ? 1 : 0;
             pinnedAt = PinnedCarriers.isPinned(thread) ? StackReader.first(thread) : pinnedAt;
-            eventLoop = EventLoops.isOne(thread) ? thread.name() : eventLoop;
+            looks++;
+            if (EventLoops.isOne(thread)) {
+                loopLooks++;
+                eventLoop = thread.name();
+            }
             if (phase == Phase.SQL) {
                 sqlLooks++;
                 rowLooks += RowReads.waits(thread) ? 1 : 0;

@@ -55,7 +55,9 @@ class EventLoopsTest {
                 "java.lang.Thread/run"));
 
         assertThat(DiagnosisText.title(first)).isEqualTo("EVENT LOOP BLOCKED: Orders.find");
-        assertThat(first.change().text()).startsWith("blocks the event loop reactor-http-nio-3 at Orders.find:41");
+        assertThat(first.change().text())
+                .startsWith("move the code at Orders.find:41")
+                .contains("off the event loop reactor-http-nio-3:");
     }
 
     @Test
@@ -68,7 +70,7 @@ class EventLoopsTest {
                 "reactor.core.scheduler.WorkerTask/call",
                 "java.util.concurrent.ThreadPoolExecutor$Worker/run"));
 
-        assertThat(first.change().text()).startsWith("blocks the event loop parallel-2 at Orders.find:41");
+        assertThat(first.change().text()).contains("at Orders.find:41").contains("off the event loop parallel-2:");
     }
 
     @Test
@@ -141,5 +143,94 @@ class EventLoopsTest {
                 "io.netty.channel.SingleThreadIoEventLoop/runIo"));
 
         assertThat(first.kind()).isEqualTo("LOCK");
+    }
+
+    private static ThreadLook readsRows(String... outer) {
+        String[] frames = Stream.concat(
+                        Stream.of(
+                                "sun.nio.ch.SocketDispatcher/read0",
+                                "sun.nio.ch.NioSocketImpl/read",
+                                "org.postgresql.core.VisibleBufferedInputStream/read",
+                                "org.postgresql.jdbc.PgStatement/executeQuery",
+                                "shop.Orders/find"),
+                        Stream.of(outer))
+                .toArray(String[]::new);
+        return look("reactor-http-nio-3", Thread.State.RUNNABLE, frames);
+    }
+
+    private static void sample(Sampler.Samples samples, Phase phase, ThreadLook thread) {
+        samples.add(SampledCalls.sample(phase, thread));
+        samples.addStack(phase, thread);
+    }
+
+    @Test
+    void measuredOperationThatBlocksALoopStaysTheCauseAndNamesTheLoop() {
+        ThreadLook thread = readsRows("io.netty.channel.SingleThreadIoEventLoop/runIo");
+        Cause first = new SampledCalls()
+                .calls("web.GET /orders", Phase.SQL, 300, samples -> sample(samples, Phase.SQL, thread))
+                .causes()
+                .get(0);
+
+        assertThat(first.kind()).isEqualTo("SLOW STATEMENT");
+        assertThat(first.evidence()).anyMatch(line -> line.contains("runs on the event loop reactor-http-nio-3"));
+    }
+
+    @Test
+    void requestsThatWaitForALoopBlockedByAMeasuredOperationHaveItsCause() {
+        ThreadLook thread = readsRows("io.netty.channel.SingleThreadIoEventLoop/runIo");
+        Cause first = new SampledCalls()
+                .waitingForThread("web.GET /orders", 150, Phase.SQL, 30, samples -> sample(samples, Phase.SQL, thread))
+                .usually("web.GET /orders", Phase.SQL, "select orders", 30)
+                .causes()
+                .get(0);
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("EVENT LOOP BLOCKED: Orders.find");
+        assertThat(first.change().text()).contains("off the event loop reactor-http-nio-3:");
+    }
+
+    @Test
+    void exchangeThatALoopOnlyStartedDoesNotBlockIt() {
+        ThreadLook thread = look(
+                "reactor-http-nio-3",
+                Thread.State.RUNNABLE,
+                "shop.Orders/find",
+                "io.netty.channel.SingleThreadIoEventLoop/runIo");
+        Cause first = new SampledCalls()
+                .calls("web.GET /orders", Phase.HTTP, 300, samples -> sample(samples, Phase.OWN, thread))
+                .causes()
+                .get(0);
+
+        assertThat(first.kind()).isEqualTo("SLOW HTTP PEER");
+        assertThat(first.evidence()).noneMatch(line -> line.contains("loop"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "kotlinx.coroutines.EventLoopImplBase/processNextEvent, kotlinx.coroutines.BuildersKt/runBlocking",
+        "shop.OrderEventLoop/run, shop.OrderEventLoop/start"
+    })
+    void classWithASimilarNameIsNoEventLoop(String inner, String outer) {
+        Cause first = first(look(
+                "http-nio-8080-exec-3",
+                Thread.State.TIMED_WAITING,
+                "java.lang.Thread/sleep",
+                "shop.Orders/find",
+                inner,
+                outer,
+                "org.apache.catalina.core.ApplicationFilterChain/doFilter"));
+
+        assertThat(first.kind()).isEqualTo("CODE SLEEPS");
+    }
+
+    @Test
+    void copiedNettyHasEventLoops() {
+        Cause first = first(look(
+                "grpc-default-worker-ELG-1",
+                Thread.State.TIMED_WAITING,
+                "java.lang.Thread/sleep",
+                "shop.Orders/find",
+                "io.grpc.netty.shaded.io.netty.channel.nio.NioEventLoop/run"));
+
+        assertThat(first.kind()).isEqualTo("EVENT LOOP BLOCKED");
     }
 }

@@ -25,6 +25,7 @@ final class SampledCalls {
     private Machine machine = Machine.UNKNOWN;
     private TaskWatch tasks = new TaskWatch();
     private double seconds = 10;
+    private double queueMillis;
 
     /** Sets the samples of threads that serve no call. */
     SampledCalls tasks(TaskWatch samples) {
@@ -63,6 +64,15 @@ final class SampledCalls {
         return add(method, ownMillis, Phase.QUEUE, null, 1, queuedMillis, look);
     }
 
+    /** Adds calls that wait for a thread, and then run an operation. */
+    SampledCalls waitingForThread(
+            String method, double queuedMillis, Phase phase, double millis, Consumer<Sampler.Samples> look) {
+        queueMillis = queuedMillis;
+        add(method, 0, phase, "select orders", 1, millis, look);
+        queueMillis = 0;
+        return this;
+    }
+
     private SampledCalls add(
             String method,
             double ownMillis,
@@ -86,6 +96,8 @@ final class SampledCalls {
     private EndedCall call(
             String method, double ownMillis, Phase phase, @Nullable String operation, int times, double millis) {
         CallLedger ledger = CallLedger.ofReceived(time::get, time.get(), 0);
+        ledger.turnTo(Phase.QUEUE);
+        time.addAndGet((long) (queueMillis * 1e6));
         ledger.turnTo(Phase.OWN);
         time.addAndGet((long) (ownMillis * 1e6));
         for (int i = 0; i < times; i++) {
@@ -94,7 +106,8 @@ final class SampledCalls {
             ledger.leave(outer, operation);
         }
         ledger.end();
-        return new EndedCall(method, ledger, time.get(), (long) ((ownMillis + times * millis) * 1e6), null);
+        return new EndedCall(
+                method, ledger, time.get(), (long) ((queueMillis + ownMillis + times * millis) * 1e6), null);
     }
 
     /** Sets the usual time of an operation. */
