@@ -3,6 +3,7 @@ package tern.rpc.diagnosis;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Recognizes virtual threads that keep their carrier thread while they wait, because they cannot leave it. */
@@ -10,10 +11,21 @@ final class PinnedCarriers {
 
     private static final String VIRTUAL = "java.lang.VirtualThread";
 
+    /** Since this version of Java, a virtual thread that waits to enter a synchronized block leaves its carrier. */
+    private static final int LEAVES_AT_MONITORS = 24;
+
     private PinnedCarriers() {}
 
     /** Returns whether the thread is a virtual thread that waits on its carrier. */
     static boolean isPinned(ThreadLook thread) {
+        return isPinned(thread, Runtime.version().feature());
+    }
+
+    /** @param java the version of Java */
+    static boolean isPinned(ThreadLook thread, int java) {
+        if (java < LEAVES_AT_MONITORS && thread.state() == Thread.State.BLOCKED && isVirtual(thread)) {
+            return true;
+        }
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
             if (type.equals(VIRTUAL) && frame.getMethodName().equals("parkOnCarrierThread")) {
@@ -24,6 +36,10 @@ final class PinnedCarriers {
             }
         }
         return false;
+    }
+
+    private static boolean isVirtual(ThreadLook thread) {
+        return Stream.of(thread.frames()).anyMatch(frame -> frame.getClassName().equals(VIRTUAL));
     }
 
     /** Returns the line at which most of the pinned threads were found; null if there was none. */

@@ -93,6 +93,22 @@ class MachineCausesTest {
         assertThat(PinnedCarriers.line(List.of(others))).isNull();
     }
 
+    @Test
+    void virtualThreadAtAMonitorKeepsItsCarrierBeforeJava24() {
+        ThreadLook virtual = blocked("java.lang.VirtualThread");
+
+        assertThat(PinnedCarriers.isPinned(virtual, 21)).isTrue();
+        assertThat(PinnedCarriers.isPinned(virtual, 24)).isFalse();
+        assertThat(PinnedCarriers.isPinned(blocked("java.lang.Thread"), 21)).isFalse();
+    }
+
+    private static ThreadLook blocked(String runner) {
+        StackTraceElement[] frames = {
+            new StackTraceElement("shop.Orders", "find", null, 41), new StackTraceElement(runner, "run", null, 309)
+        };
+        return new ThreadLook("", 7, Thread.State.BLOCKED, frames, null, null, -1, -1);
+    }
+
     private static ThreadLook virtual(String parks) {
         StackTraceElement[] frames = {
             new StackTraceElement("jdk.internal.misc.Unsafe", "park", null, -2),
