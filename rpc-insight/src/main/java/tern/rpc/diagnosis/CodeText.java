@@ -131,10 +131,10 @@ final class CodeText {
                 "CODE SLEEPS",
                 part.name(),
                 (isOwn
-                                ? "no sleep in "
-                                : "no call that sleeps, or find out what " + called + " waits for: a pause before it"
-                                        + " tries again, a limit, or room that is not free; in ")
-                        + shown
+                                ? "no sleep in " + shown
+                                : called + " sleeps in " + shown
+                                        + ": find the failure that it repeats or the limit that"
+                                        + " it waits for, or fewer and shorter pauses")
                         + unmeasured(part),
                 line);
     }
@@ -223,7 +223,7 @@ final class CodeText {
 
     private Told eventLoop(Part part, String shown) {
         String loop = EventLoops.loopOf(part, evidence, excess);
-        return EventLoops.told(part, shown, loop == null ? "of its thread" : loop);
+        return EventLoops.told(part, shown, loop == null ? "that runs it" : loop);
     }
 
     /** @param use how the call waits for the program, and where */

@@ -42,8 +42,8 @@ final class LogText {
                     "log appenders",
                     Change.of(
                             Where.CODE,
-                            "the queue of the asynchronous appender is full: what writes its lines (disk, console,"
-                                    + " network) is slower than the calls; fewer lines, a faster appender, or drop lines"
+                            "the queue of the asynchronous appender is full: the appender (disk, console, network)"
+                                    + " writes more slowly than the calls log; fewer lines, a faster appender, or drop lines"
                                     + " in place of a wait (neverBlock in Logback, AsyncQueueFullPolicy in Log4j)"),
                     facts);
         }

@@ -115,7 +115,7 @@ class LibraryWorkTest {
                 "shop.Orders/find"));
         Cause own = first(look(Thread.State.TIMED_WAITING, sleep, "shop.Orders/find"));
 
-        assertThat(library.change().text()).contains("what RetryTemplate.execute waits for");
+        assertThat(library.change().text()).contains("RetryTemplate.execute sleeps in Orders.find:41");
         assertThat(own.change().text()).startsWith("no sleep in Orders.find:41");
     }
 
