@@ -1,12 +1,18 @@
 package tern.rpc.spring.autoconfigure.web;
 
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Estimates for how long a request has waited until its event loop read it. If code blocks the loop, the request waits
- * in its socket, and this wait cannot be measured. The estimate is the mean wait of a queue with random arrivals and
- * constant service times (M/D/1). It is used only while the loop works for a long time on each request. Each thread has
- * its own loop. Thread-safe.
+ * Estimates for how long a request has waited until its event loop read it. If code blocks the loop, the request waits in
+ * its socket, and this wait cannot be measured. The estimate is the mean wait of a queue with random arrivals and
+ * constant service times (M/D/1). It is used only while the loop works for a long time on each request.
+ *
+ * <p>Arrivals are not random if a client sends its next request only after the previous answer. Therefore two limits
+ * apply. A request has not waited for longer than since the previous request on its connection. A loop serves each
+ * other connection at most once while a request waits. If the connection had no request before, the wait is unknown,
+ * and the estimate is 0. Each thread has its own loop. Thread-safe.
  */
 final class LoopWaits {
 
@@ -22,6 +28,7 @@ final class LoopWaits {
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final double WEIGHT = 0.2;
     private static final double MAX_SHARE = 0.95;
+    private static final int MAX_CONNECTIONS = 1_024; // of one loop
 
     @SuppressWarnings("ThreadLocalUsage") // each filter counts only its own requests
     private final ThreadLocal<Loop> loops = ThreadLocal.withInitial(Loop::new);
@@ -33,7 +40,10 @@ final class LoopWaits {
         private double share;
         private long lastEnd;
 
-        void worked(long from, long to) {
+        /** The end of the last request on each connection, the connection with the oldest end first. */
+        private final Map<Object, Long> ends = new LinkedHashMap<>();
+
+        void worked(Object connection, long from, long to) {
             double spent = to - from;
             if (eachNanos < 0) {
                 eachNanos = spent;
@@ -47,21 +57,41 @@ final class LoopWaits {
                 windowFrom = to;
             }
             lastEnd = to;
+            ended(connection, to);
         }
 
-        long waited(long now) {
-            boolean mayHaveWaited = eachNanos >= LONG_NANOS && now - lastEnd <= AT_ONCE_NANOS;
-            return mayHaveWaited ? (long) (share * eachNanos / (2 * (1 - share))) : 0;
+        void ended(Object connection, long now) {
+            ends.remove(connection);
+            ends.put(connection, now);
+            if (ends.size() > MAX_CONNECTIONS) {
+                ends.remove(ends.keySet().iterator().next());
+            }
+        }
+
+        long waited(Object connection, long now) {
+            Long previous = ends.get(connection);
+            if (previous == null || eachNanos < LONG_NANOS || now - lastEnd > AT_ONCE_NANOS) {
+                return 0;
+            }
+            double wait = Math.min((double) (now - previous), share * eachNanos / (2 * (1 - share)));
+            long since = now - (long) wait;
+            long served = ends.values().stream().filter(end -> end - since > 0).count();
+            return (long) Math.min(wait, served * eachNanos);
         }
     }
 
-    /** Records that this thread has worked on a request without a pause. */
-    void worked(long fromNanos, long toNanos) {
-        loops.get().worked(fromNanos, toNanos);
+    /** Records that this thread has worked on a request of this connection without a pause. */
+    void worked(Object connection, long fromNanos, long toNanos) {
+        loops.get().worked(connection, fromNanos, toNanos);
     }
 
-    /** Returns the estimated wait of a request that this thread begins to serve now. */
-    long waited(long now) {
-        return loops.get().waited(now);
+    /** Records that a request has ended on this thread, possibly long after the thread first worked on it. */
+    void ended(Object connection, long now) {
+        loops.get().ended(connection, now);
+    }
+
+    /** Returns the estimated wait of a request of this connection that this thread begins to serve now. */
+    long waited(Object connection, long now) {
+        return loops.get().waited(connection, now);
     }
 }

@@ -52,11 +52,12 @@ final class ReactiveCalls implements WebFilter, Ordered {
             return chain.filter(exchange);
         }
         return Mono.defer(() -> {
-            WebCalls.Call call =
-                    calls.begin(exchange.getRequest().getMethod().name(), path, waited(), () -> address(exchange));
+            WebCalls.Call call = calls.begin(
+                    exchange.getRequest().getMethod().name(), path, waited(exchange), () -> address(exchange));
             exchange.getResponse().beforeCommit(() -> Mono.fromRunnable(() -> committed(call, exchange)));
             AtomicBoolean ended = new AtomicBoolean();
-            return new Served(chain.filter(exchange), call, loops)
+            return new Served(
+                            chain.filter(exchange), call, exchange.getRequest().getRemoteAddress())
                     .contextWrite(context -> ReactiveLedger.put(context, call.ledger()))
                     .doOnSuccess(nothing -> ended(call, exchange, null, ended))
                     .doOnError(failure -> ended(call, exchange, failure, ended))
@@ -68,8 +69,11 @@ final class ReactiveCalls implements WebFilter, Ordered {
      * Returns the estimated time for which the current request has waited for this thread; 0 if the thread is not an
      * event loop.
      */
-    private long waited() {
-        return Schedulers.isInNonBlockingThread() ? loops.waited(System.nanoTime()) : 0;
+    private long waited(ServerWebExchange exchange) {
+        InetSocketAddress connection = exchange.getRequest().getRemoteAddress();
+        return connection != null && Schedulers.isInNonBlockingThread()
+                ? loops.waited(connection, System.nanoTime())
+                : 0;
     }
 
     private static @Nullable String address(ServerWebExchange exchange) {
@@ -91,10 +95,14 @@ final class ReactiveCalls implements WebFilter, Ordered {
      * Called before the server is notified that the request has ended. After that, a servlet container reuses the
      * request and the response.
      */
-    private static void ended(
+    private void ended(
             WebCalls.Call call, ServerWebExchange exchange, @Nullable Throwable failure, AtomicBoolean ended) {
         if (!ended.compareAndSet(false, true)) {
             return;
+        }
+        InetSocketAddress connection = exchange.getRequest().getRemoteAddress();
+        if (connection != null && Schedulers.isInNonBlockingThread()) {
+            loops.ended(connection, System.nanoTime());
         }
         Object pattern = exchange.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE);
         if (pattern != null) {
@@ -124,14 +132,14 @@ final class ReactiveCalls implements WebFilter, Ordered {
     }
 
     /** Subscribes to the chain while the call's ledger is the current thread's ledger. */
-    private static final class Served extends MonoOperator<Void, Void> {
+    private final class Served extends MonoOperator<Void, Void> {
         private final WebCalls.Call call;
-        private final LoopWaits loops;
+        private final @Nullable InetSocketAddress connection;
 
-        Served(Mono<Void> source, WebCalls.Call call, LoopWaits loops) {
+        Served(Mono<Void> source, WebCalls.Call call, @Nullable InetSocketAddress connection) {
             super(source);
-            this.loops = loops;
             this.call = call;
+            this.connection = connection;
         }
 
         @Override
@@ -142,8 +150,8 @@ final class ReactiveCalls implements WebFilter, Ordered {
                 source.subscribe(subscriber);
             } finally {
                 call.leave(before);
-                if (Schedulers.isInNonBlockingThread()) {
-                    loops.worked(from, System.nanoTime());
+                if (connection != null && Schedulers.isInNonBlockingThread()) {
+                    loops.worked(connection, from, System.nanoTime());
                 }
             }
         }
