@@ -16,7 +16,7 @@ final class OperationNames {
 
     /** Matches the beginning of the name of an HTTP exchange, or the end of the name of a remote call. */
     private static final Pattern PEER =
-            Pattern.compile("^[A-Z]+ [^ :]+:\\d+(?:/|$| \\()|^[\\w.$]+ at [^ ]+:\\d+(?:$| \\()");
+            Pattern.compile("^[A-Z]+ (?:[^ :]+|\\[[^ \\]]+]):\\d+(?:/|$| \\()|^[\\w.$]+ at [^ ]+:\\d+(?:$| \\()");
 
     private static final Pattern FAILING = Pattern.compile(" \\((?:429|5\\d\\d|failed(?: ([0-9A-Z_]+))?)\\)$");
 

@@ -38,9 +38,10 @@ final class SlowServers {
             return Set.of();
         }
         // Several stores or peers are rarely slow for a reason of their own at the same time.
-        boolean oneOfSeveral = each.keySet().stream()
-                .anyMatch(name -> !OperationNames.store(name).isEmpty());
-        return oneOfSeveral && (stores(each.keySet()).size() == 1 || isAnyQuick(phase, each.keySet()))
+        boolean oneOfSeveral = isOfPeer(kind)
+                || each.keySet().stream()
+                        .anyMatch(name -> !OperationNames.store(name).isEmpty());
+        return oneOfSeveral && (stores(kind, each.keySet()).size() == 1 || isAnyQuick(phase, each.keySet()))
                 ? Set.of()
                 : new LinkedHashSet<>(each.keySet());
     }
@@ -102,10 +103,18 @@ final class SlowServers {
         return Math.max(Operations.WIDE_FACTOR * usually, usually + Operations.WIDE_NANOS);
     }
 
-    private static Set<String> stores(Set<String> names) {
+    private static Set<String> stores(Kind kind, Set<String> names) {
         Set<String> stores = new TreeSet<>();
-        names.forEach(name -> stores.add(OperationNames.store(name)));
+        for (String name : names) {
+            String store = OperationNames.store(name);
+            stores.add(store.isEmpty() && isOfPeer(kind) ? OperationNames.address(name) : store);
+        }
         return stores;
+    }
+
+    /** Returns whether the names of these operations contain a peer, even if there is only one. */
+    private static boolean isOfPeer(Kind kind) {
+        return kind == Kind.HTTP || kind == Kind.RPC;
     }
 
     /**

@@ -170,6 +170,30 @@ class SeveralStoresTest {
     }
 
     @Test
+    void onlyHttpPeerWhoseRequestsAreAllSlowerIsNamedAlthoughItsNamesContainNoPort() {
+        Consumer<Shop.Steps> usual =
+                operations(Phase.HTTP, "GET api.example.com/orders", 2, "GET api.example.com/items", 2);
+        Consumer<Shop.Steps> slow =
+                operations(Phase.HTTP, "GET api.example.com/orders", 80, "GET api.example.com/items", 75);
+
+        Diagnosis miss = shop.healthy(usual).miss(slow);
+
+        assertThat(first(miss).kind()).as(miss.text()).isEqualTo("SLOW HTTP PEER");
+    }
+
+    @Test
+    void peerWithAnIpv6AddressIsNamed() {
+        Consumer<Shop.Steps> usual =
+                operations(Phase.HTTP, "GET [::1]:8080/levels", 2, "GET [::1]:8080/items", 2, "GET price:80/list", 2);
+        Consumer<Shop.Steps> slow = operations(
+                Phase.HTTP, "GET [::1]:8080/levels", 80, "GET [::1]:8080/items", 70, "GET price:80/list", 2);
+
+        Diagnosis miss = shop.healthy(usual).miss(slow);
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW HTTP PEER: [::1]:8080");
+    }
+
+    @Test
     void providerWhoseMethodsAreAllSlowerIsNamed() {
         Consumer<Shop.Steps> usual = operations(
                 Phase.RPC,

@@ -13,9 +13,10 @@ final class HttpName {
 
     private HttpName() {}
 
+    /** Returns the name of an exchange with this address. The name contains the default port if the address has none. */
     static String of(String method, URI address) {
-        String host = address.getHost() + (address.getPort() < 0 ? "" : ":" + address.getPort());
-        return of(method, host, address.getRawPath());
+        int port = address.getPort() >= 0 ? address.getPort() : "https".equalsIgnoreCase(address.getScheme()) ? 443 : 80;
+        return of(method, address.getHost() + ":" + port, address.getRawPath());
     }
 
     /**
