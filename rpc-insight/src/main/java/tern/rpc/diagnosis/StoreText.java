@@ -179,7 +179,8 @@ final class StoreText {
                     facts);
         }
         if (RowReads.areSlow(part, evidence, excess)) {
-            return new Told("SLOW STATEMENT", text, Change.of(Where.CODE, moreRowsAtOnce(text, place)), facts);
+            facts.add("rows     calls mostly wait for the next rows of the result");
+            return new Told("SLOW STATEMENT", text, Change.of(Where.STATEMENT, moreRowsAtOnce(text, place)), facts);
         }
         return new Told("SLOW STATEMENT", text, Change.of(Where.STATEMENT, slow(text, place)), facts);
     }
@@ -200,8 +201,9 @@ final class StoreText {
     }
 
     private static String moreRowsAtOnce(String text, @Nullable String place) {
-        return "a larger fetch size (Statement.setFetchSize, hibernate.jdbc.fetch_size), or fewer rows: the calls wait"
-                + " for the next rows again and again" + at(place) + ": " + text + "; no pool size helps";
+        return "this statement: its plan, an index, fewer rows, or a larger fetch size if it is small"
+                + " (Statement.setFetchSize, hibernate.jdbc.fetch_size)" + at(place) + ": " + text
+                + "; no pool size helps";
     }
 
     private String slow(String text, @Nullable String place) {

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.Phase;
 
 /** Tests calls that read the rows of a result in small portions. */
@@ -28,7 +30,7 @@ class RowReadsTest {
     }
 
     @Test
-    void rowsThatAreFetchedInSmallPortionsNeedALargerFetchSize() {
+    void rowsThatAreFetchedInPortionsNeedABetterPlanOrALargerFetchSize() {
         Cause first = first(look(
                 true,
                 "sun.nio.ch.SocketDispatcher/read0",
@@ -37,7 +39,27 @@ class RowReadsTest {
                 "shop.Orders/export"));
 
         assertThat(first.kind()).isEqualTo("SLOW STATEMENT");
-        assertThat(first.change().text()).startsWith("a larger fetch size");
+        assertThat(first.change().text())
+                .startsWith("this statement: its plan, an index")
+                .contains("a larger fetch size");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "com.mysql.cj.protocol.a.result.ResultsetRowsStreaming/next com.mysql.cj.jdbc.result.ResultSetImpl/next",
+                "org.mariadb.jdbc.client.result.StreamingResult/next com.zaxxer.hikari.pool.HikariProxyResultSet/next",
+                "com.microsoft.sqlserver.jdbc.TDSReader/readPacket"
+                        + " com.microsoft.sqlserver.jdbc.SQLServerResultSet/next"
+            })
+    void streamOfRowsNeedsNoFetchSize(String frames) {
+        String[] stack = ("sun.nio.ch.SocketDispatcher/read0 " + frames + " shop.Orders/export").split(" ");
+
+        Cause first = first(look(true, stack));
+
+        assertThat(first.change().text())
+                .startsWith("this statement: its plan")
+                .doesNotContain("fetch size");
     }
 
     @Test
