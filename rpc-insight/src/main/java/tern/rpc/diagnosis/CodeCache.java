@@ -3,6 +3,8 @@ package tern.rpc.diagnosis;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
 import java.lang.management.MemoryUsage;
+import java.util.HashMap;
+import java.util.Map;
 
 /** Reads how full the memory for compiled code is. If it is full, the JVM stops compiling and interprets more code. */
 final class CodeCache {
@@ -12,18 +14,32 @@ final class CodeCache {
 
     private CodeCache() {}
 
-    /** Returns the used share of the fullest part of the memory for compiled code; 0 if it is unknown. */
+    /** Returns the used share of the memory for compiled code; 0 if it is unknown. */
     static double share() {
-        double most = 0;
+        Map<String, MemoryUsage> pools = new HashMap<>();
         for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
-            // The part for the JVM's own code does not depend on the application.
-            boolean isCompiled = pool.getName().equals("CodeCache")
-                    || (pool.getName().startsWith("CodeHeap") && !pool.getName().contains("non-nmethods"));
-            if (isCompiled) {
-                most = Math.max(most, share(pool.getUsage()));
-            }
+            pools.put(pool.getName(), pool.getUsage());
         }
-        return most;
+        return share(pools);
+    }
+
+    /**
+     * Returns the used share of the memory for compiled code. If the memory has several parts, this is the share of the
+     * part with the most room, because the JVM puts code there if another part is full.
+     *
+     * @param pools the memory pools of the JVM by name
+     */
+    static double share(Map<String, MemoryUsage> pools) {
+        return pools.entrySet().stream()
+                .filter(pool -> isCompiled(pool.getKey()))
+                .mapToDouble(pool -> share(pool.getValue()))
+                .min()
+                .orElse(0);
+    }
+
+    /** Returns whether compiled code is in this pool. The part for the JVM's own code belongs to no application. */
+    private static boolean isCompiled(String pool) {
+        return pool.equals("CodeCache") || (pool.startsWith("CodeHeap") && !pool.contains("non-nmethods"));
     }
 
     private static double share(MemoryUsage usage) {
