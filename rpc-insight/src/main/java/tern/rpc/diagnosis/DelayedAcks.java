@@ -5,7 +5,8 @@ import tern.rpc.Phase;
 
 /**
  * Recognizes the delay of 40 ms that Nagle's algorithm and delayed acknowledgements add to each exchange: one side waits
- * for an acknowledgement before it sends the rest of a message, and the other side delays the acknowledgement.
+ * for an acknowledgement before it sends the rest of a message, and the other side delays the acknowledgement. A longer
+ * way through the network may look the same.
  */
 final class DelayedAcks {
 
@@ -43,8 +44,9 @@ final class DelayedAcks {
             }
         }
         return all >= MIN_EXCHANGES && delayed >= MOST * all
-                ? "; each takes about 40 ms longer, as with delayed acknowledgements: set TCP_NODELAY on both sides,"
-                        + " or send each message in one piece"
+                ? "; each takes about 40 ms longer: either the round trip of the network does (ping shows it), or"
+                        + " acknowledgements are delayed (set TCP_NODELAY on both sides, or send each message in one"
+                        + " piece)"
                 : "";
     }
 }
