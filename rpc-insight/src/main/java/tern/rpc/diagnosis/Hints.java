@@ -33,10 +33,6 @@ final class Hints {
     private static final String CONSOLE =
             "what reads this output is slow: a logger with an asynchronous appender, or fewer lines a call";
 
-    /** Matches methods that wait until a queue has room. */
-    private static final Pattern FILLS =
-            Pattern.compile(".*(Queue|Deque)\\.(put|offer|transfer)(First|Last)?|RingBuffer\\.(next|publishEvent)");
-
     /** Matches methods that wait until a file is on the disk. */
     private static final Pattern FORCES = Pattern.compile("\\((FileChannel(Impl)?\\.force|FileDescriptor\\.sync)");
 
@@ -248,7 +244,7 @@ final class Hints {
                     + " block, also where code fails, and use it for less time; else more threads for what fills the"
                     + " queue";
         }
-        if (FILLS.matcher(called).matches()) {
+        if (LibraryWork.FILLS.matcher(called).find()) {
             return "this queue is full: what takes from it is slower than the calls, so make it faster, or give it more"
                     + " threads, or drop items in place of a wait";
         }

@@ -25,8 +25,10 @@ final class LibraryWork {
             "org.jboss.logmanager.");
 
     /** Matches methods that wait until a queue has room. */
-    private static final Pattern FILLS =
-            Pattern.compile("(?:Queue|Deque|Sequencer|RingBuffer)\\.(?:put|offer|transfer|next|publishEvent)");
+    static final Pattern FILLS = Pattern.compile("(?:(?:Queue|Deque)\\.(?:put|offer|transfer)(?:First|Last)?"
+            + "|(?:RingBuffer|Sequencer)\\.(?:next|publishEvent)"
+            // Of the threads that log to a full ring of Log4j, one waits for room, and the others for its lock.
+            + "|AsyncLogger(?:Disruptor)?\\.enqueueLogMessageWhenQueueFull|AsyncLoggerConfigDisruptor\\.enqueue)$");
 
     private LibraryWork() {}
 
@@ -49,6 +51,8 @@ final class LibraryWork {
             if (isServer || application.test(type)) {
                 return null;
             }
+            isFull |= FILLS.matcher(StackReader.simple(type) + "." + frame.getMethodName())
+                    .find();
             if (LOGGERS.stream().anyMatch(type::startsWith)) {
                 return new Part(Kind.LOG, StackReader.CALLED + at + (isFull ? FULL_QUEUE : ""));
             }
@@ -57,8 +61,6 @@ final class LibraryWork {
             if (loads && thread.state() == Thread.State.BLOCKED && !thread.isDeadlocked()) {
                 return new Part(Kind.CLASS_LOADING, at);
             }
-            isFull |= FILLS.matcher(StackReader.simple(type) + "." + frame.getMethodName())
-                    .find();
         }
         return null;
     }

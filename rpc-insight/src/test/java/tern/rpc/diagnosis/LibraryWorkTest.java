@@ -49,6 +49,20 @@ class LibraryWorkTest {
     }
 
     @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "org.apache.logging.log4j.core.async.AsyncLoggerDisruptor/enqueueLogMessageWhenQueueFull",
+                "org.apache.logging.log4j.core.async.AsyncLogger/enqueueLogMessageWhenQueueFull",
+                "org.apache.logging.log4j.core.async.AsyncLoggerConfigDisruptor/enqueue"
+            })
+    void threadsThatWaitForTheLockOfAFullRingAreInTheSameSlowLog(String frame) {
+        Cause first = first(look(
+                Thread.State.BLOCKED, frame, "org.apache.logging.log4j.spi.AbstractLogger/info", "shop.Orders/find"));
+
+        assertThat(first.change().text()).startsWith("the queue of the asynchronous appender is full");
+    }
+
+    @ParameterizedTest
     @CsvSource({
         "BLOCKED, org.apache.log4j.Category/callAppenders org.apache.log4j.Category/info",
         "WAITING, java.util.concurrent.locks.ReentrantLock/lock ch.qos.logback.core.OutputStreamAppender/writeBytes",
