@@ -30,6 +30,8 @@ final class Hints {
     private static final String MAPPER = "create the mapper once and keep it: a new mapper examines all classes again";
     private static final String LOOKUP = "look the method up once and keep it, or call it without reflection";
     private static final String CONNECT = "create the client once and keep it: a new client opens new connections";
+    private static final String THREADS =
+            "a pool of threads, created once and with enough core threads, in place of new threads for each call";
     private static final String CONSOLE =
             "what reads this output is slow: a logger with an asynchronous appender, or fewer lines a call";
 
@@ -40,17 +42,22 @@ final class Hints {
     private static final Pattern UNBUFFERED =
             Pattern.compile("\\(RandomAccessFile\\.(write|read)|\\(File(Out|In)putStream\\.(write|read)\\b");
 
+    /** The end of a class name. Without it, the patterns would match longer names, which are classes of applications. */
+    private static final String END = "(?![\\w.$])";
+
     /** Matches the names of locks of collections that lock themselves for each access. */
     private static final Pattern SYNCHRONIZED = Pattern.compile(
-            "(?:monitor|lock) of (?:Hashtable|Properties|Vector|Stack|StringBuffer|Collections\\.Synchronized)");
+            "(?:monitor|lock) of (?:Hashtable|Properties|Vector|Stack|Collections\\.Synchronized\\w+)" + END);
+
+    private static final Pattern BUFFERS = Pattern.compile("(?:monitor|lock) of StringBuffer" + END);
 
     /** Matches the names of locks of random number generators. */
     private static final Pattern GENERATORS =
-            Pattern.compile("(?:monitor|lock) of (?:NativePRNG|SecureRandom|DRBG|HashDrbg|.*SecureRandom)");
+            Pattern.compile("(?:monitor|lock) of (?:SecureRandom|DRBG|HashDrbg|HmacDrbg|CtrDrbg)" + END);
 
     /** Matches the names of locks of formats, which several threads must not use at the same time. */
     private static final Pattern FORMATS =
-            Pattern.compile("(?:monitor|lock) of (?:SimpleDateFormat|DateFormat|DecimalFormat|NumberFormat)");
+            Pattern.compile("(?:monitor|lock) of (?:SimpleDateFormat|DateFormat|DecimalFormat|NumberFormat)" + END);
 
     /** Matches classes of rate limiters, and the aspects through which annotations call them. */
     private static final Pattern LIMITERS = Pattern.compile("RateLimit(er|ing)|Bucket\\.");
@@ -59,7 +66,14 @@ final class Hints {
      * @param called a prefix of the called method's name, beginning with the simple class name
      * @param change the recommended change
      */
-    private record Hint(String called, String change) {}
+    private record Hint(String called, String change) {
+        boolean fits(String method) {
+            return method.startsWith(called) && !method.equals(VIRTUAL);
+        }
+    }
+
+    /** Starts a virtual thread, which costs little and needs no pool. Its name begins like that of another method. */
+    private static final String VIRTUAL = "Thread.startVirtualThread";
 
     /** The advice for application code that spends processor time in the methods listed here. */
     private static final List<Hint> COMPUTING = List.of(
@@ -124,7 +138,7 @@ final class Hints {
      * wherever such a method is on the stack, also if the application calls it through other methods.
      */
     private static final List<Hint> TELLING = List.of(
-            new Hint("Thread.start", "a pool of threads, created once, in place of new threads for each call"),
+            new Hint("Thread.start", THREADS),
             new Hint("BCrypt", "a lower cost factor, or check the password once a session"),
             new Hint("JAXBContext.newInstance", KEEP),
             new Hint("JAXBContextImpl.", KEEP),
@@ -225,6 +239,9 @@ final class Hints {
         if (SYNCHRONIZED.matcher(lock).find()) {
             return "a concurrent collection in place of this synchronized one";
         }
+        if (BUFFERS.matcher(lock).find()) {
+            return "a StringBuilder for each call in place of this shared StringBuffer";
+        }
         if (GENERATORS.matcher(lock).find()) {
             return "ThreadLocalRandom where no secret is needed, or a SecureRandom for each thread, in place of a"
                     + " shared one";
@@ -252,7 +269,7 @@ final class Hints {
                         || called.startsWith("Flux.")
                         || called.startsWith("BlockingMono")
                         || called.contains(".block")
-                ? "what this reactive client asks: see why it answers slowly, or set a timeout"
+                ? "find out why the server of this reactive client answers slowly, or set a timeout"
                 : "";
     }
 
@@ -263,7 +280,7 @@ final class Hints {
 
     private static String find(List<Hint> hints, @Nullable String called) {
         for (Hint hint : hints) {
-            if (called != null && called.startsWith(hint.called)) {
+            if (called != null && hint.fits(called)) {
                 return ": " + hint.change;
             }
         }

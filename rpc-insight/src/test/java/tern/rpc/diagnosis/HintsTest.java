@@ -27,6 +27,13 @@ class HintsTest {
     }
 
     @Test
+    void virtualThreadsNeedNoPool() {
+        assertThat(Hints.computing("Thread.start")).contains("a pool of threads");
+        assertThat(Hints.computing("Thread.startVirtualThread")).isEmpty();
+        assertThat(Hints.isTelling("Thread.startVirtualThread")).isFalse();
+    }
+
+    @Test
     void otherAccessHasNoHint() {
         assertThat(Hints.file("Journal.append:18 (BufferedWriter.write)")).isEmpty();
         assertThat(Hints.file("RandomAccessFileJournal.append:18")).isEmpty();

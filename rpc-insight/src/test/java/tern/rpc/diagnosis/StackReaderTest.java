@@ -284,7 +284,7 @@ class StackReaderTest {
         "ArrayBlockingQueue.offer, this queue is full",
         "LinkedBlockingDeque.takeFirst, if the queue is a pool",
         "SynchronousQueue.poll, if the queue is a pool",
-        "Mono.block, what this reactive client asks",
+        "Mono.block, find out why the server of this reactive client",
         "CompletableFuture.join, ''",
     })
     void waitForAnotherThreadIsExplainedByTheCalledMethod(String called, String advice) {
