@@ -30,8 +30,13 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     /** ZGC's reason for a cycle if threads wait until it has freed memory for their new objects. */
     static final String STALL = "Allocation Stall";
 
-    /** A pause of the application threads during a garbage collection. */
-    private record Pause(long fromNanos, long toNanos, String cause) {}
+    /** A pause of the application threads, or a cycle during which they run. */
+    private record Collection(long fromNanos, long toNanos, String cause) {
+        /** Returns the time of this collection within the period; negative if it is outside. */
+        double within(long from, long to) {
+            return Math.min(toNanos, to) - (double) Math.max(fromNanos, from);
+        }
+    }
 
     /** The memory that surviving objects occupied after a collection: all memory pools of the heap except Eden. */
     private record Use(long atNanos, long bytes, boolean major) {}
@@ -45,8 +50,8 @@ final class CollectorLog implements NotificationListener, PauseTimes {
             - TimeUnit.MILLISECONDS.toNanos(ManagementFactory.getRuntimeMXBean().getUptime());
 
     private boolean calibrated; // guarded by this, like the fields below
-    private final Deque<Pause> pauses = new ArrayDeque<>();
-    private final Deque<Pause> cycles = new ArrayDeque<>(); // of ZGC and Shenandoah; threads run during them
+    private final Deque<Collection> pauses = new ArrayDeque<>();
+    private final Deque<Collection> cycles = new ArrayDeque<>(); // of ZGC and Shenandoah; threads run during them
     private final Deque<Use> uses = new ArrayDeque<>();
     private long freedBytes;
     private boolean listening;
@@ -105,15 +110,11 @@ final class CollectorLog implements NotificationListener, PauseTimes {
         long zero = now - TimeUnit.MILLISECONDS.toNanos(collection.getEndTime());
         zeroNanos = calibrated ? Math.min(zeroNanos, zero) : zero;
         calibrated = true;
-        Pause pause = new Pause(
+        add(
+                collector,
                 zeroNanos + TimeUnit.MILLISECONDS.toNanos(collection.getStartTime()),
                 zeroNanos + TimeUnit.MILLISECONDS.toNanos(collection.getEndTime()),
                 cause);
-        Deque<Pause> kept = reportsCycles(collector) ? cycles : pauses;
-        kept.addLast(pause);
-        if (kept.size() > MAX_PAUSES) {
-            kept.removeFirst();
-        }
         if (isConcurrent(collector) && !reportsCycles(collector)) {
             return;
         }
@@ -121,6 +122,15 @@ final class CollectorLog implements NotificationListener, PauseTimes {
         uses.addLast(new Use(now, kept(collection.getMemoryUsageAfterGc()), major));
         if (uses.size() > RECENT) {
             uses.removeFirst();
+        }
+    }
+
+    /** @param collector the name of the collector's MXBean */
+    synchronized void add(String collector, long fromNanos, long toNanos, String cause) {
+        Deque<Collection> kept = reportsCycles(collector) ? cycles : pauses;
+        kept.addLast(new Collection(fromNanos, toNanos, cause));
+        if (kept.size() > MAX_PAUSES) {
+            kept.removeFirst();
         }
     }
 
@@ -172,22 +182,41 @@ final class CollectorLog implements NotificationListener, PauseTimes {
 
     /**
      * Returns the trigger of the collections that have taken the most time in total since the given time, or null if
-     * there was no collection.
+     * there was no collection. Returns {@link #STALL} only if no other trigger caused longer cycles.
      */
     synchronized @Nullable String mainCause(long sinceNanos) {
-        if (cycles.stream().anyMatch(cycle -> cycle.toNanos - sinceNanos > 0 && cycle.cause.equals(STALL))) {
+        if (STALL.equals(longest(spent(cycles, sinceNanos)))) {
             return STALL;
         }
+        Map<String, Long> paused = spent(pauses, sinceNanos);
+        paused.remove(STALL); // The pauses of such a cycle are short.
+        return longest(paused);
+    }
+
+    private static Map<String, Long> spent(Deque<Collection> collections, long sinceNanos) {
         Map<String, Long> spent = new HashMap<>();
-        for (Pause pause : pauses) {
-            if (pause.toNanos - sinceNanos > 0) {
-                spent.merge(pause.cause, pause.toNanos - pause.fromNanos, Long::sum);
+        for (Collection each : collections) {
+            if (each.toNanos - sinceNanos > 0) {
+                spent.merge(each.cause, each.toNanos - each.fromNanos, Long::sum);
             }
         }
+        return spent;
+    }
+
+    private static @Nullable String longest(Map<String, Long> spent) {
         return spent.entrySet().stream()
                 .max(Map.Entry.<String, Long>comparingByValue().thenComparing(Map.Entry::getKey))
                 .map(Map.Entry::getKey)
                 .orElse(null);
+    }
+
+    @Override
+    public synchronized double stalledNanos(long fromNanos, long toNanos) {
+        double sum = 0;
+        for (Collection cycle : cycles) {
+            sum += cycle.cause.equals(STALL) ? Math.max(0, cycle.within(fromNanos, toNanos)) : 0;
+        }
+        return sum;
     }
 
     /** Returns the total number of bytes that collections have freed. */
@@ -198,10 +227,8 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     @Override
     public synchronized Times between(long fromNanos, long toNanos) {
         Times times = new Times();
-        for (Pause pause : pauses) {
-            times.add(
-                    Part.of(Part.Kind.COLLECTOR),
-                    Math.min(pause.toNanos, toNanos) - (double) Math.max(pause.fromNanos, fromNanos));
+        for (Collection pause : pauses) {
+            times.add(Part.of(Part.Kind.COLLECTOR), pause.within(fromNanos, toNanos));
         }
         return times;
     }

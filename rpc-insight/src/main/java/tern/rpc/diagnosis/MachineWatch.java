@@ -138,6 +138,11 @@ final class MachineWatch implements ProcessWatch {
     }
 
     @Override
+    public double stalledNanos(long fromNanos, long toNanos) {
+        return collectors.stalledNanos(fromNanos, toNanos);
+    }
+
+    @Override
     public Map<String, Double> operations() {
         return operations.since(VmOperations.uptimeSeconds() - WINDOW_NANOS / 1e9);
     }

@@ -19,6 +19,14 @@ interface PauseTimes {
     Times between(long fromNanos, long toNanos);
 
     /**
+     * Returns the duration of the collector's cycles within this period that began because threads waited for memory. A
+     * thread does not wait longer than these cycles take.
+     */
+    default double stalledNanos(long fromNanos, long toNanos) {
+        return 0;
+    }
+
+    /**
      * Returns for how many nanoseconds operations of the JVM other than collections stopped all threads lately, by the
      * names of the operations.
      */

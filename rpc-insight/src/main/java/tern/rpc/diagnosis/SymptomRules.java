@@ -320,7 +320,8 @@ final class SymptomRules {
 
     /**
      * Attributes lines that use no processor time and show no wait to the collector, if threads wait for it to free
-     * memory for their new objects. ZGC does not count this as a pause, and the stack does not show it.
+     * memory for their new objects most of this time. ZGC does not count this as a pause, and the stack does not show
+     * it.
      */
     private void passOnStalls() {
         if (!CollectorLog.STALL.equals(evidence.machine().collectionCause())) {
@@ -329,10 +330,23 @@ final class SymptomRules {
         Times one = new Times();
         one.add(Part.of(Kind.COLLECTOR), 1);
         for (Part part : leaves.longestFirst()) {
-            if (part.kind() == Kind.NATIVE) {
-                leaves.pour(part, one, "calls stand in " + part.name() + " until memory is free for new objects");
+            if (part.kind() == Kind.NATIVE && mostlyStalls(part)) {
+                leaves.pour(part, one, "calls wait for memory in " + part.name());
             }
         }
+    }
+
+    /** Returns whether threads waited for memory during at least half of the time of this part. */
+    private boolean mostlyStalls(Part part) {
+        double all = 0;
+        double stalled = 0;
+        for (Excess.Counted counted : excess.accounts) {
+            double nanos = counted.times().of(part);
+            EndedCall call = counted.call();
+            all += nanos;
+            stalled += Math.min(nanos, evidence.pauses().stalledNanos(call.startedNanos(), call.endedNanos()));
+        }
+        return all > 0 && 2 * stalled >= all;
     }
 
     /**

@@ -50,6 +50,23 @@ final class SampledCalls {
         return this;
     }
 
+    /** Lets the collector's cycles because of allocation stalls take this time during each call. */
+    SampledCalls stalledMillis(double millis) {
+        pauses = new PauseTimes() {
+            @Override
+            public Times between(long fromNanos, long toNanos) {
+                return new Times();
+            }
+
+            @Override
+            public double stalledNanos(long fromNanos, long toNanos) {
+                return millis * 1e6;
+            }
+        };
+        machine = new Machine(2, 1, 0, 0, 0, 0.3, CollectorLog.STALL, 1e6, 1e6, List.of(), 0, null, List.of());
+        return this;
+    }
+
     /**
      * Adds calls that spend time in a phase.
      *
