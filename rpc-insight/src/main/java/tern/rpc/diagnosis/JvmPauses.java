@@ -17,7 +17,7 @@ final class JvmPauses {
     private static final double HALF = 0.5;
 
     /** Shorter operations do not explain a pause, because shorter pauses are not measured. */
-    private static final double MIN_NANOS = 20e6;
+    static final double MIN_NANOS = 20e6;
 
     private final Evidence evidence;
 
@@ -32,12 +32,14 @@ final class JvmPauses {
                 operations.values().stream().mapToDouble(Double::doubleValue).sum();
         Map.Entry<String, Double> longest =
                 operations.entrySet().stream().max(Map.Entry.comparingByValue()).orElse(null);
-        if (longest == null || longest.getValue() < Math.max(MIN_NANOS, HALF * all)) {
+        if (longest == null
+                || longest.getValue() < Math.max(MIN_NANOS, HALF * all)
+                || VmOperations.isOwn(longest.getKey())) {
             return late(code);
         }
         List<String> facts = new ArrayList<>();
         operations.forEach((name, nanos) -> facts.add(
-                String.format(Locale.ROOT, "stopped  %.0f ms for %s in the last seconds", nanos / 1e6, name)));
+                String.format(Locale.ROOT, "stopped  %.0f ms for %s in the last 15 s", nanos / 1e6, name)));
         facts.sort(Comparator.naturalOrder());
         return new Told(
                 "JVM PAUSE", longest.getKey(), Change.of(Where.MACHINE, VmOperations.advice(longest.getKey())), facts);
@@ -50,7 +52,8 @@ final class JvmPauses {
                 "pauses that no collector explains",
                 Change.of(
                         Where.MACHINE,
-                        "-Xlog:safepoint shows what stops the JVM: an operation, or threads that do not stop in time,"
+                        "-Xlog:safepoint shows what stops the JVM: an operation, such as the thread dumps of a tool, or"
+                                + " threads that do not stop in time,"
                                 + " as in a long counted loop, a large array copy or a page that is read from a disk"
                                 + " (-XX:+SafepointTimeout -XX:SafepointTimeoutDelay=100 names them)"
                                 + (code == null ? "" : "; look at " + code.name() + " first")),

@@ -68,15 +68,28 @@ final class VmOperations {
         operations.values().removeIf(operation -> operation.toSeconds < oldest);
     }
 
-    /** Returns for how many nanoseconds each operation stopped all threads since this time of the JVM. */
-    Map<String, Double> since(double seconds) {
+    /**
+     * Returns for how many nanoseconds each operation stopped all threads since this time of the JVM.
+     *
+     * @param minNanos shorter operations are left out, because many of them are not one long pause
+     */
+    Map<String, Double> since(double seconds, double minNanos) {
         Map<String, Double> sums = new HashMap<>();
         for (Operation operation : operations.values()) {
-            if (operation.toSeconds >= seconds) {
-                sums.merge(operation.name, (operation.toSeconds - operation.fromSeconds) * 1e9, Double::sum);
+            double nanos = (operation.toSeconds - operation.fromSeconds) * 1e9;
+            if (operation.toSeconds >= seconds && nanos >= minNanos) {
+                sums.merge(operation.name, nanos, Double::sum);
             }
         }
         return sums;
+    }
+
+    /**
+     * Returns whether the diagnosis itself asks for operations with this name while it samples late calls. Such an
+     * operation explains no pause. If it is long, it mostly waited for a thread that did not stop in time.
+     */
+    static boolean isOwn(String operation) {
+        return operation.equals("ThreadDump") || operation.equals("FindDeadlocks");
     }
 
     static double uptimeSeconds() {
@@ -90,13 +103,11 @@ final class VmOperations {
             return "stop the tool that writes heap dumps or histograms of this JVM (jcmd, jmap, /actuator/heapdump, an"
                     + " agent)";
         }
-        if (lower.contains("threaddump")
-                || lower.contains("printthreads")
+        if (lower.contains("printthreads")
                 || lower.contains("deadlock")
                 || lower.contains("stacktrace")
                 || lower.contains("printjni")) {
-            return "fewer thread dumps, or dumps without locks: a tool, an agent or code of the application"
-                    + " (/actuator/threaddump, jstack, ThreadMXBean.dumpAllThreads) asks for them";
+            return "fewer thread dumps, or dumps without locks: a tool or an agent (jstack, jcmd) asks for them";
         }
         if (lower.contains("redefine") || lower.contains("retransform") || lower.contains("breakpoint")) {
             return "no agent or debugger that changes classes of the running application";

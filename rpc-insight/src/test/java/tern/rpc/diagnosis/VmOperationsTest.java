@@ -6,6 +6,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests operations of the JVM that stop all threads. */
 class VmOperationsTest {
@@ -24,9 +25,9 @@ class VmOperationsTest {
             Event: 13.900 Executing VM operation: G1CollectForAllocation done
             """);
 
-        assertThat(operations.since(5).keySet()).containsExactly("HeapDumper");
-        assertThat(operations.since(5).get("HeapDumper")).isBetween(700e6, 702e6);
-        assertThat(operations.since(11.5)).isEmpty();
+        assertThat(operations.since(5, 0).keySet()).containsExactly("HeapDumper");
+        assertThat(operations.since(5, 0).get("HeapDumper")).isBetween(700e6, 702e6);
+        assertThat(operations.since(11.5, 0)).isEmpty();
     }
 
     @Test
@@ -39,7 +40,7 @@ class VmOperationsTest {
             Event: 2.965 Executing non-safepoint VM operation: HeapStuff (HandshakeForDeflation) done
             """);
 
-        assertThat(operations.since(0).keySet()).containsExactly("ThreadDump");
+        assertThat(operations.since(0, 0).keySet()).containsExactly("ThreadDump");
     }
 
     @Test
@@ -50,7 +51,7 @@ class VmOperationsTest {
         operations.add(log);
         operations.add(log);
 
-        assertThat(operations.since(0).get("ThreadDump")).isBetween(499e6, 501e6);
+        assertThat(operations.since(0, 0).get("ThreadDump")).isBetween(499e6, 501e6);
     }
 
     @Test
@@ -59,7 +60,7 @@ class VmOperationsTest {
 
         operations.read();
 
-        assertThat(operations.since(0)).isNotEmpty();
+        assertThat(operations.since(0, 0)).isNotEmpty();
     }
 
     private static Cause first(Map<String, Double> millis) {
@@ -87,7 +88,6 @@ class VmOperationsTest {
             value = {
                 "HeapDumper       | stop the tool that writes heap dumps",
                 "GC_HeapInspection| stop the tool that writes heap dumps",
-                "ThreadDump       | fewer thread dumps",
                 "PrintThreads     | fewer thread dumps",
                 "RedefineClasses  | no agent or debugger",
                 "RetransformClasses | no agent or debugger",
@@ -102,6 +102,29 @@ class VmOperationsTest {
         assertThat(DiagnosisText.title(first)).isEqualTo("JVM PAUSE: " + operation);
         assertThat(first.change().text()).startsWith(change);
         assertThat(first.evidence()).anyMatch(line -> line.contains("900 ms for " + operation));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ThreadDump", "FindDeadlocks"})
+    void operationForWhichTheDiagnosisItselfAsksIsNotTheCause(String operation) {
+        Cause first = first(Map.of(operation, 900e6, "HeapDumper", 30e6));
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("JVM PAUSE: pauses that no collector explains");
+        assertThat(first.change().text()).contains("threads that do not stop in time");
+    }
+
+    @Test
+    void manyShortOperationsAreNotALongPause() {
+        StringBuilder log = new StringBuilder();
+        for (int i = 0; i < 20; i++) {
+            log.append("Event: 1.%02d0 Executing VM operation: Deoptimize\n".formatted(i));
+            log.append("Event: 1.%02d2 Executing VM operation: Deoptimize done\n".formatted(i));
+        }
+
+        operations.add(log.toString());
+
+        assertThat(operations.since(0, JvmPauses.MIN_NANOS)).isEmpty();
+        assertThat(operations.since(0, 0).get("Deoptimize")).isBetween(39e6, 41e6);
     }
 
     @Test
