@@ -39,6 +39,10 @@ class LookupsTest {
     }
 
     private static Cause first(TaskWatch tasks) {
+        return first(new SampledCalls(), tasks);
+    }
+
+    private static Cause first(SampledCalls calls, TaskWatch tasks) {
         ThreadLook caller = look(
                 "http-nio-8080-exec-1",
                 Thread.State.WAITING,
@@ -46,8 +50,7 @@ class LookupsTest {
                 "java.util.concurrent.CompletableFuture/get",
                 "jdk.internal.net.http.HttpClientImpl/send",
                 "shop.Orders/find");
-        return new SampledCalls()
-                .tasks(tasks)
+        return calls.tasks(tasks)
                 .calls(
                         "OrderService.place",
                         Phase.HTTP,
@@ -71,6 +74,34 @@ class LookupsTest {
     void lookupThatFewLooksFindIsNotTheCause() {
         Cause first =
                 first(watch(2, look("HttpClient-1-Worker-0", Thread.State.RUNNABLE, LOOKUP), "HttpClient-1-Worker"));
+
+        assertThat(first.kind()).isEqualTo("SLOW HTTP PEER");
+    }
+
+    @Test
+    void lookupsOfManyThreadsAtOneMomentAreOneLook() {
+        TaskWatch watch = new TaskWatch();
+        for (int i = 0; i < 6; i++) {
+            watch.lookups().begin();
+            for (int thread = 0; i == 0 && thread < 12; thread++) {
+                watch.lookups()
+                        .add(
+                                look("HttpClient-1-Worker-" + thread, Thread.State.RUNNABLE, LOOKUP),
+                                "HttpClient-1-Worker");
+            }
+        }
+
+        assertThat(first(watch).kind()).isEqualTo("SLOW HTTP PEER");
+    }
+
+    @Test
+    void lookupIsNotTheCauseWhileOtherPeersAnswerAsQuicklyAsUsual() {
+        SampledCalls calls = new SampledCalls()
+                .usually("OrderService.find", Phase.HTTP, "GET price:80", 2)
+                .quick("OrderService.find", Phase.HTTP, "GET price:80", 2);
+
+        Cause first = first(
+                calls, watch(6, look("OkHttp exporter", Thread.State.RUNNABLE, LOOKUP), "OkHttp exporter"));
 
         assertThat(first.kind()).isEqualTo("SLOW HTTP PEER");
     }
