@@ -11,16 +11,27 @@ import tern.rpc.diagnosis.Part.Kind;
  * @param byPhase for each kind of operation, when the last of these calls with such an operation ended
  * @param byMethod for each method, when the last of these calls to it ended
  * @param byStore when each data source and each Redis server last answered; empty if there is only one
+ * @param servers the server of each data source and each Redis server, where it is known
  */
-record Answers(Map<Phase, Long> byPhase, Map<String, Long> byMethod, Map<String, Long> byStore) {
+record Answers(
+        Map<Phase, Long> byPhase, Map<String, Long> byMethod, Map<String, Long> byStore, Map<String, String> servers) {
 
     /** Stands for calls of which no answers were recorded. */
-    static final Answers UNKNOWN = new Answers(Map.of(), Map.of(), Map.of());
+    static final Answers UNKNOWN = new Answers(Map.of(), Map.of(), Map.of(), Map.of());
 
     Answers {
         byPhase = Map.copyOf(byPhase);
         byMethod = Map.copyOf(byMethod);
         byStore = Map.copyOf(byStore);
+        servers = Map.copyOf(servers);
+    }
+
+    /** Returns whether two operations run on the same server. Two data sources have the same one only if both are known. */
+    boolean areOfSameServer(String operation, String other) {
+        String store = OperationNames.store(operation);
+        String otherStore = OperationNames.store(other);
+        String server = servers.get(store);
+        return store.equals(otherStore) || (server != null && server.equals(servers.get(otherStore)));
     }
 
     /**

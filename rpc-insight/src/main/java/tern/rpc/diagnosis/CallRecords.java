@@ -244,8 +244,9 @@ final class CallRecords implements CallObserver {
      * Returns when calls last ended without a failure.
      *
      * @param byStore when each data source and each Redis server last answered
+     * @param servers the server of each data source and each Redis server, where it is known
      */
-    Answers answers(Map<String, Long> byStore) {
+    Answers answers(Map<String, Long> byStore, Map<String, String> servers) {
         Map<String, Long> byMethod = new HashMap<>();
         methods.forEach((name, records) -> {
             Long nanos = records.answered.nanos();
@@ -253,7 +254,7 @@ final class CallRecords implements CallObserver {
                 byMethod.put(name, nanos);
             }
         });
-        return new Answers(answers.byPhase(), byMethod, byStore);
+        return new Answers(answers.byPhase(), byMethod, byStore, servers);
     }
 
     /** Returns the totals of each method. */

@@ -36,7 +36,7 @@ final class CauseText {
         this.excess = excess;
         this.pools = pools;
         this.symptoms = symptoms;
-        this.operations = new Operations(excess, evidence.usual());
+        this.operations = new Operations(excess, evidence.usual(), evidence.answers());
         this.poolText = new PoolText(evidence, excess, pools, operations);
         this.machineText = new MachineText(evidence, excess);
         this.timeOuts = new TimeOuts(excess, operations, evidence.usual());

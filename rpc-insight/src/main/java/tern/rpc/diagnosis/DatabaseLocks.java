@@ -106,13 +106,13 @@ final class DatabaseLocks {
     private Found locked(String statement, String table, Set<String> locked, String in) {
         boolean isRow = locked.stream().allMatch(DatabaseLocks::isWrite)
                 && locked.size() < of(table, statement).size();
-        Holder holder = holder(table);
+        Holder holder = holder(table, statement);
         return new Found(
                 isRow ? "ROW LOCK" : "TABLE LOCK",
                 table,
                 Change.of(
                         holder == null ? Where.PEER : Where.CODE,
-                        change(table, holder, isRow) + "; waiting: " + statement + in + "; no pool size helps"),
+                        change(table, statement, holder, isRow) + "; waiting: " + statement + in + "; no pool size helps"),
                 List.of("waiting  " + String.join("; ", locked)));
     }
 
@@ -121,11 +121,20 @@ final class DatabaseLocks {
                 + in + "; no pool size helps";
     }
 
-    private static String change(String table, @Nullable Holder holder, boolean isRow) {
+    /** Tells which connections are known to hold no lock, and where the connection that does may be. */
+    static String elsewhere(String statement) {
+        return OperationNames.store(statement).isEmpty()
+                ? "no connection of these pools holds it, so look in the database's list of locks for a session of"
+                        + " another process"
+                : "no connection of this data source holds it, so look in the database's list of locks for a session of"
+                        + " another data source or process";
+    }
+
+    private static String change(String table, String statement, @Nullable Holder holder, boolean isRow) {
         if (holder == null) {
             return "end the transaction that locks " + (isRow ? "rows of " : "") + "the table " + table
-                    + " sooner: no connection of these pools holds it, so look in the database's list of locks for a"
-                    + " session that changes, locks or writes it, such as a migration or a batch; if nobody holds one,"
+                    + " sooner: " + elsewhere(statement)
+                    + " that changes, locks or writes it, such as a migration or a batch; if nobody holds one,"
                     + " look at the plans of these statements: an index that is missing or not used, or old statistics";
         }
         StackTraceElement begun = holder.place();
@@ -150,14 +159,14 @@ final class DatabaseLocks {
                 && writes.size() > 1
                 && all.stream().allMatch(name -> isWrite(name) ? isLocked(name) : isAsUsual(name));
         Set<String> others = only(ofStore(statement), name -> !table.equals(table(name)) && isKnown(name));
-        boolean shown = others.isEmpty() ? holder(table) != null : all.size() > 1 || holder(table) != null;
+        boolean shown = others.isEmpty() ? holder(table, statement) != null : all.size() > 1 || holder(table, statement) != null;
         boolean isLock = (areAll && shown) || areWrites;
         return isLock && others.stream().allMatch(this::isAsUsual) ? (areAll ? all : writes) : Set.of();
     }
 
     /**
-     * Returns all statements of this statement's data source that write, if all of them are slower and those that read are not. Returns an empty set if
-     * they write to a single table, because they may then wait for a lock.
+     * Returns all statements of this statement's data source that write, if all of them are slower and those that read
+     * are not. Returns an empty set if they write to a single table, because they may then wait for a lock.
      */
     private Set<String> slowWrites(String statement) {
         Set<String> writes = only(ofStore(statement), name -> isWrite(name) && isKnown(name));
@@ -174,12 +183,16 @@ final class DatabaseLocks {
         return slow ? writes : Set.of();
     }
 
-    /** Returns the connection that probably locks the table; null if it is unknown. */
-    private @Nullable Holder holder(String table) {
+    /**
+     * Returns the connection to this statement's database that probably locks the table; null if it is unknown. Other
+     * connections may lead to a table of the same name in another database.
+     */
+    private @Nullable Holder holder(String table, String statement) {
         for (PoolVerdict pool : pools.values()) {
             for (Holder holder : pool.pool().holders()) {
                 String last = holder.statement();
                 if (last != null
+                        && operations.areOfSameServer(last, statement)
                         && TABLE_LOCKS.matcher(last.toLowerCase(Locale.ROOT)).find()
                         && table.equals(table(last))) {
                     return holder;

@@ -109,6 +109,14 @@ public final class Diagnostician {
             return Map.of();
         }
 
+        /**
+         * Returns the server of each data source and each Redis server, by name. Two data sources may have the same server.
+         * Those whose server is unknown are left out.
+         */
+        default Map<String, String> servers() {
+            return Map.of();
+        }
+
         /** Returns how log lines reach their appenders. */
         default LoggingMode logging() {
             return LoggingMode.ASYNCHRONOUS;
@@ -460,7 +468,7 @@ public final class Diagnostician {
                 current.refusedSince(start),
                 counts,
                 seen.usually(usual.figure("allocated")),
-                records.answers(surroundings.answers()),
+                records.answers(surroundings.answers(), surroundings.servers()),
                 rates.between(start, current, seconds));
         Ranking ranking = new Ranking(evidence, now);
         recordIfItLasts(now);

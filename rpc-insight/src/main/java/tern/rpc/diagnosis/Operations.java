@@ -44,10 +44,17 @@ final class Operations {
 
     private final Excess excess;
     private final UsualOperations usual;
+    private final Answers answers;
 
-    Operations(Excess excess, Usual usual) {
+    Operations(Excess excess, Usual usual, Answers answers) {
         this.excess = excess;
         this.usual = new UsualOperations(usual);
+        this.answers = answers;
+    }
+
+    /** Returns whether two operations run on the same database or Redis server, as far as this is known. */
+    boolean areOfSameServer(String operation, String other) {
+        return answers.areOfSameServer(operation, other);
     }
 
     /** Returns the phase in which operations of this kind run; null if the kind does not stand for operations. */

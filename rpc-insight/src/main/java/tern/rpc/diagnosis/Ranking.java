@@ -64,7 +64,7 @@ final class Ranking {
     Ranking(Evidence evidence, long now) {
         this.evidence = evidence;
         this.excess = new Excess(evidence);
-        this.operations = new Operations(excess, evidence.usual());
+        this.operations = new Operations(excess, evidence.usual(), evidence.answers());
         this.leaves = new Leaves(LEAST_SYMPTOM * evidence.targetNanos());
         double rest =
                 excess.account.sum(part -> !isWait(part) && !Usual.isPause(part) && part.kind() != Kind.RUN_QUEUE);

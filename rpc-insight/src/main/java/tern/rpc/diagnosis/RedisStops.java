@@ -53,7 +53,7 @@ final class RedisStops {
         for (Map.Entry<String, Double> other : all.entrySet()) {
             double otherUsually = operations.usualNamed(Phase.REDIS, other.getKey());
             boolean isOther = !other.getKey().equals(name)
-                    && OperationNames.store(other.getKey()).equals(OperationNames.store(name));
+                    && operations.areOfSameServer(other.getKey(), name);
             if (isOther
                     && (LONGER * other.getValue() > each
                             || hasGrownMore(other.getValue(), otherUsually, each, usually))) {

@@ -172,9 +172,8 @@ final class StoreText {
                     text,
                     Change.of(
                             Where.PEER,
-                            "end the transaction that holds the row sooner: no connection of these pools holds it, so"
-                                    + " look in the database's list of locks for a session of another process; if nobody"
-                                    + " holds it, the plan of this statement" + at(place) + ": " + text
+                            "end the transaction that holds the row sooner: " + DatabaseLocks.elsewhere(text)
+                                    + "; if nobody holds it, the plan of this statement" + at(place) + ": " + text
                                     + "; no pool size helps"),
                     facts);
         }
@@ -263,7 +262,6 @@ final class StoreText {
             return null;
         }
         long now = System.nanoTime();
-        String store = OperationNames.store(statement);
         for (PoolVerdict pool : pools.values()) {
             for (Holder holder : pool.pool().holders()) {
                 String last = holder.statement();
@@ -271,7 +269,7 @@ final class StoreText {
                         && now - holder.statementNanos() > IDLE_OF_TARGET * evidence.targetNanos();
                 if (last != null
                         && idle
-                        && OperationNames.store(last).equals(store)
+                        && operations.areOfSameServer(last, statement)
                         && holds(lower, last.toLowerCase(Locale.ROOT))) {
                     StackTraceElement place = holder.place();
                     return "end the transaction that holds the row sooner"

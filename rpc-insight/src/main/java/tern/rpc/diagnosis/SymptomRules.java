@@ -169,7 +169,7 @@ final class SymptomRules {
         for (Part part : leaves.longestFirst()) {
             PoolVerdict verdict = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
             boolean waits = verdict != null && verdict.pool().now().kind() == PoolKind.REDIS && !verdict.isHeld();
-            boolean elsewhere = part.kind() == Kind.REDIS && isOfOtherStore(part, command);
+            boolean elsewhere = part.kind() == Kind.REDIS && isOfOtherServer(part, command);
             if (elsewhere) {
                 continue;
             }
@@ -236,11 +236,11 @@ final class SymptomRules {
         return true;
     }
 
-    /** Returns whether the operations belong to different stores, as their names say. */
-    private static boolean isOfOtherStore(Part one, Part other) {
-        String store = OperationNames.store(one.name());
-        String otherStore = OperationNames.store(other.name());
-        return !store.isEmpty() && !otherStore.isEmpty() && !store.equals(otherStore);
+    /** Returns whether the operations belong to different servers, as far as their names tell. */
+    private boolean isOfOtherServer(Part one, Part other) {
+        return !OperationNames.store(one.name()).isEmpty()
+                && !OperationNames.store(other.name()).isEmpty()
+                && !operations.areOfSameServer(one.name(), other.name());
     }
 
     /** Merges statements that wait for the same lock in the database, or for its log, into the longest of them. */
@@ -279,7 +279,7 @@ final class SymptomRules {
             return true; // The server answers the other operations as quickly as usual.
         }
         for (Part part : leaves.longestFirst()) {
-            if (part.kind() == kind && !part.equals(longest) && !isOfOtherStore(part, longest)) {
+            if (part.kind() == kind && !part.equals(longest) && !isOfOtherServer(part, longest)) {
                 leaves.pour(part, leaves.only(longest::equals), Leaves.WAIT_FOR + part.name());
             }
         }

@@ -45,6 +45,7 @@ public final class StoreNames {
     public final class Store {
         private final String name;
         private final ConcurrentMap<String, String> named = new ConcurrentHashMap<>();
+        private volatile @Nullable String server;
         private volatile long answeredNanos;
         private volatile boolean hasAnswered;
 
@@ -69,6 +70,16 @@ public final class StoreNames {
                 }
             }
             return known;
+        }
+
+        /**
+         * Sets the server that runs the operations. Two stores may share a server, or a database.
+         *
+         * @param address any text that is the same for the same server or database; null if it is unknown
+         */
+        public Store server(@Nullable String address) {
+            server = address;
+            return this;
         }
 
         /** Records that an operation has ended without a failure. */
@@ -108,6 +119,18 @@ public final class StoreNames {
             });
         }
         return answers;
+    }
+
+    /** Returns the server of each store. Stores whose server is unknown are left out. */
+    public Map<String, String> servers() {
+        Map<String, String> servers = new HashMap<>();
+        stores.forEach((name, store) -> {
+            String server = store.server;
+            if (server != null) {
+                servers.put(name, server);
+            }
+        });
+        return servers;
     }
 
     /** Returns the store in the name of an operation; empty if the name contains none. */

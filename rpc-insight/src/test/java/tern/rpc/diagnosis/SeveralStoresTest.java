@@ -12,6 +12,7 @@ import shop.Tickets;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
+import tern.rpc.pool.Holders;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
@@ -113,6 +114,72 @@ class SeveralStoresTest {
         Diagnosis miss = shop.healthy(usual).miss(locked);
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("TABLE LOCK: orders");
+    }
+
+    @Test
+    void connectionThatLocksATableInOneDatabaseIsNotNamedForAnother() {
+        Holders holders = new Holders();
+        holders.size(4);
+        shop.pools.add(PoolSource.of(() -> jdbc("primary", 1, 10, 0), holders));
+        shop.healthy(operations(Phase.SQL, OTHER + PRIMARY, 2, READ + REPLICA, 1, OTHER + REPLICA, 2));
+        holders.taken(shop.now()).begins("alter table orders add column note varchar(?)" + PRIMARY);
+
+        Diagnosis miss =
+                shop.miss(operations(Phase.SQL, OTHER + PRIMARY, 2, READ + REPLICA, 190, OTHER + REPLICA, 2));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW STATEMENT: " + READ + REPLICA);
+        assertThat(miss.text()).doesNotContain("alter table orders");
+    }
+
+    @Test
+    void connectionThatLocksATableIsNamedForEachDataSourceOfTheDatabase() {
+        Holders holders = new Holders();
+        holders.size(4);
+        shop.pools.add(PoolSource.of(() -> jdbc("primary", 1, 10, 0), holders));
+        shop.servers.put("primary", "jdbc:postgresql://db/shop");
+        shop.servers.put("replica", "jdbc:postgresql://db/shop");
+        shop.healthy(operations(Phase.SQL, OTHER + PRIMARY, 2, READ + REPLICA, 1, OTHER + REPLICA, 2));
+        holders.taken(shop.now()).begins("alter table orders add column note varchar(?)" + PRIMARY);
+
+        Diagnosis miss =
+                shop.miss(operations(Phase.SQL, OTHER + PRIMARY, 2, READ + REPLICA, 190, OTHER + REPLICA, 2));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("TABLE LOCK: orders");
+        assertThat(first(miss).change().text()).contains("alter table orders add column");
+    }
+
+    @Test
+    void commandThatStopsARedisServerExplainsSlowCommandsOfEachClientOfTheServer() {
+        shop.servers.put("cache", "redis:6379");
+        shop.servers.put("sessions", "redis:6379");
+        Consumer<Shop.Steps> usual =
+                operations(Phase.REDIS, "GET user:* (Redis cache)", 1, "GET session:* (Redis sessions)", 1);
+        Consumer<Shop.Steps> slow = operations(
+                Phase.REDIS,
+                "KEYS (Redis cache)",
+                60,
+                "GET user:* (Redis cache)",
+                40,
+                "GET session:* (Redis sessions)",
+                30);
+
+        Diagnosis miss = shop.healthy(usual).miss(slow);
+
+        assertThat(first(miss).symptoms().toString()).as(miss.text()).contains("GET user:*", "GET session:*");
+    }
+
+    @Test
+    void rowThatIsLockedMayBeHeldByAnotherDataSourceOfTheSameDatabase() {
+        String write = "update stock set n=?" + PRIMARY;
+        Consumer<Shop.Steps> usual = operations(Phase.SQL, write, 1, OTHER + PRIMARY, 2, READ + REPLICA, 1);
+        Consumer<Shop.Steps> waiting = operations(Phase.SQL, write, 190, OTHER + PRIMARY, 2, READ + REPLICA, 1);
+
+        Diagnosis miss = shop.healthy(usual).miss(waiting);
+
+        assertThat(first(miss).kind()).as(miss.text()).isEqualTo("ROW LOCK");
+        assertThat(first(miss).change().text())
+                .contains("a session of another data source or process")
+                .doesNotContain("of these pools");
     }
 
     @Test
@@ -218,14 +285,16 @@ class SeveralStoresTest {
     }
 
     private void pool(String name, int active, int max, int waiting) {
-        shop.pools.add(PoolSource.of(
-                () -> PoolSnapshot.builder(name, PoolKind.JDBC, max)
-                        .now(active, max - active, waiting)
-                        .counts(0, 0)
-                        .sums(Duration.ZERO, Duration.ZERO)
-                        .settings(List.of())
-                        .build(),
-                null));
+        shop.pools.add(PoolSource.of(() -> jdbc(name, active, max, waiting), null));
+    }
+
+    private static PoolSnapshot jdbc(String name, int active, int max, int waiting) {
+        return PoolSnapshot.builder(name, PoolKind.JDBC, max)
+                .now(active, max - active, waiting)
+                .counts(0, 0)
+                .sums(Duration.ZERO, Duration.ZERO)
+                .settings(List.of())
+                .build();
     }
 
     private void hang(Phase phase, String... names) {

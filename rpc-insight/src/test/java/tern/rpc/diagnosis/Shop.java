@@ -35,6 +35,7 @@ final class Shop implements Diagnostician.Surroundings {
     final Map<String, Long> refused = new LinkedHashMap<>();
     final List<PoolSource> pools = new ArrayList<>();
     final Map<String, Long> answers = new LinkedHashMap<>();
+    final Map<String, String> servers = new LinkedHashMap<>();
     Machine machine = Machine.UNKNOWN;
     PauseTimes pauses = PauseTimes.NONE;
     final List<HiccupMeter.Stop> stops = new ArrayList<>();
@@ -94,6 +95,11 @@ final class Shop implements Diagnostician.Surroundings {
     @Override
     public Map<String, Long> answers() {
         return answers;
+    }
+
+    @Override
+    public Map<String, String> servers() {
+        return servers;
     }
 
     long now() {

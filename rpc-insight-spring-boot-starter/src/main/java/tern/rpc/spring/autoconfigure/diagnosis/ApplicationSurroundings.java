@@ -59,6 +59,13 @@ final class ApplicationSurroundings implements Diagnostician.Surroundings {
     }
 
     @Override
+    public Map<String, String> servers() {
+        Map<String, String> all = new LinkedHashMap<>();
+        stores.orderedStream().forEach(names -> all.putAll(names.servers()));
+        return all;
+    }
+
+    @Override
     public LoggingMode logging() {
         LoggingWatch watch = logging.getIfAvailable();
         return watch == null ? LoggingMode.ASYNCHRONOUS : watch.mode();

@@ -93,7 +93,10 @@ final class HikariWatch implements BeanPostProcessor, BeanClassLoaderAware, Appl
                 .add(name, PoolSource.of(() -> snapshot(name, pool, borrowings, prefix), borrowings.holders()));
         return NativeDetector.inNativeImage()
                 ? pool // Native images cannot create subclasses at run time, so the pool is not wrapped.
-                : WatchedDataSource.of(sources.getObject().databases().add(name), pool, borrowings);
+                : WatchedDataSource.of(
+                        sources.getObject().databases().add(name).server(DatabaseServer.of(pool.getJdbcUrl())),
+                        pool,
+                        borrowings);
     }
 
     /**

@@ -2,11 +2,13 @@ package tern.rpc.spring.autoconfigure.pool;
 
 import org.aopalliance.intercept.MethodInterceptor;
 import org.springframework.aop.framework.ProxyFactory;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.core.NativeDetector;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import tern.rpc.pool.StoreNames;
 
 /**
@@ -27,7 +29,7 @@ final class RedisWatch implements BeanPostProcessor {
         if (!(bean instanceof RedisConnectionFactory factory) || NativeDetector.inNativeImage()) {
             return bean;
         }
-        StoreNames.Store store = sources.getObject().redis().add(beanName);
+        StoreNames.Store store = sources.getObject().redis().add(beanName).server(server(factory));
         ProxyFactory proxy = new ProxyFactory(factory);
         proxy.setProxyTargetClass(true);
         proxy.addAdvice((MethodInterceptor) invocation -> {
@@ -38,5 +40,15 @@ final class RedisWatch implements BeanPostProcessor {
                     : result;
         });
         return proxy.getProxy(factory.getClass().getClassLoader());
+    }
+
+    /** Returns the address of the only server of this client; null if it has several or if the address is unknown. */
+    static @Nullable String server(RedisConnectionFactory factory) {
+        return factory instanceof LettuceConnectionFactory lettuce
+                        && lettuce.getClusterConfiguration() == null
+                        && lettuce.getSentinelConfiguration() == null
+                        && lettuce.getSocketConfiguration() == null
+                ? lettuce.getHostName() + ":" + lettuce.getPort()
+                : null;
     }
 }

@@ -1,0 +1,34 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** Tests whether two data sources, or two Redis clients, are known to use the same server. */
+class StoreServersTest {
+
+    @ParameterizedTest
+    @CsvSource({
+        "jdbc:postgresql://db:5432/shop?user=a&password=b, jdbc:postgresql://db:5432/shop",
+        "jdbc:mysql://db/shop, jdbc:mysql://db/shop",
+        "jdbc:h2:mem:shop;MODE=MySQL, jdbc:h2:mem:shop",
+        "jdbc:sqlserver://db:1433;databaseName=shop,",
+        ","
+    })
+    void databaseIsInTheUrlWithoutParameters(String url, String database) {
+        assertThat(DatabaseServer.of(url)).isEqualTo(database);
+    }
+
+    @Test
+    void onlyARedisClientOfOneServerHasAKnownServer() {
+        RedisClusterConfiguration cluster = new RedisClusterConfiguration().clusterNode("redis", 6380);
+
+        assertThat(RedisWatch.server(new LettuceConnectionFactory("redis", 6380)))
+                .isEqualTo("redis:6380");
+        assertThat(RedisWatch.server(new LettuceConnectionFactory(cluster))).isNull();
+    }
+}
