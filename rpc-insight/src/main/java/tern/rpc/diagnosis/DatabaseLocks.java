@@ -112,7 +112,8 @@ final class DatabaseLocks {
                 table,
                 Change.of(
                         holder == null ? Where.PEER : Where.CODE,
-                        change(table, statement, holder, isRow) + "; waiting: " + statement + in + "; no pool size helps"),
+                        change(table, statement, holder, isRow) + "; waiting: " + statement + in
+                                + "; no pool size helps"),
                 List.of("waiting  " + String.join("; ", locked)));
     }
 
@@ -159,7 +160,9 @@ final class DatabaseLocks {
                 && writes.size() > 1
                 && all.stream().allMatch(name -> isWrite(name) ? isLocked(name) : isAsUsual(name));
         Set<String> others = only(ofStore(statement), name -> !table.equals(table(name)) && isKnown(name));
-        boolean shown = others.isEmpty() ? holder(table, statement) != null : all.size() > 1 || holder(table, statement) != null;
+        boolean shown = others.isEmpty()
+                ? holder(table, statement) != null
+                : all.size() > 1 || holder(table, statement) != null;
         boolean isLock = (areAll && shown) || areWrites;
         return isLock && others.stream().allMatch(this::isAsUsual) ? (areAll ? all : writes) : Set.of();
     }

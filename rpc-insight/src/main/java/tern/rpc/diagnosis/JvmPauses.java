@@ -38,8 +38,8 @@ final class JvmPauses {
             return late(code);
         }
         List<String> facts = new ArrayList<>();
-        operations.forEach((name, nanos) -> facts.add(
-                String.format(Locale.ROOT, "stopped  %.0f ms for %s in the last 15 s", nanos / 1e6, name)));
+        operations.forEach((name, nanos) ->
+                facts.add(String.format(Locale.ROOT, "stopped  %.0f ms for %s in the last 15 s", nanos / 1e6, name)));
         facts.sort(Comparator.naturalOrder());
         return new Told(
                 "JVM PAUSE", longest.getKey(), Change.of(Where.MACHINE, VmOperations.advice(longest.getKey())), facts);

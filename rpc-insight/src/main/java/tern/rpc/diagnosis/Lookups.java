@@ -106,8 +106,7 @@ final class Lookups {
      * explains no wait while other operations of the same kind take their usual time, and no wait for one of several
      * pools unless the thread has the name of this pool.
      */
-    static void passOn(
-            Evidence evidence, Excess excess, Operations operations, PeerKinds kinds, Leaves leaves) {
+    static void passOn(Evidence evidence, Excess excess, Operations operations, PeerKinds kinds, Leaves leaves) {
         Lookups lookups = evidence.tasks().lookups();
         for (Part part : leaves.longestFirst()) {
             boolean isPool = part.kind() == Kind.POOL;

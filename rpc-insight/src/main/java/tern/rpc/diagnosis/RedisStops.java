@@ -52,8 +52,7 @@ final class RedisStops {
         Map<String, Double> all = operations.each(Phase.REDIS);
         for (Map.Entry<String, Double> other : all.entrySet()) {
             double otherUsually = operations.usualNamed(Phase.REDIS, other.getKey());
-            boolean isOther = !other.getKey().equals(name)
-                    && operations.areOfSameServer(other.getKey(), name);
+            boolean isOther = !other.getKey().equals(name) && operations.areOfSameServer(other.getKey(), name);
             if (isOther
                     && (LONGER * other.getValue() > each
                             || hasGrownMore(other.getValue(), otherUsually, each, usually))) {

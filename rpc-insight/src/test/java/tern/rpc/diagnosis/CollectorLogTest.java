@@ -81,7 +81,8 @@ class CollectorLogTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"G1 Young Generation", "ZGC Pauses", "ZGC Minor Pauses", "Shenandoah Pauses", "PS Scavenge"})
+    @ValueSource(
+            strings = {"G1 Young Generation", "ZGC Pauses", "ZGC Minor Pauses", "Shenandoah Pauses", "PS Scavenge"})
     void pausesOfEachCollectorCount(String collector) {
         add(collector, 100, 150, "Allocation Failure");
 

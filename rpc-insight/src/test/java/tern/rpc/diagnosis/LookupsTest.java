@@ -100,8 +100,7 @@ class LookupsTest {
                 .usually("OrderService.find", Phase.HTTP, "GET price:80", 2)
                 .quick("OrderService.find", Phase.HTTP, "GET price:80", 2);
 
-        Cause first = first(
-                calls, watch(6, look("OkHttp exporter", Thread.State.RUNNABLE, LOOKUP), "OkHttp exporter"));
+        Cause first = first(calls, watch(6, look("OkHttp exporter", Thread.State.RUNNABLE, LOOKUP), "OkHttp exporter"));
 
         assertThat(first.kind()).isEqualTo("SLOW HTTP PEER");
     }

@@ -57,9 +57,7 @@ class RowReadsTest {
 
         Cause first = first(look(true, stack));
 
-        assertThat(first.change().text())
-                .startsWith("this statement: its plan")
-                .doesNotContain("fetch size");
+        assertThat(first.change().text()).startsWith("this statement: its plan").doesNotContain("fetch size");
     }
 
     @Test

@@ -124,8 +124,7 @@ class SeveralStoresTest {
         shop.healthy(operations(Phase.SQL, OTHER + PRIMARY, 2, READ + REPLICA, 1, OTHER + REPLICA, 2));
         holders.taken(shop.now()).begins("alter table orders add column note varchar(?)" + PRIMARY);
 
-        Diagnosis miss =
-                shop.miss(operations(Phase.SQL, OTHER + PRIMARY, 2, READ + REPLICA, 190, OTHER + REPLICA, 2));
+        Diagnosis miss = shop.miss(operations(Phase.SQL, OTHER + PRIMARY, 2, READ + REPLICA, 190, OTHER + REPLICA, 2));
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW STATEMENT: " + READ + REPLICA);
         assertThat(miss.text()).doesNotContain("alter table orders");
@@ -141,8 +140,7 @@ class SeveralStoresTest {
         shop.healthy(operations(Phase.SQL, OTHER + PRIMARY, 2, READ + REPLICA, 1, OTHER + REPLICA, 2));
         holders.taken(shop.now()).begins("alter table orders add column note varchar(?)" + PRIMARY);
 
-        Diagnosis miss =
-                shop.miss(operations(Phase.SQL, OTHER + PRIMARY, 2, READ + REPLICA, 190, OTHER + REPLICA, 2));
+        Diagnosis miss = shop.miss(operations(Phase.SQL, OTHER + PRIMARY, 2, READ + REPLICA, 190, OTHER + REPLICA, 2));
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("TABLE LOCK: orders");
         assertThat(first(miss).change().text()).contains("alter table orders add column");
@@ -252,8 +250,8 @@ class SeveralStoresTest {
     void peerWithAnIpv6AddressIsNamed() {
         Consumer<Shop.Steps> usual =
                 operations(Phase.HTTP, "GET [::1]:8080/levels", 2, "GET [::1]:8080/items", 2, "GET price:80/list", 2);
-        Consumer<Shop.Steps> slow = operations(
-                Phase.HTTP, "GET [::1]:8080/levels", 80, "GET [::1]:8080/items", 70, "GET price:80/list", 2);
+        Consumer<Shop.Steps> slow =
+                operations(Phase.HTTP, "GET [::1]:8080/levels", 80, "GET [::1]:8080/items", 70, "GET price:80/list", 2);
 
         Diagnosis miss = shop.healthy(usual).miss(slow);
 

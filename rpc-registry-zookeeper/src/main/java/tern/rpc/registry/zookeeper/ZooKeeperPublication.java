@@ -90,7 +90,9 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
                 removeAll(); // The withdrawal may have run before the last entries were written.
             } else if (attempt != writes) {
                 LOG.debug(
-                        "A newer attempt at {} has replaced this one", session.settings().url(), failure);
+                        "A newer attempt at {} has replaced this one",
+                        session.settings().url(),
+                        failure);
             } else if (failure == null) {
                 written(first);
             } else {

@@ -15,7 +15,8 @@ final class HttpName {
 
     /** Returns the name of an exchange with this address. The name contains the default port if the address has none. */
     static String of(String method, URI address) {
-        int port = address.getPort() >= 0 ? address.getPort() : "https".equalsIgnoreCase(address.getScheme()) ? 443 : 80;
+        int port =
+                address.getPort() >= 0 ? address.getPort() : "https".equalsIgnoreCase(address.getScheme()) ? 443 : 80;
         return of(method, address.getHost() + ":" + port, address.getRawPath());
     }
 
