@@ -51,8 +51,8 @@ final class AwaitedStores {
     }
 
     /**
-     * Returns whether this operation, or this wait for a connection, may belong to the store with this name. Only an
-     * operation or a pool of another store does not.
+     * Returns whether this operation, or this wait for a connection, may belong to the store with this name. Returns
+     * false only for an operation or a pool of another store.
      */
     boolean mayBeOf(Part part, String name) {
         String store = part.kind() == Kind.POOL ? part.name() : OperationNames.store(part.name());

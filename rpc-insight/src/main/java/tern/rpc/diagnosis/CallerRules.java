@@ -3,7 +3,7 @@ package tern.rpc.diagnosis;
 import java.util.Map;
 import tern.rpc.diagnosis.Part.Kind;
 
-/** Attributes the extra time of calls to their callers, if these send several times the usual number of calls. */
+/** Attributes the extra time of calls to their callers, if the callers send several times the usual number of calls. */
 final class CallerRules {
 
     /** The number of calls is considered a burst if it is at least this multiple of the usual number. */
@@ -33,7 +33,7 @@ final class CallerRules {
     /**
      * Attributes the extra time of operations and waits to a burst of calls, if the number of calls is several times
      * the usual number. A part that takes most of the time remains the cause, unless the burst is large. If one method
-     * is called several times as often as usual, only the time at what all calls share is attributed to its callers.
+     * is called several times as often as usual, only the extra time at shared resources is attributed to its callers.
      */
     void apply() {
         double usually = evidence.usual().figure("calls");
@@ -63,7 +63,7 @@ final class CallerRules {
                 || part.kind() == Kind.UNEXPLAINED;
     }
 
-    /** Returns whether this part is a wait for something that all calls share and that is used by too many calls. */
+    /** Returns whether this part is a wait for a shared resource that too many calls use. */
     private boolean isShared(Part part) {
         return switch (part.kind()) {
             case RUN_QUEUE ->
@@ -80,7 +80,7 @@ final class CallerRules {
         return pool != null && pool.reason() == PoolVerdict.Reason.TOO_SMALL;
     }
 
-    /** Returns whether the part stands for all operations of a server, which became slower together. */
+    /** Returns whether the part represents all operations on a server, which have become slower together. */
     private boolean isEveryOperation(Part part) {
         String store = OperationNames.storeOfAll(part);
         return store != null

@@ -131,7 +131,7 @@ final class CodeText {
                 "CODE SLEEPS",
                 part.name(),
                 (isOwn
-                                ? "no sleep in " + shown
+                                ? "do not sleep in " + shown
                                 : called + " sleeps in " + shown
                                         + ": find the failure that it repeats or the limit that"
                                         + " it waits for, or fewer and shorter pauses")
@@ -189,11 +189,10 @@ final class CodeText {
                 "CODE POLLS",
                 part.name() + " for " + polled.name(),
                 isLock
-                        ? "another client holds this lock in Redis: hold it for less time there, let it expire, and"
-                                + " give up sooner in place of " + attempts
-                        : "find what the code waits for, and why it comes late; a signal (a message, a callback) in"
-                                + " place of "
-                                + attempts,
+                        ? "another client holds this lock in Redis: hold it for less time there, let it expire, or"
+                                + " give up sooner instead of trying " + attempts
+                        : "find out what the code waits for, and why it comes late; wait for a signal (a message, a callback)"
+                                + " instead of trying " + attempts,
                 line);
     }
 
@@ -389,8 +388,7 @@ final class CodeText {
                     + " release it in a finally block; wanted in " + shown;
         }
         if (name.contains(StackReader.WANTED) && name.startsWith("ReentrantReadWriteLock.WriteLock")) {
-            return "read under the lock for less time, or read a copy without it: readers keep the writer out that"
-                    + " waits in "
+            return "hold the read lock for less time, or read a copy without a lock: the readers block the writer in "
                     + shown;
         }
         return name.contains(StackReader.WANTED)
@@ -417,9 +415,9 @@ final class CodeText {
         String hint = Hints.result(excess.samples.calledIn(part));
         String change = hint.isEmpty()
                 ? "see what completes the result that " + shown
-                        + " waits for: if a task does, shorter tasks or more threads for them; if the answer of a"
-                        + " server does, as in an asynchronous client (Kafka, HTTP), see why the server answers"
-                        + " slowly; or do not wait for it within the call"
+                        + " waits for: if it is a task, make tasks shorter or give them more threads; if it is the answer of a"
+                        + " server, as in an asynchronous client (Kafka, HTTP), find out why the server answers"
+                        + " slowly; or do not wait for the result within the call"
                 : hint + ": calls wait in " + shown;
         return code("WAITS FOR A RESULT", part.name(), change, line);
     }

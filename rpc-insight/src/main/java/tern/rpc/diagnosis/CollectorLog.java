@@ -27,7 +27,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
 
     private static final long MAJOR_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    /** ZGC's reason for a cycle if threads wait until it has freed memory for their new objects. */
+    /** The reason that ZGC reports for a cycle if threads wait until it has freed memory for their new objects. */
     static final String STALL = "Allocation Stall";
 
     /** A pause of the application threads, or a cycle during which they run. */

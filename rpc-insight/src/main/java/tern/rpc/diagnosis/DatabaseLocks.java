@@ -96,7 +96,7 @@ final class DatabaseLocks {
                         "every statement that writes",
                         Change.of(
                                 Where.PEER,
-                                "the database's log disk or replication; fewer transactions a call, or writes in a"
+                                "check the database's log disk or replication; run fewer transactions per call, or write in a"
                                         + " batch"
                                         + in),
                         List.of("all      " + writes.size()

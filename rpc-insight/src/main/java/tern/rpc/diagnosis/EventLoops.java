@@ -54,8 +54,9 @@ final class EventLoops {
     }
 
     /**
-     * Returns what the thread of a call does. If the thread is an event loop, a wait is named after the code that blocks
-     * the loop. A thread that computes does not wait, for example while a reactive driver reads an answer.
+     * Returns the part of a call's time that the stack of its thread shows. If the thread is an event loop, a wait is
+     * named after the code that blocks the loop. A thread that computes does not wait, for example while a reactive
+     * driver reads an answer.
      *
      * @param read what the stack of the thread shows
      */

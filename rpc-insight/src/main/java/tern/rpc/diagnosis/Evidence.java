@@ -10,7 +10,7 @@ import tern.rpc.pool.LoggingMode;
  *
  * @param targetNanos the latency target
  * @param seconds the length of the observed period
- * @param missedNanos for how long calls have missed the target
+ * @param missedNanos the time since calls began to miss the target
  * @param bad the recorded calls that were late, failed or are hanging
  * @param good some of the calls that met the target
  * @param earlier the recorded late or failed calls of the last minutes that no limiter in this process refused

@@ -72,7 +72,7 @@ final class FailedPeer {
         return kind.isEmpty() || kind.equals(PEER) ? PEER + " of " + call.method() : kind + ofStore(call, phase);
     }
 
-    /** Returns the data source or Redis server that failed, preceded by a word; empty if there is only one. */
+    /** Returns text such as " of orders" with the failed data source or Redis server; empty if there is only one. */
     private static String ofStore(EndedCall call, @Nullable Phase phase) {
         Part operation = phase == null ? null : longest(call, phase);
         String store = operation == null ? "" : OperationNames.store(operation.name());

@@ -59,7 +59,7 @@ final class FailedPeers {
         }
     }
 
-    /** The name of an operation contains its failure only after its end. */
+    /** The name of an operation contains its failure only after the operation has ended. */
     private static Part withoutStatus(Part wait) {
         return new Part(wait.kind(), OperationNames.withoutStatus(wait.name()));
     }

@@ -48,7 +48,7 @@ final class FailureText {
                             + " ended"),
             Known.of(
                     "OptimisticLock|StaleObjectState|StaleState",
-                    "two transactions change the same rows at the same time: repeat the transaction that lost, make"
+                    "two transactions change the same rows at the same time: repeat the failed transaction, make"
                             + " both shorter, or lock the rows when they are read"),
             Known.of(
                     " 25006",

@@ -18,14 +18,14 @@ final class Hints {
 
     private static final String SIGNAL = "wait for a signal (a lock's condition, a future) in place of a loop";
     private static final String FLUSH =
-            "Hibernate compares all entities of the session: a read-only transaction if nothing is changed, fewer"
-                    + " entities in it, or flush and clear in between";
+            "Hibernate compares all entities of the session: use a read-only transaction if nothing is changed, load fewer"
+                    + " entities, or call flush and clear in between";
     private static final String PATTERN = "compile the pattern once and keep it in a static field";
-    private static final String SHARED_RANDOM = "ThreadLocalRandom in place of a Random that all threads share";
-    private static final String COMPRESSION = "a lower level of compression, smaller data, or keep the result";
+    private static final String SHARED_RANDOM = "use ThreadLocalRandom instead of a Random that all threads share";
+    private static final String COMPRESSION = "use a lower compression level or smaller data, or keep the result";
     private static final String DIRECT =
-            "release or reuse direct buffers, or a larger -XX:MaxDirectMemorySize: a buffer that does not fit makes"
-                    + " the JVM collect first";
+            "release or reuse direct buffers, or raise -XX:MaxDirectMemorySize: if a buffer does not fit, the JVM"
+                    + " runs the collector first";
     private static final String KEEP = "create this object once and keep it";
     private static final String MAPPER = "create the mapper once and keep it: a new mapper examines all classes again";
     private static final String LOOKUP = "look the method up once and keep it, or call it without reflection";
@@ -45,7 +45,7 @@ final class Hints {
     /** The end of a class name. Without it, the patterns would match longer names, which are classes of applications. */
     private static final String END = "(?![\\w.$])";
 
-    /** Matches the names of locks of collections that lock themselves for each access. */
+    /** Matches the names of locks of synchronized collections. */
     private static final Pattern SYNCHRONIZED = Pattern.compile(
             "(?:monitor|lock) of (?:Hashtable|Properties|Vector|Stack|Collections\\.Synchronized\\w+)" + END);
 
@@ -55,7 +55,7 @@ final class Hints {
     private static final Pattern GENERATORS =
             Pattern.compile("(?:monitor|lock) of (?:SecureRandom|DRBG|HashDrbg|HmacDrbg|CtrDrbg)" + END);
 
-    /** Matches the names of locks of formats, which several threads must not use at the same time. */
+    /** Matches the names of locks of date and number formats, which are not thread-safe. */
     private static final Pattern FORMATS =
             Pattern.compile("(?:monitor|lock) of (?:SimpleDateFormat|DateFormat|DecimalFormat|NumberFormat)" + END);
 
@@ -97,7 +97,7 @@ final class Hints {
             new Hint(
                     "ThreadLocal.",
                     "remove the values of thread locals after their use: many of them make each access slow"),
-            new Hint("CopyOnWrite", "another collection: each change of this one copies all elements"),
+            new Hint("CopyOnWrite", "use another collection: each change of this one copies all elements"),
             new Hint(
                     "ConcurrentLinkedQueue.size",
                     "count the elements separately: this method walks through all of them"),
@@ -107,7 +107,7 @@ final class Hints {
             new Hint("ConcurrentHashMap.containsValue", LIST),
             new Hint("PriorityQueue.remove", LIST),
             new Hint("PriorityQueue.contains", LIST),
-            new Hint("String.intern", "a map of the application in place of the JVM's table of strings"),
+            new Hint("String.intern", "use a map of the application instead of the JVM's table of strings"),
             new Hint("GZIPOutputStream.", COMPRESSION),
             new Hint("Deflater.", COMPRESSION),
             new Hint("ZipFile.<init>", KEEP),
@@ -116,7 +116,7 @@ final class Hints {
             new Hint("NetworkInterface.", KEEP),
             new Hint("ProcessBuilder.", "do not start another program within a call"),
             new Hint("Runtime.exec", "do not start another program within a call"),
-            new Hint("System.gc", "no call of System.gc()"),
+            new Hint("System.gc", "do not call System.gc()"),
             new Hint("ByteBuffer.allocateDirect", DIRECT),
             new Hint("Thread.onSpinWait", SIGNAL),
             new Hint("Thread.yield", SIGNAL),
@@ -229,25 +229,25 @@ final class Hints {
             return ": force the file once for several calls, or outside of calls";
         }
         return UNBUFFERED.matcher(shown).find()
-                ? ": write and read blocks through a buffer, because each of these calls is an access to the file, and"
-                        + " one to the disk if the file was opened with the mode rwd or rws"
+                ? ": read and write blocks through a buffer. Each of these calls accesses the file, and also the disk if the"
+                        + " file was opened with the mode rwd or rws"
                 : "";
     }
 
-    /** Returns what to use in place of an object of the JDK whose lock threads wait for; an empty string if unknown. */
+    /** Returns what to use instead of a JDK object for whose lock threads wait; an empty string if unknown. */
     static String lock(String lock) {
         if (SYNCHRONIZED.matcher(lock).find()) {
-            return "a concurrent collection in place of this synchronized one";
+            return "use a concurrent collection instead of this synchronized one";
         }
         if (BUFFERS.matcher(lock).find()) {
             return "a StringBuilder for each call in place of this shared StringBuffer";
         }
         if (GENERATORS.matcher(lock).find()) {
-            return "ThreadLocalRandom where no secret is needed, or a SecureRandom for each thread, in place of a"
+            return "use ThreadLocalRandom if no secret is needed, or a SecureRandom for each thread, instead of a"
                     + " shared one";
         }
         return FORMATS.matcher(lock).find()
-                ? "a DateTimeFormatter, or a format for each thread, in place of a shared one"
+                ? "use a DateTimeFormatter, or a format for each thread, instead of a shared one"
                 : "";
     }
 

@@ -16,7 +16,7 @@ final class JvmPauses {
     /** An operation explains the pauses if it takes at least this share of the time of all operations. */
     private static final double HALF = 0.5;
 
-    /** Shorter operations do not explain a pause, because shorter pauses are not measured. */
+    /** Shorter operations do not explain a pause, because pauses of this length are not measured. */
     static final double MIN_NANOS = 20e6;
 
     private final Evidence evidence;
@@ -25,7 +25,7 @@ final class JvmPauses {
         this.evidence = evidence;
     }
 
-    /** @param code the code of calls that computes most; null if there is none */
+    /** @param code the code of calls that uses the most processor time; null if there is none */
     Told told(@Nullable Part code) {
         Map<String, Double> operations = evidence.pauses().operations();
         double all =

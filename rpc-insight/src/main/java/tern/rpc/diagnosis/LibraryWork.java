@@ -8,12 +8,12 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Recognizes what a library or the JDK does for the application's code while the thread waits, if the wait itself would
- * mislead: a logger that waits for its lock, its queue or its file, and a class loader that waits for its lock.
+ * Recognizes waits in loggers and class loaders. A logger may wait for its lock, its queue or its file, and a class
+ * loader for its lock. Reporting such a wait as a lock of the application would be misleading.
  */
 final class LibraryWork {
 
-    /** The end of the name of a part in which the queue of a logger is full. */
+    /** The end of the name of a part for waits on a full queue of a logger. */
     static final String FULL_QUEUE = ", whose queue is full";
 
     private static final List<String> LOGGERS = List.of(
@@ -33,7 +33,7 @@ final class LibraryWork {
     private LibraryWork() {}
 
     /**
-     * Returns what a library does for the code of the application; null if its wait does not mislead.
+     * Returns the part for a wait in a logger or a class loader; null if the thread does not wait in one.
      *
      * @param at the application's innermost method
      */
@@ -45,7 +45,7 @@ final class LibraryWork {
         boolean isFull = false;
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
-            // Valves and filters of loggers are outside of the code that a request runs.
+            // Valves and filters of loggers call the code that handles the request, and are not called by it.
             boolean isServer = type.startsWith("org.apache.catalina.")
                     || frame.getMethodName().startsWith("doFilter");
             if (isServer || application.test(type)) {

@@ -25,7 +25,7 @@ final class LogText {
         this.operations = operations;
     }
 
-    /** Returns the text for the time that the threads of calls spend writing log lines. */
+    /** Returns the text for the time that calls spend on writing log lines. */
     Told told(Part part) {
         List<String> facts = new ArrayList<>();
         Operations.Sum sum = operations.of(Phase.LOGGING, "");

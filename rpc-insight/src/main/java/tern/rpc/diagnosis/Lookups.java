@@ -12,12 +12,12 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * The lookups of host names that threads outside of calls run while calls wait for a peer. Some client libraries look up
- * names on their own threads, and pools on the threads that open connections. Not thread-safe.
+ * Counts lookups of host names on threads that serve no call, while calls wait for a peer. Some client libraries look
+ * up names on their own threads. Pools look up names on the threads that open connections. Not thread-safe.
  */
 final class Lookups {
 
-    /** The lookups explain the wait for a peer if at least this number of looks found one. */
+    /** Lookups explain the wait for a peer only if at least this number of samples show one. */
     private static final int MIN_LOOKS = 3;
 
     /** Lookups explain no wait if at least this number of operations of the same kind took about their usual time. */
@@ -32,7 +32,7 @@ final class Lookups {
     private final Map<Kind, Set<String>> current = new EnumMap<>(Kind.class);
     private int looks;
 
-    /** Begins a look at all threads. */
+    /** Begins a new sample of all threads. */
     void begin() {
         looks++;
         current.clear();
@@ -87,7 +87,8 @@ final class Lookups {
     }
 
     /**
-     * Returns the threads that look up names of this kind of peer in at least half of the looks; null if there are none.
+     * Returns the threads that look up names of this kind of peer in at least half of the samples; null if there are
+     * none.
      *
      * @param wanted tells which groups of threads to consider
      */
@@ -102,9 +103,9 @@ final class Lookups {
     }
 
     /**
-     * Attributes waits for a peer to the lookups of its name. A lookup does not show for which call it runs. Therefore it
-     * explains no wait while other operations of the same kind take their usual time, and no wait for one of several
-     * pools unless the thread has the name of this pool.
+     * Attributes waits for a peer to lookups of the peer's name. A lookup does not show for which call it runs.
+     * Therefore it explains no wait while other operations of the same kind take their usual time, and no wait for one
+     * of several pools unless the thread has the name of this pool.
      */
     static void passOn(Evidence evidence, Excess excess, Operations operations, PeerKinds kinds, Leaves leaves) {
         Lookups lookups = evidence.tasks().lookups();

@@ -123,8 +123,8 @@ final class MachineText {
                     Change.of(
                             Where.MACHINE,
                             "a larger -XX:ReservedCodeCacheSize, or less generated code (proxies, scripts, lambdas in"
-                                    + " loops): the JVM compiles no more code, so that code"
-                                    + " such as " + shown + " is interpreted"),
+                                    + " loops): the JVM has stopped compiling, so code" + " such as " + shown
+                                    + " is interpreted"),
                     withBusy(facts));
         }
         return new Told(
@@ -160,8 +160,8 @@ final class MachineText {
                             (pinned == null
                                             ? ""
                                             : "do not wait in " + ApplicationCode.shown(pinned)
-                                                    + ", which keeps its carrier thread: ")
-                                    + "no blocking call in native code, nor in synchronized blocks before Java 24:"
+                                                    + ", because the virtual thread occupies its carrier thread: ")
+                                    + "no blocking calls in native code or, before Java 24, in synchronized blocks:"
                                     + " virtual threads that could run find no free carrier thread, although"
                                     + " processors are free; jdk.VirtualThreadPinned events of the flight recorder"
                                     + " show the code"),
@@ -375,7 +375,7 @@ final class MachineText {
                     "System.gc()",
                     Change.of(
                             Where.CODE,
-                            "no call of System.gc()" + (asking == null ? "" : " in " + ApplicationCode.shown(asking))
+                            "do not call System.gc()" + (asking == null ? "" : " in " + ApplicationCode.shown(asking))
                                     + ", or -XX:+DisableExplicitGC"),
                     facts);
         }

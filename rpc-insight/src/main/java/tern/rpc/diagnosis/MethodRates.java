@@ -12,13 +12,13 @@ import tern.rpc.diagnosis.CallRecords.Sums;
 /** Learns how often each method is called, and compares this with the current number of calls. */
 final class MethodRates {
 
-    /** During the onset of a burst, the number of calls in a second is at least this multiple of the usual number. */
+    /** A burst begins with the first second in which the number of calls is at least this multiple of the usual number. */
     private static final double ONSET = 2;
 
     private final Usual usual;
 
-    // The time since when each method has been called much more often than usual. Only the last minute is known by
-    // second.
+    // The time at which the calls of each method became much more frequent than usual. "seconds" covers only the last
+    // minute.
     private final Map<String, Long> onsets = new HashMap<>();
 
     // The usual calls per second by method and address. Addresses are forgotten with the counts of their calls.
@@ -84,7 +84,7 @@ final class MethodRates {
         return last.atNanos() - onset;
     }
 
-    /** Returns for how long each second has had many more calls than usual. */
+    /** Returns the length of the latest period in which every second had many more calls than usual. */
     private static long inLastSeconds(String method, double usually, Deque<Second> seconds) {
         Iterator<Second> newest = seconds.descendingIterator();
         Second next = newest.hasNext() ? newest.next() : null;

@@ -6,9 +6,9 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the method that is called several times as often as usual, and whose additional calls need much of what all
- * calls share. The time of calls is compared, not only their number, because the calls of one method may be far longer
- * than those of others.
+ * Finds the method that is called several times as often as usual, and whose additional calls use much of the shared
+ * resources. The times of calls are compared, and not only their numbers, because calls to different methods may take
+ * very different times.
  */
 final class MoreCalls {
 
@@ -17,7 +17,7 @@ final class MoreCalls {
 
     private static final double HALF = 0.5;
 
-    /** Callers repeat calls that are late. Their additional calls begin only after the calls have become late. */
+    /** If the additional calls begin later than this after calls have become late, they are taken for repetitions of late calls. */
     private static final double MAX_DELAY_NANOS = 3e9;
 
     private final Evidence evidence;
@@ -72,7 +72,7 @@ final class MoreCalls {
         if (caller != null) {
             facts.add(String.format(
                     Locale.ROOT,
-                    "caller   %s: about %.0f of them, usually %.0f",
+                    "caller   %s: about %.0f calls/s, usually %.0f",
                     caller.address(),
                     caller.perSecond(),
                     caller.usual()));
@@ -85,6 +85,6 @@ final class MoreCalls {
         MethodRate.Caller caller = rate.mainCaller();
         String from = caller != null ? "the caller " + caller.address() + " sends" : "callers send";
         return from + " " + Math.round(rate.factor()) + " times the usual calls of " + rate.method()
-                + ": limit them there, or keep the results, or add an instance of this server";
+                + ": limit the calls there, keep the results, or add an instance of this server";
     }
 }

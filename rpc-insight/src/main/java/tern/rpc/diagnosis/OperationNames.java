@@ -20,7 +20,7 @@ final class OperationNames {
 
     private static final Pattern FAILING = Pattern.compile(" \\((?:429|5\\d\\d|failed(?: ([0-9A-Z_]+))?)\\)$");
 
-    /** The first words in the name of a part for all operations of one of several stores or peers. */
+    /** The prefix in the name of a part that represents all operations of one of several stores or peers. */
     static final String ALL = "all of ";
 
     private OperationNames() {}
@@ -34,14 +34,14 @@ final class OperationNames {
         return !store.isEmpty() || !PEER.matcher(name).find() ? store : address(name);
     }
 
-    /** Returns the store or peer of a part for all of its operations; null for another part. */
+    /** Returns the store or peer whose operations the part represents; null if the part represents a single operation. */
     static @Nullable String storeOfAll(Part part) {
         return part.name().startsWith(ALL) ? part.name().substring(ALL.length()) : null;
     }
 
     /**
-     * Returns whether an operation has this name, is a call to the remote method with this name, or is one of all
-     * operations of a store or peer.
+     * Returns whether the name is that of the operation, of its remote method, or of the part for all operations of its
+     * store or peer.
      */
     static boolean isNamed(String operation, String name) {
         if (name.startsWith(ALL)) {

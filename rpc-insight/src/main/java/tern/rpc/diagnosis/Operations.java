@@ -195,7 +195,7 @@ final class Operations {
         return new SlowServers(excess, this).all(kind);
     }
 
-    /** Like {@link #allSlower(Kind)}, for the operations of one of several stores or peers. */
+    /** Returns the names of all operations of this store or peer if all of them became slower; otherwise an empty set. */
     Set<String> allSlowerOf(Kind kind, String store) {
         return new SlowServers(excess, this).allOf(kind, store);
     }

@@ -27,8 +27,8 @@ interface PauseTimes {
     }
 
     /**
-     * Returns for how many nanoseconds operations of the JVM other than collections stopped all threads lately, by the
-     * names of the operations.
+     * Returns the nanoseconds for which operations of the JVM, other than collections, have recently stopped all
+     * threads, by operation name.
      */
     default Map<String, Double> operations() {
         return Map.of();

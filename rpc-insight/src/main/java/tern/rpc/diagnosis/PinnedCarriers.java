@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Recognizes virtual threads that keep their carrier thread while they wait, because they cannot leave it. */
+/** Recognizes pinned virtual threads, which occupy their carrier thread while they wait. */
 final class PinnedCarriers {
 
     private static final String VIRTUAL = "java.lang.VirtualThread";

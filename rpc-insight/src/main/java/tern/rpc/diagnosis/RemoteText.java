@@ -61,7 +61,7 @@ final class RemoteText {
         String only = OperationNames.storeOfAll(part);
         if (only != null) {
             facts.add("all      " + operations.allSlowerOf(Kind.HTTP, only).size()
-                    + " different requests to it are slower");
+                    + " different requests to this peer are slower");
         }
         String host = only != null ? only : part.name().isEmpty() ? "HTTP peers" : part.name();
         Operations.Sum sum = operations.sum(Phase.HTTP, part.name());
@@ -132,7 +132,7 @@ final class RemoteText {
                             onlyService,
                             Change.of(
                                     Where.PEER,
-                                    "ask the diagnosis of the providers of " + onlyService + ": "
+                                    "see the diagnosis of the providers of " + onlyService + ": "
                                             + String.join(", ", all)
                                             + " became slow together; if the providers are well, see the network"),
                             facts)

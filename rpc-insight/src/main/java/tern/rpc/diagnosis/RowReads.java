@@ -47,7 +47,7 @@ final class RowReads {
         return false;
     }
 
-    /** Returns whether at least half of the samples of the calls with this statement show such a wait. */
+    /** Returns whether at least half of the samples taken during this statement show a wait for the next rows. */
     static boolean areSlow(Part statement, Evidence evidence, Excess excess) {
         int looks = 0;
         int rows = 0;

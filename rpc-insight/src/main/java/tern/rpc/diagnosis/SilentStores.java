@@ -84,8 +84,8 @@ final class SilentStores {
     }
 
     /**
-     * Returns the calls that have waited for a store of this kind for a long time, since its last answer. The key is the
-     * name of the data source or of the Redis server; it is empty if there is only one.
+     * Returns the calls that have waited for a long time for a store of this kind that has not answered since they
+     * began to wait. The key is the name of the data source or of the Redis server; it is empty if there is only one.
      */
     private Map<String, List<Waiting>> waiting(Kind store) {
         Map<String, List<Waiting>> byName = new TreeMap<>();

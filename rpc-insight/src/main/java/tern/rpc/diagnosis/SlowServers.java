@@ -11,8 +11,8 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Finds out whether all operations of one kind became slower, or all operations of one of several stores or peers. The
- * server, or the network to it, is then the likely cause.
+ * Finds out whether all operations of one kind, or all operations of one of several stores or peers, became slower. If
+ * so, the server or the network to it is the likely cause.
  */
 final class SlowServers {
 
@@ -37,7 +37,7 @@ final class SlowServers {
         if (phase == null || !areSlower(kind, phase, each)) {
             return Set.of();
         }
-        // Several stores or peers are rarely slow for a reason of their own at the same time.
+        // It is unlikely that several stores or peers become slow at the same time for different reasons.
         boolean oneOfSeveral = isOfPeer(kind)
                 || each.keySet().stream()
                         .anyMatch(name -> !OperationNames.store(name).isEmpty());

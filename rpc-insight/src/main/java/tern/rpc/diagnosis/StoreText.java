@@ -131,7 +131,7 @@ final class StoreText {
         String store = OperationNames.storeOfAll(part);
         if (store != null) {
             facts.add("all      " + operations.allSlowerOf(Kind.SQL, store).size()
-                    + " different statements of it are slower");
+                    + " different statements of this data source are slower");
             return new Told(
                     "SLOW DATABASE",
                     "every statement of " + store,
@@ -342,7 +342,7 @@ final class StoreText {
         String store = OperationNames.storeOfAll(part);
         if (store != null) {
             facts.add("all      " + operations.allSlowerOf(Kind.REDIS, store).size()
-                    + " different commands of it are slower");
+                    + " different commands to this server are slower");
             return new Told(
                     "SLOW REDIS",
                     "every command of " + store,
@@ -398,7 +398,7 @@ final class StoreText {
 
     private String command(String name) {
         if (isBlocking(name)) {
-            return "no blocking command within a call, or a shorter timeout; and a connection of its own for it,"
+            return "no blocking command within a call, or a shorter timeout; use a separate connection for it,"
                     + " because the other commands of a shared connection wait behind it";
         }
         String verb = name.split(" ", 2)[0].toUpperCase(Locale.ROOT);

@@ -286,7 +286,7 @@ final class SymptomRules {
         return true;
     }
 
-    /** Returns whether all operations became slower that run on the same server as this one. */
+    /** Returns whether all operations on the server of this operation became slower. */
     private boolean isServerSlower(Kind kind, Part operation) {
         return !operations.allSlower(kind).isEmpty()
                 || !operations

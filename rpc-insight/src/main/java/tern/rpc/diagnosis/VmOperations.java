@@ -11,7 +11,7 @@ import javax.management.JMException;
 import javax.management.ObjectName;
 
 /**
- * The operations for which the JVM stopped all threads, other than collections. The JVM lists its last operations in an
+ * The operations other than collections for which the JVM stopped all threads. The JVM lists its last operations in an
  * event log. Only one thread calls {@link #read}; any thread may call {@link #since}.
  */
 final class VmOperations {
@@ -22,7 +22,7 @@ final class VmOperations {
     private static final Pattern EVENT =
             Pattern.compile("Event: ([0-9.]+) Executing (non-safepoint |safepoint )?VM operation: (\\w+)[^\\n]*");
 
-    /** Operations of collectors, whose pauses are known, and operations that stop single threads only. */
+    /** Operations of collectors, whose pauses are measured elsewhere, and operations that stop only single threads. */
     private static final Pattern OTHER =
             Pattern.compile("(?:Handshake|Rendezvous|G1|Gen|Parallel|Serial|CollectFor|Shenandoah|[ZX][A-Z]).*");
 
@@ -42,7 +42,7 @@ final class VmOperations {
                             new String[] {String[].class.getName()});
             add(String.valueOf(log));
         } catch (JMException | RuntimeException e) {
-            // The pauses then have no name.
+            // Without the event log, the pauses are reported without a name.
         }
     }
 
@@ -69,7 +69,8 @@ final class VmOperations {
     }
 
     /**
-     * Returns for how many nanoseconds each operation stopped all threads since this time of the JVM.
+     * Returns the nanoseconds for which each operation has stopped all threads since the given time after the start of
+     * the JVM.
      *
      * @param minNanos shorter operations are left out, because many of them are not one long pause
      */
@@ -113,13 +114,13 @@ final class VmOperations {
             return "no agent or debugger that changes classes of the running application";
         }
         if (lower.startsWith("jfr")) {
-            return "a flight recording with less (no old objects, longer periods)";
+            return "a flight recording with fewer events (no old-object samples, longer periods)";
         }
         if (lower.contains("bias")) {
             return "-XX:-UseBiasedLocking: many threads use locks that another thread has biased";
         }
         if (lower.contains("deopt") || lower.contains("icbuffer") || lower.contains("codecache")) {
-            return "see what the JVM compiles again and again (-Xlog:deoptimization*=debug), or a larger"
+            return "see what the JVM compiles again and again (-Xlog:deoptimization*=debug), or raise"
                     + " -XX:ReservedCodeCacheSize";
         }
         return "see what asks the JVM for this operation, such as an agent or a tool (-Xlog:safepoint shows each)";

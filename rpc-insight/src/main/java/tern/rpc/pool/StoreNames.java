@@ -19,7 +19,7 @@ public final class StoreNames {
     private static final String REDIS = "Redis";
     private static final Pattern IN_NAME = Pattern.compile(" \\((?:" + DATA_SOURCE + "|" + REDIS + ") ([^()]+)\\)$");
 
-    /** Threads seldom write the time of an answer, because writes to the same memory are slow. */
+    /** The minimum time between two writes of the time of the last answer. Frequent writes by many threads to the same memory are slow. */
     private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private static final int MAX_STORES = 64;
@@ -85,7 +85,7 @@ public final class StoreNames {
         /** Records that an operation has ended without a failure. */
         public void answered() {
             if (!several) {
-                return; // The calls themselves show when the only store answers.
+                return; // If there is only one store, the ended calls show when it last answered.
             }
             long now = System.nanoTime();
             if (!hasAnswered || now - answeredNanos >= STEP_NANOS) {

@@ -130,7 +130,7 @@ class LibraryWorkTest {
         Cause own = first(look(Thread.State.TIMED_WAITING, sleep, "shop.Orders/find"));
 
         assertThat(library.change().text()).contains("RetryTemplate.execute sleeps in Orders.find:41");
-        assertThat(own.change().text()).startsWith("no sleep in Orders.find:41");
+        assertThat(own.change().text()).startsWith("do not sleep in Orders.find:41");
     }
 
     @ParameterizedTest
@@ -160,12 +160,12 @@ class LibraryWorkTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "java.util.Hashtable                               | a concurrent collection",
-                "java.util.Collections$SynchronizedMap             | a concurrent collection",
+                "java.util.Hashtable                               | use a concurrent collection",
+                "java.util.Collections$SynchronizedMap             | use a concurrent collection",
                 "java.lang.StringBuffer                            | a StringBuilder for each call",
-                "sun.security.provider.SecureRandom                | ThreadLocalRandom",
-                "sun.security.provider.HmacDrbg                    | ThreadLocalRandom",
-                "java.text.SimpleDateFormat                        | a DateTimeFormatter",
+                "sun.security.provider.SecureRandom                | use ThreadLocalRandom",
+                "sun.security.provider.HmacDrbg                    | use ThreadLocalRandom",
+                "java.text.SimpleDateFormat                        | use a DateTimeFormatter",
                 "shop.Rates                                        | hold the lock for less time",
                 "shop.PropertiesCache                              | hold the lock for less time",
                 "shop.StackService                                 | hold the lock for less time",

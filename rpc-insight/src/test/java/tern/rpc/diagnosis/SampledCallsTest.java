@@ -173,7 +173,7 @@ class SampledCallsTest {
                 "depot.Tracking/track");
 
         assertThat(first.kind()).isEqualTo("WAITS FOR A RESULT");
-        assertThat(first.change().text()).contains("see why the server answers slowly");
+        assertThat(first.change().text()).contains("find out why the server answers slowly");
     }
 
     @Test
