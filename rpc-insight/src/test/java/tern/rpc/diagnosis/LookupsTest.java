@@ -2,9 +2,15 @@ package tern.rpc.diagnosis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSnapshot;
 
 /** Tests lookups of host names on threads that serve no call. */
 class LookupsTest {
@@ -116,6 +122,51 @@ class LookupsTest {
                 "com.zaxxer.hikari.pool.HikariPool/createPoolEntry");
 
         assertThat(first(watch(6, adder, "hikari:connection-adder")).kind()).isEqualTo("SLOW HTTP PEER");
+    }
+
+    private static PoolVerdict pool(String name) {
+        PoolSnapshot now = PoolSnapshot.builder(name, PoolKind.JDBC, 4)
+                .now(4, 0, 9)
+                .counts(0, 0)
+                .sums(Duration.ZERO, Duration.ZERO)
+                .settings(List.of())
+                .build();
+        return new PoolVerdict(
+                PoolLook.of(now, null, null, -1), PoolVerdict.Reason.HELD_BY_OTHERS, null, null, List.of());
+    }
+
+    /** Returns the share of the wait for a connection of the pool "web" that belongs to lookups of this thread. */
+    private static double ofWeb(String thread, String... pools) {
+        ThreadLook adder = look(
+                thread,
+                Thread.State.RUNNABLE,
+                LOOKUP[0],
+                LOOKUP[3],
+                "org.postgresql.core.PGStream/createSocket",
+                "com.zaxxer.hikari.pool.HikariPool/createPoolEntry");
+        Evidence evidence = new SampledCalls()
+                .tasks(watch(6, adder, thread))
+                .calls("OrderService.place", Phase.OWN, 300, samples -> {})
+                .evidence();
+        Excess excess = new Excess(evidence);
+        Leaves leaves = new Leaves(0);
+        leaves.add(new Part(Part.Kind.POOL, "web"), 1);
+        Map<String, PoolVerdict> verdicts = new HashMap<>();
+        Stream.of(pools).forEach(name -> verdicts.put(name, pool(name)));
+        Lookups.passOn(
+                evidence,
+                excess,
+                new Operations(excess, evidence.usual(), evidence.answers()),
+                new PeerKinds(verdicts),
+                leaves);
+        return leaves.sum(Part.Kind.RESOLVER);
+    }
+
+    @Test
+    void lookupOfOnePoolDoesNotExplainTheWaitForAnother() {
+        assertThat(ofWeb("batch connection adder", "web", "batch")).isZero();
+        assertThat(ofWeb("web connection adder", "web", "batch")).isEqualTo(1);
+        assertThat(ofWeb("hikari:connection-adder", "web")).isEqualTo(1);
     }
 
     @Test
