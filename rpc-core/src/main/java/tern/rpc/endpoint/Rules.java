@@ -66,7 +66,7 @@ public interface Rules {
      * the same providers.
      */
     default Object routeKey(String method) {
-        return method;
+        return isByMethod() ? method : "";
     }
 
     /** Returns the timeout for unary calls to the method, which includes all attempts, or null if no rule sets it. */

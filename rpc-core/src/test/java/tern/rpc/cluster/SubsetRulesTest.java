@@ -83,6 +83,15 @@ class SubsetRulesTest extends SimulatedCluster {
     }
 
     @Test
+    void rulesThatIgnoreTheMethodHaveOneKeyForAllMethods() {
+        Rules byMethod = new Ends(Map.of("get", ".7"), true);
+        Rules forAll = new Ends(Map.of("", ".7"), false);
+
+        assertThat(byMethod.routeKey("get")).isNotEqualTo(byMethod.routeKey("put"));
+        assertThat(forAll.routeKey("get")).isEqualTo(forAll.routeKey("put"));
+    }
+
+    @Test
     void ruleThatExcludesAllProvidersIsNamed() {
         rule(new Ends(Map.of("", ".no"), false));
 
