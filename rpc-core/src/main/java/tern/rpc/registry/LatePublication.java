@@ -128,6 +128,16 @@ final class LatePublication implements Publication {
             if (withdrawn || before == null || last == null || former != null || found.equals(last)) {
                 return;
             }
+            try {
+                next = registry.publish(found);
+            } catch (RuntimeException e) { // The new address may be useless for this registry.
+                refused(found, e);
+                return;
+            }
+            begun = next;
+            published = found;
+            former = before;
+            problem = "";
             LOG.warn(
                     "The address of this provider at {} has changed from {}:{} to {}:{}",
                     registry.url(),
@@ -135,16 +145,21 @@ final class LatePublication implements Publication {
                     last.port(),
                     found.host(),
                     found.port());
-            next = registry.publish(found);
-            begun = next;
-            published = found;
-            former = before;
         }
         next.seen().thenCompose(seenNow -> withdrawFormer()).whenComplete((gone, failure) -> {
             if (failure != null) {
                 LOG.warn("The entries of the old address at {} could not be removed", registry.url(), failure);
             }
         });
+    }
+
+    /** Logs once why the new address cannot be published. This object's lock must be held. */
+    private void refused(Registration found, RuntimeException failure) {
+        String why = found.host() + ":" + found.port() + ": " + failure.getMessage();
+        if (!why.equals(problem)) {
+            problem = why;
+            LOG.warn("The new address cannot be published at {}, {}. It is tried again", registry.url(), why);
+        }
     }
 
     private CompletableFuture<Void> withdrawFormer() {

@@ -78,7 +78,10 @@ public final class Registrar implements AutoCloseable {
     /** The last warning about a verification. */
     private record Warning(String text, long nanos) {}
 
-    /** @param timer runs the verifications, which do not block; the registrar does not shut it down */
+    /**
+     * @param timer runs the verifications, which may block for some seconds while they look for the address; the
+     *     registrar does not shut it down
+     */
     public Registrar(List<Registry> registries, ScheduledExecutorService timer) {
         this(registries, timer, NanoClock.SYSTEM, Waiting.SYSTEM);
     }

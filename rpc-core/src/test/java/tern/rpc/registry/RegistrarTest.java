@@ -38,6 +38,7 @@ class RegistrarTest {
         final CompletableFuture<Void> gone = new CompletableFuture<>();
         private final String name;
         Registration published;
+        String refused = "";
         CompletableFuture<Repair> verified = CompletableFuture.completedFuture(Repair.NONE);
 
         FakeRegistry(String name) {
@@ -57,6 +58,9 @@ class RegistrarTest {
         @Override
         public Publication publish(Registration registration) {
             log.add("publish");
+            if (registration.host().equals(refused)) {
+                throw new IllegalArgumentException(refused + " is useless here");
+            }
             published = registration;
             return this;
         }
@@ -377,6 +381,29 @@ class RegistrarTest {
             assertThat(log.warnings())
                     .containsExactly("The address of this provider at fake://…@one has changed from 10.0.0.7:20880 to"
                             + " 10.0.0.8:20880");
+        }
+    }
+
+    @Test
+    void newAddressThatARegistryRefusesIsOneWarningAndIsTriedAgain() {
+        AtomicReference<String> host = new AtomicReference<>("10.0.0.7");
+        Registrar registrar = registrar(Duration.ZERO);
+        try (RegistryLog log = new RegistryLog()) {
+            registrar.register(registry -> at(host.get()));
+            one.refused = "10.0.0.8";
+            host.set("10.0.0.8");
+            timer.task.run();
+            timer.task.run();
+
+            assertThat(one.log).containsExactly("publish", "publish", "verify", "publish", "verify");
+            assertThat(two.published).isEqualTo(at("10.0.0.8"));
+            assertThat(log.warnings().stream().filter(warning -> warning.contains("@one")))
+                    .containsExactly("The new address cannot be published at fake://…@one, 10.0.0.8:20880:"
+                            + " 10.0.0.8 is useless here. It is tried again");
+
+            one.refused = "";
+            timer.task.run();
+            assertThat(one.published).isEqualTo(at("10.0.0.8"));
         }
     }
 
