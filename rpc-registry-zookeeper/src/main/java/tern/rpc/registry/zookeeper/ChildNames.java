@@ -19,7 +19,9 @@ final class ChildNames {
 
     private static final Logger LOG = LoggerFactory.getLogger(ChildNames.class);
 
-    private static final Pattern TOKEN = Pattern.compile("(token(?:=|%3D))[^&%]*", Pattern.CASE_INSENSITIVE);
+    /** A token in a provider's URL. A child's name is usually the URL, encoded once more. */
+    private static final Pattern TOKEN = Pattern.compile(
+            "(?<=token=)[^&]*|(?<=token%3D).*?(?=%26|&|\\z)", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
 
     private static final int MAX_CHILDREN = 100_000;
 
@@ -129,8 +131,8 @@ final class ChildNames {
     }
 
     /** Returns the child's name for messages, without the token that a Dubbo provider publishes in the name. */
-    private static String shown(String name) {
-        return Limits.shown(TOKEN.matcher(name).replaceAll("$1***"));
+    static String shown(String name) {
+        return Limits.shown(TOKEN.matcher(name).replaceAll("***"));
     }
 
     /** Logs at most one warning, because a client that writes invalid entries could otherwise fill the log. */
