@@ -20,18 +20,20 @@ final class LimitRules {
     /** A rule, and the service to which it is applied. */
     private record Watched(ServiceKey service, RuleWatch watch) {}
 
-    private final Registration registration;
+    private final String application;
     private final Consumer<List<RuledLimit>> listener;
     private final List<Watched> watched = new ArrayList<>(); // The rules of services are last and take precedence.
     private List<RuledLimit> last = List.of();
+    private Endpoint own; // the published address
 
     LimitRules(Session session, Registration registration, Consumer<List<RuledLimit>> listener) {
-        this.registration = registration;
+        this.application = registration.application();
+        this.own = new Endpoint(registration.host(), registration.port());
         this.listener = listener;
         List<ServiceKey> services =
                 registration.services().stream().map(Registration.Service::key).toList();
         for (ServiceKey service : services) {
-            add(session, Rule.Kind.PROVIDER_CONFIGURATORS, registration.application(), service);
+            add(session, Rule.Kind.PROVIDER_CONFIGURATORS, application, service);
         }
         for (ServiceKey service : services) {
             add(session, Rule.Kind.CONFIGURATORS, RuleWatches.name(service), service);
@@ -44,6 +46,14 @@ final class LimitRules {
 
     void start() {
         watched.forEach(each -> each.watch().start());
+    }
+
+    /** Applies the rules for the address of a registration that is published from now on. */
+    void follow(Registration registration) {
+        if (registration.application().equals(application)) {
+            own = new Endpoint(registration.host(), registration.port());
+            changed();
+        }
     }
 
     private void changed() {
@@ -66,8 +76,7 @@ final class LimitRules {
         if (rule == null) {
             return Stream.empty();
         }
-        Endpoint own = new Endpoint(registration.host(), registration.port());
-        return rule.executes(own, registration.application()).entrySet().stream()
+        return rule.executes(own, application).entrySet().stream()
                 .sorted(Comparator.comparing(limit -> !limit.getKey().isEmpty()))
                 .map(limit -> new RuledLimit(
                         each.service().interfaceName(),

@@ -3,6 +3,7 @@ package tern.rpc.registry.zookeeper;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Clock;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -93,6 +94,7 @@ public final class ZooKeeperRegistry implements Registry {
     private final Session session;
     private final Applications applications;
     private final OwnedPaths owned = new OwnedPaths();
+    private final List<LimitRules> limitRules = new ArrayList<>(); // session's thread only
 
     private ZooKeeperRegistry(RegistryUrl url, Factory factory, Clock clock) {
         this(url, factory, clock, new Session(ZooKeeperSettings.of(url, factory.bundles())));
@@ -127,6 +129,7 @@ public final class ZooKeeperRegistry implements Registry {
                 owned,
                 new InterfaceOnly(session, form.level()));
         publication.start();
+        session.execute(() -> limitRules.forEach(rules -> rules.follow(registration)));
         return publication;
     }
 
@@ -139,7 +142,11 @@ public final class ZooKeeperRegistry implements Registry {
     @Override
     public void watchLimits(Registration registration, Consumer<List<RuledLimit>> limits) {
         session.start();
-        session.execute(() -> new LimitRules(session, registration, limits).start());
+        session.execute(() -> {
+            LimitRules rules = new LimitRules(session, registration, limits);
+            limitRules.add(rules);
+            rules.start();
+        });
     }
 
     private static Set<String> ownHosts() {

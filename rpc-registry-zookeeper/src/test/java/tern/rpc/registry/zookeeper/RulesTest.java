@@ -300,22 +300,44 @@ class RulesTest {
                 .contains("/dubbo/config/dubbo/one.script-router", "Tern does not apply rules of this kind");
     }
 
-    @Test
-    void limitsOfTheProviderFollowTheRules() throws Exception {
-        Registration registration = new Registration(
+    private static Registration registration(int port) {
+        return new Registration(
                 "one",
                 "127.0.0.1",
-                20880,
+                port,
                 List.of("dubbo"),
                 List.of(new Registration.Service(new ServiceKey(SERVICE, "", ""), List.of("greet"), 100)),
                 Map.of(),
                 0,
                 0);
+    }
+
+    @Test
+    void limitsForAnAddressFollowThePublishedAddress() throws Exception {
+        rule(CONFIGURATORS, """
+                configs:
+                  - {side: provider, addresses: ["127.0.0.1:20880"], parameters: {executes: 7}}
+                  - {side: provider, addresses: ["127.0.0.1:20881"], parameters: {executes: 8}}
+                """);
+        Queue<List<RuledLimit>> limits = new ConcurrentLinkedQueue<>();
+        Registry registry = registry();
+        registry.watchLimits(registration(20880), limits::add);
+        List<RuledLimit> before = List.of(new RuledLimit(SERVICE, "", 7, SERVICE + "::.configurators"));
+        Await.until("the rule is read", () -> List.of(before).equals(List.copyOf(limits)));
+
+        registry.publish(registration(20881));
+
+        List<RuledLimit> after = List.of(new RuledLimit(SERVICE, "", 8, SERVICE + "::.configurators"));
+        Await.until("the new address is used", () -> List.of(before, after).equals(List.copyOf(limits)));
+    }
+
+    @Test
+    void limitsOfTheProviderFollowTheRules() throws Exception {
         Queue<List<RuledLimit>> limits = new ConcurrentLinkedQueue<>();
         rule("/dubbo/config/dubbo/one.configurators", """
                 configs: [{side: provider, addresses: [0.0.0.0], parameters: {executes: 9}}]
                 """);
-        registry().watchLimits(registration, limits::add);
+        registry().watchLimits(registration(20880), limits::add);
         RuledLimit ofApplication = new RuledLimit(SERVICE, "", 9, "one.configurators");
         Await.until(
                 "the first rule is read", () -> List.of(List.of(ofApplication)).equals(List.copyOf(limits)));
