@@ -68,8 +68,8 @@ class ArchitectureTest extends ModuleRules {
     }
 
     @Test
-    void registrySeesEndpointsAndErrorsOfSettings() {
-        onlySees(REGISTRY, ENDPOINT, "tern.rpc.settings..");
+    void registrySeesEndpointsThreadsAndErrorsOfSettings() {
+        onlySees(REGISTRY, ENDPOINT, "tern.rpc.concurrent..", "tern.rpc.settings..");
     }
 
     @Test

@@ -1,4 +1,4 @@
-/** The thread pool that runs calls. */
+/** The thread pool that runs calls, and factories of daemon threads. */
 @NullMarked
 package tern.rpc.concurrent;
 

@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.PeriodicTask;
+import tern.rpc.concurrent.DaemonThreads;
 
 /**
  * A registry that is a file: {@code file:///etc/providers.json} or {@code file:///etc/providers.properties}. It reads
@@ -75,11 +76,7 @@ public final class FileRegistry implements Registry {
         this.json = !url.path().endsWith(".properties");
         this.lookEvery = lookEvery;
         this.clock = clock;
-        this.thread = new ScheduledThreadPoolExecutor(1, task -> {
-            Thread made = new Thread(task, "rpc-registry-file");
-            made.setDaemon(true);
-            return made;
-        });
+        this.thread = new ScheduledThreadPoolExecutor(1, DaemonThreads.named("rpc-registry-file"));
     }
 
     @Override

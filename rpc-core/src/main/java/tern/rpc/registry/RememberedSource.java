@@ -31,6 +31,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
 import tern.rpc.SeldomWarning;
+import tern.rpc.concurrent.DaemonThreads;
 import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.EndpointSnapshot.State;
 import tern.rpc.endpoint.EndpointSource;
@@ -52,8 +53,8 @@ public final class RememberedSource implements EndpointSource {
             Set.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
 
     /** Writes the files of all sources one after another. Its thread ends when there is nothing to write. */
-    private static final ThreadPoolExecutor WRITER =
-            new ThreadPoolExecutor(1, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), RememberedSource::daemon);
+    private static final ThreadPoolExecutor WRITER = new ThreadPoolExecutor(
+            1, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), DaemonThreads.named("rpc-registry-cache"));
 
     static {
         WRITER.allowCoreThreadTimeOut(true);
@@ -78,12 +79,6 @@ public final class RememberedSource implements EndpointSource {
         this.subscription = subscription;
         this.file = file;
         this.writer = writer;
-    }
-
-    private static Thread daemon(Runnable task) {
-        Thread thread = new Thread(task, "rpc-registry-cache");
-        thread.setDaemon(true);
-        return thread;
     }
 
     /**

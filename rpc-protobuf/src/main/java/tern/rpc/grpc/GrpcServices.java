@@ -20,6 +20,7 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceDescriptor.Effects;
 import tern.rpc.ServiceDescriptor.Operation;
 import tern.rpc.ServiceKey;
+import tern.rpc.concurrent.DaemonThreads;
 import tern.rpc.endpoint.Attributes;
 import tern.rpc.serialization.protobuf.SideEffects;
 import tern.rpc.server.MethodBody;
@@ -116,11 +117,8 @@ public final class GrpcServices {
 
     /** Returns the timer for context deadlines. The timer's thread ends when no deadline is pending. */
     private static ScheduledExecutorService timer() {
-        ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, task -> {
-            Thread thread = new Thread(task, "rpc-grpc-deadlines");
-            thread.setDaemon(true);
-            return thread;
-        });
+        ScheduledThreadPoolExecutor timer =
+                new ScheduledThreadPoolExecutor(1, DaemonThreads.named("rpc-grpc-deadlines"));
         timer.setRemoveOnCancelPolicy(true);
         timer.setKeepAliveTime(10, TimeUnit.SECONDS);
         timer.allowCoreThreadTimeOut(true);

@@ -27,6 +27,7 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
 import tern.rpc.SeldomWarning;
 import tern.rpc.Thrown;
+import tern.rpc.concurrent.DaemonThreads;
 import tern.rpc.registry.dubbo.Limits;
 
 /**
@@ -116,11 +117,7 @@ final class Session implements AutoCloseable {
     }
 
     private static ScheduledExecutorService newThread() {
-        ScheduledThreadPoolExecutor thread = new ScheduledThreadPoolExecutor(1, task -> {
-            Thread made = new Thread(task, "rpc-zookeeper");
-            made.setDaemon(true);
-            return made;
-        });
+        ScheduledThreadPoolExecutor thread = new ScheduledThreadPoolExecutor(1, DaemonThreads.named("rpc-zookeeper"));
         thread.setRemoveOnCancelPolicy(true);
         thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
         return thread;
@@ -242,15 +239,13 @@ final class Session implements AutoCloseable {
         if (connected || losses != loss || closed) {
             return;
         }
-        Thread thread = new Thread(
-                () -> {
+        DaemonThreads.named("rpc-zookeeper-check")
+                .newThread(() -> {
                     refreshTls();
                     String cause = settings.connectionCheck().cause();
                     execute(() -> checked(loss, cause));
-                },
-                "rpc-zookeeper-check");
-        thread.setDaemon(true);
-        thread.start();
+                })
+                .start();
     }
 
     /** Reads changed keys and trusted certificates. Logs a failure only if it differs from the previous one. */

@@ -20,6 +20,7 @@ import org.springframework.boot.availability.ReadinessState;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
 import org.springframework.core.Ordered;
+import tern.rpc.concurrent.DaemonThreads;
 import tern.rpc.registry.Registrar;
 import tern.rpc.registry.Registration;
 import tern.rpc.registry.Registry;
@@ -148,11 +149,7 @@ public final class ServerRegistration
     private synchronized ScheduledThreadPoolExecutor timer() {
         ScheduledThreadPoolExecutor current = timer;
         if (current == null) {
-            current = new ScheduledThreadPoolExecutor(1, task -> {
-                Thread thread = new Thread(task, "rpc-registration");
-                thread.setDaemon(true);
-                return thread;
-            });
+            current = new ScheduledThreadPoolExecutor(1, DaemonThreads.named("rpc-registration"));
             current.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
             timer = current;
         }

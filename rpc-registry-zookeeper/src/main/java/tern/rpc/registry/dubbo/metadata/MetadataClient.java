@@ -19,6 +19,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
+import tern.rpc.concurrent.DaemonThreads;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.registry.dubbo.ApplicationMetadata;
 import tern.rpc.registry.dubbo.Limits;
@@ -55,12 +56,8 @@ public final class MetadataClient implements ProcessMetadata {
 
     /** Returns an executor with one thread. The thread ends when it is idle. */
     private static Executor decodingThread() {
-        ThreadPoolExecutor made =
-                new ThreadPoolExecutor(1, 1, 5, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
-                    Thread thread = new Thread(task, "rpc-metadata");
-                    thread.setDaemon(true);
-                    return thread;
-                });
+        ThreadPoolExecutor made = new ThreadPoolExecutor(
+                1, 1, 5, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), DaemonThreads.named("rpc-metadata"));
         made.allowCoreThreadTimeOut(true);
         return made;
     }
