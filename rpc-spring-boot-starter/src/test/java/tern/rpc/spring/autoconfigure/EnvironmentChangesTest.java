@@ -15,6 +15,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -23,6 +24,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.MapPropertySource;
+import org.springframework.mock.env.MockEnvironment;
 import tern.rpc.RpcException;
 import tern.rpc.RpcMethod;
 import tern.rpc.client.RpcClient;
@@ -269,6 +271,21 @@ class EnvironmentChangesTest {
                     assertThat(held.get(30, TimeUnit.SECONDS)).isZero();
                     assertThat(second.get(30, TimeUnit.SECONDS)).isZero();
                 });
+    }
+
+    @Test
+    void defaultsAfterAChangeAreTheDefaultsAtStartup() {
+        MockEnvironment empty = new MockEnvironment();
+        Binder binder = Binder.get(empty);
+        RpcServerProperties atServer = binder.bindOrCreate("rpc.server", RpcServerProperties.class);
+        RpcClientProperties atClient = binder.bindOrCreate("rpc.client", RpcClientProperties.class);
+
+        assertThat(ChangeableLimits.in(empty))
+                .isEqualTo(
+                        new ChangeableLimits(atServer.maxConcurrency(), atServer.maxQueueWait(), atServer.services()));
+        assertThat(ChangeableSettings.in(empty))
+                .isEqualTo(
+                        new ChangeableSettings(atClient.url(), atClient.timeout(), atClient.loadBalancing(), Map.of()));
     }
 
     @Test
