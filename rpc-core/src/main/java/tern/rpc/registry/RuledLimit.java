@@ -5,14 +5,15 @@ package tern.rpc.registry;
  *
  * @param interfaceName the interface of the service, for all its groups and versions
  * @param method the method name; empty for each method of the interface
- * @param maxConcurrency the maximum number of calls to the method that run at the same time; 1 or more
+ * @param maxConcurrency the maximum number of calls to the method that run at the same time; 0 for no limit, which also
+ *     lifts limits that the method has otherwise
  * @param rule the place where the rule can be changed
  */
 public record RuledLimit(String interfaceName, String method, int maxConcurrency, String rule) {
 
     public RuledLimit {
-        if (maxConcurrency < 1) {
-            throw new IllegalArgumentException("a limit is " + maxConcurrency + "; expected 1 or more");
+        if (maxConcurrency < 0) {
+            throw new IllegalArgumentException("a limit is " + maxConcurrency + "; expected 0 or more");
         }
     }
 }

@@ -96,10 +96,16 @@ final class RunningLimits {
                         .flatMap(export -> export.service().methods().stream())
                         .filter(method ->
                                 limit.method().isEmpty() || limit.method().equals(method.name()))
-                        .forEach(method -> wanted.put(
-                                new Method(limit.interfaceName(), method.name()),
-                                new MethodLimit(limit.maxConcurrency(), limit.rule())))));
+                        .forEach(method -> apply(limit, new Method(limit.interfaceName(), method.name()), wanted))));
         return wanted;
+    }
+
+    private static void apply(RuledLimit limit, Method method, Map<Method, MethodLimit> wanted) {
+        if (limit.maxConcurrency() == 0) {
+            wanted.remove(method);
+        } else {
+            wanted.put(method, new MethodLimit(limit.maxConcurrency(), limit.rule()));
+        }
     }
 
     private static Map<Method, MethodLimit> ofMethods(RpcServer running, ServerLimits settings) {

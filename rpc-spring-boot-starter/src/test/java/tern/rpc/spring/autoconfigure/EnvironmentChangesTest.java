@@ -289,6 +289,27 @@ class EnvironmentChangesTest {
     }
 
     @Test
+    void zeroInARuleLiftsOtherLimitsOfTheMethod() {
+        server.withPropertyValues("rpc.server.services.stock.methods.left.max-concurrency=1")
+                .run(context -> {
+                    String service = Stock.class.getName();
+                    context.getBean(RunningLimits.class)
+                            .rule(
+                                    "registry",
+                                    List.of(
+                                            new RuledLimit(service, "", 1, "shop.configurators"),
+                                            new RuledLimit(service, "left", 0, "stock.configurators")));
+
+                    CompletableFuture<Integer> held = hold(context);
+                    CompletableFuture<Integer> second = hold(context);
+
+                    context.getBean(PortStock.class).release.countDown();
+                    assertThat(held.get(30, TimeUnit.SECONDS)).isZero();
+                    assertThat(second.get(30, TimeUnit.SECONDS)).isZero();
+                });
+    }
+
+    @Test
     @ExtendWith(OutputCaptureExtension.class)
     void propertyThatCannotChangeAtRunTimeIsNamedOnce(CapturedOutput output) {
         runner.run(context -> {

@@ -251,7 +251,6 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
                 });
             }
         }
-        limits.values().removeIf(limit -> limit == 0);
         return limits;
     }
 

@@ -86,7 +86,7 @@ public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
 
     /**
      * Returns the maximum numbers of running calls that the rule sets for a provider, by method name. The empty name
-     * applies to each method.
+     * applies to each method, and 0 means no limit.
      *
      * @param provider the published address of the provider
      * @param application the name of the provider's application

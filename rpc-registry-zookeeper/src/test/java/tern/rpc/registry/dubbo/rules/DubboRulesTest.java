@@ -492,8 +492,8 @@ class DubboRulesTest {
         Rule rule = Rule.Kind.PROVIDER_CONFIGURATORS.parse(yaml, ORDERS);
 
         assertThat(rule).isNotNull();
-        assertThat(rule.executes(ONE.endpoint(), "shop")).isEqualTo(Map.of("", 50, "find", 7));
-        assertThat(rule.executes(TWO.endpoint(), "shop")).isEqualTo(Map.of("find", 7));
+        assertThat(rule.executes(ONE.endpoint(), "shop")).isEqualTo(Map.of("", 50, "find", 7, "place", 0));
+        assertThat(rule.executes(TWO.endpoint(), "shop")).isEqualTo(Map.of("find", 7, "place", 0));
     }
 
     @Test
