@@ -38,6 +38,7 @@ final class EndpointInvoker implements AutoCloseable {
     private final Executor executor;
     private final ProviderFailures failures;
     private final ProviderWait wait;
+    private volatile boolean passedOnUnseen;
 
     /**
      * @param executor runs the callbacks of probes
@@ -66,6 +67,21 @@ final class EndpointInvoker implements AutoCloseable {
     /** Returns the object that describes why providers cannot be reached. */
     ProviderFailures failures() {
         return failures;
+    }
+
+    /**
+     * Records that a filter passed on a call with another executor. The caller of such a call does not know that the
+     * call was passed on.
+     */
+    void passedOnUnseen() {
+        if (!passedOnUnseen) {
+            passedOnUnseen = true;
+        }
+    }
+
+    /** Returns whether calls may have been passed on without the knowledge of their callers. */
+    boolean mayPassOnUnseen() {
+        return passedOnUnseen;
     }
 
     /** Returns the object that makes calls wait for a provider. */

@@ -155,7 +155,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
         try {
             Invoker filters = method.filtered();
             if (filters != null) {
-                WaitingCaller caller = new WaitingCaller(executor, started, serving, clock);
+                WaitingCaller caller = new WaitingCaller(executor, started, serving, clock, method.endpoints());
                 try {
                     return value(callFiltered(method, filters, arguments, started, caller, serving));
                 } finally {
@@ -265,7 +265,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
                 clock,
                 call,
                 started,
-                future::isPassedOn,
+                () -> future.isPassedOn() || method.endpoints().mayPassOnUnseen(),
                 ended::get,
                 failure -> once.completed(null, failure));
         future.limitedBy(late);
@@ -329,18 +329,22 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     /** Sends the call as the last invoker in the chain of filters, and returns the stage of its response. */
     static CompletableFuture<Response> stage(ClientMethod method, Invocation call) {
         CallFuture<Response> future = new CallFuture<>(call.executor());
+        CallScope scope = call.executor() instanceof CallScope own ? own : null;
+        if (scope == null) {
+            method.endpoints().passedOnUnseen();
+        }
         SentCall driven = method.endpoints().callAsync(method, call, (response, failure) -> {
             if (response != null) {
                 future.complete(response);
             } else {
                 future.completeExceptionally(Objects.requireNonNull(failure));
             }
-            if (call.executor() instanceof CallScope scope) {
+            if (scope != null) {
                 scope.answered();
             }
         });
         future.onCancel(driven::cancel);
-        if (call.executor() instanceof CallScope scope) {
+        if (scope != null) {
             scope.passedOn(driven);
         }
         return future;

@@ -29,6 +29,7 @@ final class WaitingCaller extends NestedCall implements CallScope {
     private volatile boolean gone;
     private volatile boolean cancelled;
     private final long began;
+    private final EndpointInvoker endpoints;
     private volatile @Nullable SentCall passedOn;
 
     /**
@@ -36,11 +37,18 @@ final class WaitingCaller extends NestedCall implements CallScope {
      *     too
      * @param began the start of the call, for error messages
      * @param serving the call that the current thread serves; null for none
+     * @param endpoints the last step of the call
      */
-    WaitingCaller(Executor afterwards, long began, @Nullable ServerContext serving, NanoClock clock) {
+    WaitingCaller(
+            Executor afterwards,
+            long began,
+            @Nullable ServerContext serving,
+            NanoClock clock,
+            EndpointInvoker endpoints) {
         super(serving, clock);
         this.afterwards = afterwards;
         this.began = began;
+        this.endpoints = endpoints;
     }
 
     @Override
@@ -145,11 +153,12 @@ final class WaitingCaller extends NestedCall implements CallScope {
 
     private RpcException filtersAreLate(Deadline deadline, Invocation call) {
         Endpoint endpoint = endpoint();
-        String where = endpoint == null ? ", which was not sent yet," : " at " + endpoint;
+        boolean unsent = endpoint == null && !endpoints.mayPassOnUnseen();
+        String where = endpoint != null ? " at " + endpoint : unsent ? ", which was not sent yet," : "";
         return RpcException.refusal(
                 StatusCode.DEADLINE_EXCEEDED,
                 "the filters around " + call + where + " did not end within " + deadline.describe(began),
-                endpoint == null ? Executed.NO : Executed.MAYBE);
+                unsent ? Executed.NO : Executed.MAYBE);
     }
 
     private static <T extends @Nullable Object> T get(CompletableFuture<T> future) throws Throwable {

@@ -2,6 +2,7 @@ package tern.rpc.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.time.Duration;
@@ -199,6 +200,35 @@ interface TransportFiltersContract extends TransportContract {
                 .isInstanceOfSatisfying(RpcException.class, failure -> {
                     assertThat(failure.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
                     assertThat(failure.wasExecuted()).isEqualTo(afterTheAnswer ? Executed.MAYBE : Executed.NO);
+                });
+    }
+
+    /** The filter hides the call from its caller, so the caller cannot know whether it was sent. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    default void lateCallMayHaveRunIfAFilterReplacesTheExecutor(boolean blocking) {
+        serve(settings -> {});
+        ClientFilter filter = (call, next) -> {
+            next.invoke(call.withExecutor(task -> call.executor().execute(task)));
+            return new CompletableFuture<>();
+        };
+        ContractService proxy = CallOptions.none()
+                .timeout(Duration.ofMillis(200))
+                .on(refer(client -> client.filter(filter), reference -> {}));
+
+        Throwable failure = catchThrowable(() -> {
+            if (blocking) {
+                proxy.echo("x");
+            } else {
+                proxy.later("now").get();
+            }
+        });
+
+        assertThat(failure instanceof RpcException ? failure : failure.getCause())
+                .isInstanceOfSatisfying(RpcException.class, late -> {
+                    assertThat(late.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+                    assertThat(late.wasExecuted()).isEqualTo(Executed.MAYBE);
+                    assertThat(late).hasMessageNotContaining("not sent");
                 });
     }
 
