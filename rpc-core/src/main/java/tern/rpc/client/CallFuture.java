@@ -21,7 +21,7 @@ final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> 
     private volatile @Nullable Runnable cancelAction;
     private volatile @Nullable SentCall sent;
     private volatile boolean givenUp;
-    private volatile @Nullable LateFilters filters; // null if the call has no filters
+    private volatile @Nullable FilteredCall filtered; // null if the call has no filters
 
     CallFuture(Executor executor) {
         this.executor = executor;
@@ -38,12 +38,9 @@ final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> 
         onCancel(call::cancel);
     }
 
-    /**
-     * Sets the object that ends the call at its deadline if the filters have not ended it. Called before the filters
-     * run.
-     */
-    void limitedBy(LateFilters late) {
-        filters = late;
+    /** Sets the call that passes through the filters. Called before the filters run. */
+    void filteredBy(FilteredCall call) {
+        filtered = call;
     }
 
     boolean isPassedOn() {
@@ -52,9 +49,9 @@ final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 
     @Override
     public void answered() {
-        LateFilters late = filters;
-        if (late != null) {
-            late.watch();
+        FilteredCall call = filtered;
+        if (call != null) {
+            call.watch();
         }
     }
 

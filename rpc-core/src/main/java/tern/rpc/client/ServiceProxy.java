@@ -9,7 +9,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -254,28 +253,15 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
             long started,
             CallFuture<@Nullable Object> future,
             PendingCall.Completion end) {
-        AtomicBoolean ended = new AtomicBoolean();
-        PendingCall.Completion once = (response, failure) -> {
-            if (ended.compareAndSet(false, true)) {
-                end.completed(response, failure);
-            }
-        };
-        LateFilters late = new LateFilters(
-                method.endpoints().providerWait(),
-                clock,
-                call,
-                started,
-                () -> future.isPassedOn() || method.endpoints().mayPassOnUnseen(),
-                ended::get,
-                failure -> once.completed(null, failure));
-        future.limitedBy(late);
+        FilteredCall filtered = new FilteredCall(method.endpoints(), clock, call, started, future, end);
+        future.filteredBy(filtered);
         try {
-            Objects.requireNonNull(method.filtered()).invoke(call).whenComplete(once::completed);
+            Objects.requireNonNull(method.filtered()).invoke(call).whenComplete(filtered);
         } catch (Throwable e) { // A filter, or the stage that it returned, has thrown this exception.
-            once.completed(null, e);
+            filtered.accept(null, e);
         }
         if (!future.isPassedOn()) {
-            late.watch();
+            filtered.watch();
         }
     }
 
