@@ -1,6 +1,5 @@
 package tern.rpc.client;
 
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -9,13 +8,12 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.endpoint.Endpoint;
-import tern.rpc.transport.EventLoopThread;
 
 /**
  * The future that an asynchronous method returns to its caller. Cancelling it cancels the call. If a thread that serves
  * a call waits for this future, the wait is recorded as {@link Phase#UNATTRIBUTED} in the ledger of the served call.
  */
-final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> implements CallScope {
+final class CallFuture<T extends @Nullable Object> extends GuardedFuture<T> implements CallScope {
 
     private final Executor executor;
     private volatile @Nullable Runnable cancelAction;
@@ -93,17 +91,8 @@ final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> 
         return cancelled;
     }
 
-    /** Rejects a wait on an event loop, as {@link BlockedCall#checkMayBlock} does for a blocking call. */
-    private void checkMayWait() {
-        if (Thread.currentThread() instanceof EventLoopThread && !isDone()) {
-            throw new IllegalStateException("waiting for the answer of a call would block the event loop "
-                    + Thread.currentThread().getName() + " and all of its connections; wait on another thread");
-        }
-    }
-
     @Override
     public T get() throws InterruptedException, ExecutionException {
-        checkMayWait();
         CallLedger ledger = CallLedger.current();
         Phase before = ledger.turnTo(Phase.UNATTRIBUTED);
         try {
@@ -126,7 +115,6 @@ final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 
     @Override
     public T join() {
-        checkMayWait();
         CallLedger ledger = CallLedger.current();
         Phase before = ledger.turnTo(Phase.UNATTRIBUTED);
         try {

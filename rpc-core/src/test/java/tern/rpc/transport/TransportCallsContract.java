@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import tern.rpc.CallOptions;
@@ -116,13 +117,13 @@ interface TransportCallsContract extends TransportContract {
     }
 
     /** Runs a task on a thread that the client considers an event loop. Returns the exception that the task throws. */
-    private static @Nullable Throwable onAnEventLoop(Runnable task) throws Exception {
+    static @Nullable Throwable onAnEventLoop(ThrowingCallable task) throws Exception {
         class Loop extends Thread implements EventLoopThread {
             private final CompletableFuture<@Nullable Throwable> thrown = new CompletableFuture<>();
 
             @Override
             public void run() {
-                thrown.complete(catchThrowable(task::run));
+                thrown.complete(catchThrowable(task));
             }
         }
         Loop loop = new Loop();
@@ -138,8 +139,12 @@ interface TransportCallsContract extends TransportContract {
         ContractService filtered = refer(client -> client.filter((call, next) -> next.invoke(call)), reference -> {});
 
         for (ContractService each : List.of(plain, filtered)) {
-            for (Runnable wait : List.<Runnable>of(
-                    () -> each.echo("x"), () -> each.later("never").join())) {
+            for (ThrowingCallable wait : List.<ThrowingCallable>of(
+                    () -> each.echo("x"),
+                    () -> each.later("never").join(),
+                    () -> each.later("never").get(),
+                    () -> each.later("never").get(1, TimeUnit.HOURS),
+                    () -> each.later("never").thenApply(String::length).join())) {
                 assertThat(onAnEventLoop(wait))
                         .isInstanceOf(IllegalStateException.class)
                         .hasMessageContaining("would block the event loop loop-1");
