@@ -72,6 +72,15 @@ interface StreamMessagesContract extends StreamContract {
     }
 
     @Test
+    default void eventLoopDoesNotWaitForTheResultOfAStream() throws Exception {
+        StreamService proxy = proxy();
+
+        assertThat(TransportCallsContract.onAnEventLoop(() -> proxy.countAndWait(Items.numbers(1))))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("a blocking call would block the event loop loop-1");
+    }
+
+    @Test
     default void publishersBothWaysRunSideBySide() throws Exception {
         service().transform = values -> values;
         Probe<String> answers = Probe.ofAll();
