@@ -26,6 +26,9 @@ final class ConsistentHash implements Balancer {
     /** The maximum number of providers whose indexes fit into {@link #owners}. */
     private static final int MAX_OWNERS = Character.MAX_VALUE;
 
+    /** With up to this many providers, computing the provider of a slot is cheap, so the table is not needed. */
+    private static final int FEW_TARGETS = 16;
+
     private static final double LOAD_BOUND = 1.25;
 
     /**
@@ -42,7 +45,7 @@ final class ConsistentHash implements Balancer {
     private final double[] shares;
     // For each slot, the index of its provider plus 1, or 0 if the provider has not been computed yet. Several threads
     // may compute it at the same time, with the same result. This field is null until the first call, because many
-    // references get no calls.
+    // references get no calls, and for few providers.
     private volatile char @Nullable [] owners;
     // 1.25 times the mean number of calls in flight at the time boundNanos. It is computed only if a provider has
     // several calls in flight.
@@ -74,6 +77,9 @@ final class ConsistentHash implements Balancer {
     private int owner(int slot) {
         if (targets.length > MAX_OWNERS) {
             return -1;
+        }
+        if (targets.length <= FEW_TARGETS) {
+            return compute(slot);
         }
         char[] table = owners;
         if (table == null) {
