@@ -40,6 +40,8 @@ final class ConsistentHash implements Balancer {
     /** The time for which a mean number of calls in flight is used again, because computing it examines all providers. */
     private static final long BOUND_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
+    private static final double UNKNOWN = -1;
+
     private final Target[] targets;
     private final long[] hashes;
     private final double[] shares;
@@ -66,10 +68,19 @@ final class ConsistentHash implements Balancer {
         long hashed = key == 0 ? ThreadLocalRandom.current().nextLong() : key;
         int slot = (int) (Hashes.mix(hashed) >>> (Long.SIZE - SLOT_BITS));
         int owner = owner(slot);
-        if (owner >= 0 && canTake(owner, excluded, now)) {
-            return targets[owner];
+        double bound = UNKNOWN;
+        if (owner >= 0 && isOpen(targets[owner], excluded, now)) {
+            if (hasFewCalls(owner, now)) {
+                return targets[owner];
+            }
+            bound = bound();
+            lastBound = bound;
+            boundNanos = now;
+            if (isWithin(bound, owner)) {
+                return targets[owner];
+            }
         }
-        Target next = next(slot, excluded, now);
+        Target next = next(slot, excluded, bound, now);
         return next != null ? next : Targets.anyUsable(targets, excluded, now, ThreadLocalRandom.current());
     }
 
@@ -117,41 +128,42 @@ final class ConsistentHash implements Balancer {
         return shares[index] <= highest * (1 - uniform) ? 0 : shares[index] / -Math.log(uniform);
     }
 
-    private boolean canTake(int index, @Nullable Candidate excluded, long now) {
-        Target target = targets[index];
-        if (target == excluded || !target.isUsable() || target.isAvoided(now)) {
-            return false;
-        }
-        int inFlight = target.inFlight();
-        if (inFlight <= FEW) {
-            return true;
-        }
-        if (now - boundNanos < BOUND_NANOS && inFlight <= lastBound * shares[index] + FEW) {
-            return true;
-        }
-        double bound = bound();
-        lastBound = bound;
-        boundNanos = now;
-        return inFlight <= bound * shares[index] + FEW;
+    private static boolean isOpen(Target target, @Nullable Candidate excluded, long now) {
+        return target != excluded && target.isUsable() && !target.isAvoided(now);
     }
 
-    /** Returns the provider with the highest rank for the slot among those that can take the call. */
-    private @Nullable Target next(int slot, @Nullable Candidate excluded, long now) {
+    /** Returns whether the provider certainly has few enough calls in flight, without examining all providers. */
+    private boolean hasFewCalls(int index, long now) {
+        return targets[index].inFlight() <= FEW || (now - boundNanos < BOUND_NANOS && isWithin(lastBound, index));
+    }
+
+    private boolean isWithin(double bound, int index) {
+        return targets[index].inFlight() <= bound * shares[index] + FEW;
+    }
+
+    /**
+     * Returns the provider with the highest rank for the slot among those that can take the call.
+     *
+     * @param known 1.25 times the mean number of calls in flight, or UNKNOWN
+     */
+    private @Nullable Target next(int slot, @Nullable Candidate excluded, double known, long now) {
         long hashed = Hashes.mix(slot + 1L);
-        double bound = bound();
+        double bound = known;
         Target best = null;
         double highest = 0;
         for (int i = 0; i < targets.length; i++) {
             double rank = rank(hashed, i, highest);
-            Target target = targets[i];
-            if (rank > highest
-                    && target != excluded
-                    && target.isUsable()
-                    && target.inFlight() <= bound * shares[i] + FEW
-                    && !target.isAvoided(now)) {
-                highest = rank;
-                best = target;
+            if (rank <= highest || !isOpen(targets[i], excluded, now)) {
+                continue;
             }
+            if (targets[i].inFlight() > FEW) {
+                bound = bound == UNKNOWN ? bound() : bound;
+                if (!isWithin(bound, i)) {
+                    continue;
+                }
+            }
+            highest = rank;
+            best = targets[i];
         }
         return best;
     }
