@@ -10,8 +10,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.Set;
@@ -333,6 +335,29 @@ class BalancersTest {
         balancer.pick(key, null, 2);
 
         assertThat(looks() - before).isEqualTo(1);
+    }
+
+    /** The table of slots makes the shares uneven. docs/cluster.md states how much. */
+    @Test
+    void manyProvidersGetAlmostEqualNumbersOfKeys() {
+        int providers = 1_000;
+        int keysEach = 200;
+        List<Candidate> targets =
+                targets(IntStream.generate(() -> 100).limit(providers).toArray());
+        Balancer balancer = Policies.named("consistent-hash").of(targets);
+        Map<Candidate, Integer> keys = new IdentityHashMap<>();
+
+        for (int key = 1; key <= providers * keysEach; key++) {
+            keys.merge(Objects.requireNonNull(balancer.pick(key, null, 1)), 1, Integer::sum);
+        }
+
+        double squares = targets.stream()
+                .mapToDouble(target -> Math.pow(keys.getOrDefault(target, 0) / (double) keysEach - 1, 2))
+                .sum();
+        double sampling = 1.0 / keysEach; // the variance that exact shares would also show
+        assertThat(Math.sqrt(squares / providers - sampling))
+                .as("standard deviation")
+                .isBetween(0.1, 0.15);
     }
 
     private int looks() {
