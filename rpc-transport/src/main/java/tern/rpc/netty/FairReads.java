@@ -40,7 +40,7 @@ final class FairReads implements RecvByteBufAllocator {
     static final int MIN_BYTES = 128;
 
     /** Smaller reads are measured only if they fill their buffer, because small calls should not pay for the clock. */
-    static final int MEASURED_BYTES = 4 << 10;
+    static final int MEASURED_BYTES = 1 << 10;
 
     /** The maximum size of the first buffer. Many new connections may send expensive bytes at the same time. */
     static final int FIRST_BYTES = 4 << 10;

@@ -170,6 +170,12 @@ class FairReadsTest {
         assertThat(reads.guess()).isEqualTo(FairReads.MAX_BYTES / 8);
     }
 
+    /** Otherwise a peer could send expensive bytes in many small pieces, and never count as busy. */
+    @Test
+    void aReadOfAFewKilobytesIsMeasured() {
+        assertThat(read(reads.guess(), 1_100, 4 * FairReads.TURN_NANOS)).isFalse();
+    }
+
     private boolean fullRead(long nanos) {
         return read(reads.guess(), reads.guess(), nanos);
     }
