@@ -25,6 +25,8 @@ final class MethodLimits {
     record Key(String interfaceName, String method) {}
 
     private final Map<Key, MethodLimiter> limiters = new ConcurrentHashMap<>();
+    // Removed limiters. If a limit is set again, calls that still run since before its removal count towards it.
+    private final Map<Key, MethodLimiter> removed = new ConcurrentHashMap<>();
     private final int servedAtOnce;
     private final NanoClock clock;
 
@@ -57,13 +59,17 @@ final class MethodLimits {
     MethodLimiter set(Key key, @Nullable Limit limit) {
         return limiters.compute(key, (same, current) -> {
             if (limit == null) {
+                if (current != null) {
+                    removed.put(key, current);
+                }
                 return null;
             }
-            if (current == null) {
+            MethodLimiter known = current == null ? removed.remove(key) : current;
+            if (known == null) {
                 return new MethodLimiter(new Limiter(limit, servedAtOnce, clock));
             }
-            current.change(limit, clock.nanoTime());
-            return current;
+            known.change(limit, clock.nanoTime());
+            return known;
         });
     }
 
