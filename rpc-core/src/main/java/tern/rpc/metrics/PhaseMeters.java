@@ -1,5 +1,7 @@
 package tern.rpc.metrics;
 
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.LongAdder;
@@ -47,20 +49,6 @@ public final class PhaseMeters {
      * @param now the current time on the ledger's clock
      * @param tookNanos the time since the call was received
      * @param failure the call's failure, or null for a result
-     */
-    public void ended(CallLedger ledger, long now, long tookNanos, @Nullable Throwable failure) {
-        ended(ledger, now, tookNanos, failure, failure);
-    }
-
-    /**
-     * @param sent the failure as it was sent to the caller
-     */
-    public void ended(
-            CallLedger ledger, long now, long tookNanos, @Nullable Throwable failure, @Nullable Throwable sent) {
-        ended(ledger, now, tookNanos, failure, sent, () -> null);
-    }
-
-    /**
      * @param sent the failure as it was sent to the caller
      * @param caller returns the caller's address; null if it is unknown
      */
@@ -74,9 +62,46 @@ public final class PhaseMeters {
         ended(ledger, now);
         CallObserver told = meters.observer();
         if (told != null) {
-            boolean expected = failure != null && (method.declares(failure) || Outcome.blamesCaller(sent));
-            told.ended(method.label(), ledger, tookNanos, now, expected ? null : failure, caller);
+            tell(told, ledger, now, tookNanos, failure, sent, caller);
         }
+    }
+
+    /**
+     * Like {@link #ended(CallLedger, long, long, Throwable, Throwable, Supplier)}, for a call that was received through
+     * a socket.
+     *
+     * @param caller the caller's address; null if it is unknown
+     */
+    public void ended(
+            CallLedger ledger,
+            long now,
+            long tookNanos,
+            @Nullable Throwable failure,
+            @Nullable Throwable sent,
+            @Nullable SocketAddress caller) {
+        ended(ledger, now);
+        CallObserver told = meters.observer();
+        if (told != null) { // Without an observer, no object is created.
+            tell(told, ledger, now, tookNanos, failure, sent, () -> host(caller));
+        }
+    }
+
+    private void tell(
+            CallObserver told,
+            CallLedger ledger,
+            long now,
+            long tookNanos,
+            @Nullable Throwable failure,
+            @Nullable Throwable sent,
+            Supplier<@Nullable String> caller) {
+        boolean expected = failure != null && (method.declares(failure) || Outcome.blamesCaller(sent));
+        told.ended(method.label(), ledger, tookNanos, now, expected ? null : failure, caller);
+    }
+
+    private static @Nullable String host(@Nullable SocketAddress caller) {
+        return caller instanceof InetSocketAddress address && address.getAddress() != null
+                ? address.getAddress().getHostAddress()
+                : null;
     }
 
     /**

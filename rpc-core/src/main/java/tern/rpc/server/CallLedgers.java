@@ -1,7 +1,5 @@
 package tern.rpc.server;
 
-import java.net.InetSocketAddress;
-import java.net.SocketAddress;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
@@ -74,17 +72,11 @@ final class CallLedgers {
             if (method.isUnary()) {
                 lastSlow.ended(call, tookNanos, now, failure);
                 slow.ended(method.method(), ledger, tookNanos, now, failure);
-                method.phases().ended(ledger, now, tookNanos, failure, sent, () -> host(call.remoteAddress()));
+                method.phases().ended(ledger, now, tookNanos, failure, sent, call.remoteAddress());
             } else {
                 method.phases().ended(ledger, now);
             }
         }
-    }
-
-    private static @Nullable String host(@Nullable SocketAddress caller) {
-        return caller instanceof InetSocketAddress address && address.getAddress() != null
-                ? address.getAddress().getHostAddress()
-                : null;
     }
 
     SlowCallRing lastSlow() {

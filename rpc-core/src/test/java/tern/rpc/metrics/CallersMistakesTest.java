@@ -48,7 +48,13 @@ class CallersMistakesTest {
         RpcException sent = RpcException.refusal(code, "no order", Executed.NO);
         meters.server(KEY, METHOD, "dubbo").ended(sent, 1_000);
         meters.phases(KEY, METHOD)
-                .ended(new CallLedger(time::get), time.get(), 1_000, new IllegalStateException("thrown"), sent);
+                .ended(
+                        new CallLedger(time::get),
+                        time.get(),
+                        1_000,
+                        new IllegalStateException("thrown"),
+                        sent,
+                        () -> null);
         time.addAndGet(SECOND_NANOS);
     }
 
