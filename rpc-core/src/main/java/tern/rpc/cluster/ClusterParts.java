@@ -78,10 +78,4 @@ public final class ClusterParts {
                 client,
                 lastChoice);
     }
-
-    /** Creates the cluster of a reference to a service without methods. */
-    public Cluster cluster(
-            String service, String protocol, EndpointSource source, Nodes nodes, ClusterSettings settings) {
-        return cluster(service, List.of(), protocol, source, nodes, settings);
-    }
 }

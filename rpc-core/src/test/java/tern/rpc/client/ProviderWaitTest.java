@@ -41,6 +41,7 @@ class ProviderWaitTest {
     private final ClusterParts parts = new ClusterParts(NanoClock.SYSTEM, timer, 1);
     private final Cluster cluster = parts.cluster(
             "Service",
+            List.of(),
             FakeNetwork.PROTOCOL,
             new StaticEndpoints(List.of(ONE)),
             parts.nodes(network::at),

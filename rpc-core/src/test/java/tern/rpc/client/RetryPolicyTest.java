@@ -52,6 +52,7 @@ class RetryPolicyTest {
                 key,
                 parts.cluster(
                         "a service",
+                        List.of(),
                         "memory",
                         new StaticEndpoints(List.of()),
                         parts.nodes(endpoint -> {

@@ -29,7 +29,8 @@ class ClusterAddressesTest extends SimulatedCluster {
 
     @Test
     void zoneThatDiffersOnlyInCaseIsOneWarning() {
-        Cluster near = parts.cluster("Stock", "dubbo", source, nodes, ClusterSettings.DEFAULT.withZone("eu"));
+        Cluster near =
+                parts.cluster("Stock", List.of(), "dubbo", source, nodes, ClusterSettings.DEFAULT.withZone("eu"));
         try (LoggedLines lines = new LoggedLines()) {
             near.start(Duration.ZERO);
             source.lists(new Instance(instance(0).endpoint(), Attributes.DEFAULT.withZone("EU")));

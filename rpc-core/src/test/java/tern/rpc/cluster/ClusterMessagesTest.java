@@ -211,7 +211,7 @@ class ClusterMessagesTest extends SimulatedCluster {
 
     @Test
     void providerThatIsConnectedAgainIsOneLineForAllReferences() {
-        Cluster other = parts.cluster("Stock", "dubbo", source, nodes, ClusterSettings.DEFAULT);
+        Cluster other = parts.cluster("Stock", List.of(), "dubbo", source, nodes, ClusterSettings.DEFAULT);
         start(2);
         other.start(Duration.ZERO);
         pass(SECOND);
@@ -264,7 +264,7 @@ class ClusterMessagesTest extends SimulatedCluster {
 
     @Test
     void staleListAndItsEndAreOneLineEachForAllReferences() {
-        Cluster other = parts.cluster("Stock", "dubbo", source, nodes, ClusterSettings.DEFAULT);
+        Cluster other = parts.cluster("Stock", List.of(), "dubbo", source, nodes, ClusterSettings.DEFAULT);
         try (LoggedLines lines = new LoggedLines()) {
             start(2);
             other.start(Duration.ZERO);

@@ -235,6 +235,7 @@ final class ClusterModel {
             ClusterParts parts = new ClusterParts(() -> now, timer, i);
             Cluster cluster = parts.cluster(
                     "a service",
+                    List.of(),
                     "fake",
                     new StaticEndpoints(endpoints),
                     parts.nodes(Link::new),

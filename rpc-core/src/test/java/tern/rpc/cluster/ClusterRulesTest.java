@@ -170,7 +170,12 @@ class ClusterRulesTest extends SimulatedCluster {
 
     private Cluster balanced(String name, Balancer.Factory factory) {
         Cluster made = parts.cluster(
-                "Orders", "dubbo", source, nodes, ClusterSettings.DEFAULT.withPolicy(new NamedPolicy(name, factory)));
+                "Orders",
+                List.of(),
+                "dubbo",
+                source,
+                nodes,
+                ClusterSettings.DEFAULT.withPolicy(new NamedPolicy(name, factory)));
         made.start(Duration.ZERO);
         source.lists(instances(2));
         return made;
@@ -318,7 +323,12 @@ class ClusterRulesTest extends SimulatedCluster {
 
     private Cluster recorded(List<Balancer> picked, List<Balancer> told) {
         Cluster made = parts.cluster(
-                "Stock", "dubbo", source, nodes, ClusterSettings.DEFAULT.withPolicy(candidates -> new Balancer() {
+                "Stock",
+                List.of(),
+                "dubbo",
+                source,
+                nodes,
+                ClusterSettings.DEFAULT.withPolicy(candidates -> new Balancer() {
                     @Override
                     public Candidate pick(long key, @Nullable Candidate excluded, long nowNanos) {
                         picked.add(this);

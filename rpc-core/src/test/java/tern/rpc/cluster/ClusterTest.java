@@ -401,6 +401,7 @@ class ClusterTest extends SimulatedCluster {
     void providersOfTheOwnZoneAreConnectedFirstAlsoIfTheyAreFewerThanTheSubset() {
         Cluster zoned = parts.cluster(
                 "Stock",
+                List.of(),
                 "dubbo",
                 source,
                 nodes,

@@ -56,7 +56,7 @@ abstract class SimulatedCluster {
     }
 
     Cluster cluster(EndpointSource of) {
-        return parts.cluster("Orders", "dubbo", of, nodes, ClusterSettings.DEFAULT);
+        return parts.cluster("Orders", List.of(), "dubbo", of, nodes, ClusterSettings.DEFAULT);
     }
 
     /** A timer that runs its tasks when the test advances the clock. */

@@ -1,6 +1,7 @@
 package tern.rpc.load.micro;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -102,6 +103,7 @@ public class PickBenchmark {
         ClusterParts parts = new ClusterParts(NanoClock.SYSTEM, timer, 1);
         Cluster made = parts.cluster(
                 "a service",
+                List.of(),
                 "none",
                 new StaticEndpoints(IntStream.range(0, size)
                         .mapToObj(i -> new Endpoint("10.0." + i / PER_NETWORK + "." + i % PER_NETWORK, PORT))
