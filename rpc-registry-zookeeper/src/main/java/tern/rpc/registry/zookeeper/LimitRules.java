@@ -62,8 +62,8 @@ final class LimitRules {
         }
         List<RuledLimit> limits = watched.stream().flatMap(this::limits).toList();
         if (!limits.equals(last)) {
-            last = limits;
             listener.accept(limits);
+            last = limits; // Limits that the listener could not apply are offered again.
         }
     }
 
