@@ -381,8 +381,9 @@ class SlowTenantsTest {
                 .hasMessageContaining("holds 40 of 51 calls of 2 tenants, and other tenants");
     }
 
-    @Test
-    void burstOfATenantThatIsCrowdedOutWaitsForItsOwnSpareThreads() throws Exception {
+    @ParameterizedTest
+    @CsvSource({"false", "true"})
+    void burstOfATenantThatIsCrowdedOutWaitsForItsOwnSpareThreadsOrAnIdleThread(boolean othersEnd) throws Exception {
         serve(settings -> {});
         Work flooding = tenant();
         for (int i = 0; i < THREADS; i++) {
@@ -400,9 +401,17 @@ class SlowTenantsTest {
         await("it waits", () -> inside() == THREADS + QUEUE + 6);
         assertThat(active()).isEqualTo(THREADS + 5);
 
-        worker.releaseSmall.release();
-        assertThat(worker.holding.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
-        worker.releaseSmall.release(5);
+        if (othersEnd) {
+            worker.release.release(THREADS + QUEUE);
+            await("the regular threads are idle", () -> inside() == 6 && active() == 5);
+            now.addAndGet(TimeUnit.MILLISECONDS.toNanos(60));
+            transport.sweep();
+            await("it runs", () -> active() == 6);
+        } else {
+            worker.releaseSmall.release();
+            assertThat(worker.holding.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+        }
+        worker.releaseSmall.release(6);
         for (Future<String> each : calls) {
             assertThat(each.get(10, TimeUnit.SECONDS)).isEqualTo(SMALL);
         }
