@@ -46,9 +46,6 @@ final class CauseText {
         this.codeText = new CodeText(evidence, excess, poolText, operations);
     }
 
-    /** The kind and name of a cause, with the recommended change. */
-    record Told(String kind, String name, Change change, List<String> facts) {}
-
     /** Describes one cause of slow calls, with its evidence and the recommended change. */
     Cause cause(Part part, double nanos, double ofNanos, double saves, double certainNanos) {
         TimeOuts.TooShort timeout = timeOuts.of(part);
@@ -58,7 +55,7 @@ final class CauseText {
         List<String> facts = new ArrayList<>(told.facts());
         facts.addAll(timeOuts.facts(part));
         facts.addAll(callers(part));
-        String loop = part.kind() == Part.Kind.EVENT_LOOP ? null : EventLoops.loopOf(part, evidence, excess);
+        String loop = part.kind() == Part.Kind.EVENT_LOOP ? null : BlockedLoops.loopOf(part, evidence, excess);
         if (loop != null) {
             facts.add("loop     runs on the event loop " + loop + ", whose other requests wait meanwhile");
         }

@@ -6,7 +6,6 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
-import tern.rpc.diagnosis.CauseText.Told;
 import tern.rpc.pool.ApplicationCode;
 
 /** Describes causes that lie in application code, such as code that waits, fails or writes log lines. */
@@ -221,8 +220,8 @@ final class CodeText {
     }
 
     private Told eventLoop(Part part, String shown) {
-        String loop = EventLoops.loopOf(part, evidence, excess);
-        return EventLoops.told(part, shown, loop == null ? "that runs it" : loop);
+        String loop = BlockedLoops.loopOf(part, evidence, excess);
+        return BlockedLoops.told(part, shown, loop == null ? "that runs it" : loop);
     }
 
     /** @param use how the call waits for the program, and where */

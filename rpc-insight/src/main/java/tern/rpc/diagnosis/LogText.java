@@ -6,7 +6,6 @@ import java.util.Locale;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
-import tern.rpc.diagnosis.CauseText.Told;
 import tern.rpc.pool.LoggingMode;
 
 /** Describes slow log appenders, and calls that write many log lines. */

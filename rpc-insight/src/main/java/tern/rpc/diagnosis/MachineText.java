@@ -8,7 +8,6 @@ import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
-import tern.rpc.diagnosis.CauseText.Told;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.evidence.MachineSecond;
 import tern.rpc.pool.ApplicationCode;
@@ -151,7 +150,8 @@ final class MachineText {
                     withBusy(facts));
         }
         if (!machine.isFull() && excess.samples.looks(Part.of(Kind.RUN_QUEUE)) > 0) {
-            StackTraceElement pinned = PinnedCarriers.line(evidence.samples().values());
+            StackTraceElement pinned =
+                    PinnedCarriers.line(evidence.samples().values().stream().map(samples -> samples.pinnedAt));
             return new Told(
                     "PROCESSORS",
                     "carrier threads",

@@ -1,8 +1,8 @@
 package tern.rpc.diagnosis;
 
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -42,14 +42,14 @@ final class PinnedCarriers {
         return Stream.of(thread.frames()).anyMatch(frame -> frame.getClassName().equals(VIRTUAL));
     }
 
-    /** Returns the line at which most of the pinned threads were found; null if there was none. */
-    static @Nullable StackTraceElement line(Collection<Sampler.Samples> all) {
+    /**
+     * Returns the line at which most of the pinned threads were found; null if there was none.
+     *
+     * @param pinned the line of each thread; null for threads that were not pinned
+     */
+    static @Nullable StackTraceElement line(Stream<@Nullable StackTraceElement> pinned) {
         Map<StackTraceElement, Integer> lines = new HashMap<>();
-        for (Sampler.Samples samples : all) {
-            if (samples.pinnedAt != null) {
-                lines.merge(samples.pinnedAt, 1, Integer::sum);
-            }
-        }
+        pinned.filter(Objects::nonNull).forEach(line -> lines.merge(line, 1, Integer::sum));
         return lines.entrySet().stream()
                 .max(Map.Entry.<StackTraceElement, Integer>comparingByValue()
                         .thenComparing(entry -> entry.getKey().toString()))

@@ -19,8 +19,6 @@ final class RowReads {
     /** A word in the classes of MySQL and MariaDB for such a stream. A larger fetch size would end it. */
     private static final String STREAM = "Streaming";
 
-    private static final int MIN_LOOKS = 3;
-
     private RowReads() {}
 
     /**
@@ -45,19 +43,5 @@ final class RowReads {
             }
         }
         return false;
-    }
-
-    /** Returns whether at least half of the samples taken during this statement show a wait for the next rows. */
-    static boolean areSlow(Part statement, Evidence evidence, Excess excess) {
-        int looks = 0;
-        int rows = 0;
-        for (Excess.Counted counted : excess.accounts) {
-            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
-            if (samples != null && counted.times().sum(Operations.only(statement)) > 0) {
-                looks += samples.sqlLooks;
-                rows += samples.rowLooks;
-            }
-        }
-        return rows >= MIN_LOOKS && 2 * rows >= looks;
     }
 }

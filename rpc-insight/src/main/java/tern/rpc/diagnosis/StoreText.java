@@ -11,7 +11,6 @@ import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
-import tern.rpc.diagnosis.CauseText.Told;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.Holders.Holder;
@@ -30,6 +29,8 @@ final class StoreText {
      * A transaction is suspected of holding a row lock if it has run no statement for at least this share of the
      * latency target.
      */
+    private static final int MIN_ROW_LOOKS = 3;
+
     private static final double IDLE_OF_TARGET = 0.1;
 
     /**
@@ -177,7 +178,7 @@ final class StoreText {
                                     + "; no pool size helps"),
                     facts);
         }
-        if (RowReads.areSlow(part, evidence, excess)) {
+        if (waitsForRows(part)) {
             facts.add("rows     calls mostly wait for the next rows of the result");
             return new Told("SLOW STATEMENT", text, Change.of(Where.STATEMENT, moreRowsAtOnce(text, place)), facts);
         }
@@ -453,5 +454,19 @@ final class StoreText {
 
     static String at(@Nullable String place) {
         return place == null ? "" : " in " + place;
+    }
+
+    /** Returns whether at least half of the samples taken during this statement show a wait for the next rows. */
+    private boolean waitsForRows(Part statement) {
+        int looks = 0;
+        int rows = 0;
+        for (Excess.Counted counted : excess.accounts) {
+            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            if (samples != null && counted.times().sum(Operations.only(statement)) > 0) {
+                looks += samples.sqlLooks;
+                rows += samples.rowLooks;
+            }
+        }
+        return rows >= MIN_ROW_LOOKS && 2 * rows >= looks;
     }
 }

@@ -78,7 +78,7 @@ final class SymptomRules {
         new ForkedWork(evidence, excess, pools, leaves).apply();
         new ResultRules(evidence, excess, operations, pools, leaves).apply();
         new LoadingCalls(excess, leaves).apply();
-        Lookups.passOn(evidence, excess, operations, new PeerKinds(pools), leaves);
+        LookupRules.passOn(evidence, excess, operations, new PeerKinds(pools), leaves);
         new FailedPeers(excess, pools, leaves).apply();
         new SilentStores(evidence, excess, pools, leaves).apply();
         new RunningStatements(pools.values()).name(excess, leaves);

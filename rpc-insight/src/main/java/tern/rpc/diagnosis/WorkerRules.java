@@ -32,7 +32,7 @@ final class WorkerRules {
     /** Attributes the wait for a worker to the work that occupies the workers, unless there are too few workers. */
     void apply() {
         Part queue = Part.of(Kind.QUEUE);
-        Times loops = EventLoops.blocked(evidence, excess);
+        Times loops = BlockedLoops.blocked(evidence, excess);
         if (leaves.of(queue) > 0 && loops.sum() >= NOTABLE * evidence.targetNanos()) {
             leaves.pour(queue, loops, Leaves.WAIT_FOR + "their event loop");
             return;

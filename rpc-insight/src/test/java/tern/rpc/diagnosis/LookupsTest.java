@@ -153,7 +153,7 @@ class LookupsTest {
         leaves.add(new Part(Part.Kind.POOL, "web"), 1);
         Map<String, PoolVerdict> verdicts = new HashMap<>();
         Stream.of(pools).forEach(name -> verdicts.put(name, pool(name)));
-        Lookups.passOn(
+        LookupRules.passOn(
                 evidence,
                 excess,
                 new Operations(excess, evidence.usual(), evidence.answers()),

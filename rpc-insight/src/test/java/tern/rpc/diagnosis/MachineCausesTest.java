@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -75,7 +76,7 @@ class MachineCausesTest {
                 Answers.UNKNOWN,
                 List.of());
 
-        CauseText.Told told = new MachineText(evidence, new Excess(evidence)).told(ready);
+        Told told = new MachineText(evidence, new Excess(evidence)).told(ready);
 
         assertThat(told.name()).isEqualTo("carrier threads");
         assertThat(told.change().text()).contains("no free carrier thread, although processors are free");
@@ -88,9 +89,9 @@ class MachineCausesTest {
         Sampler.Samples others = new Sampler.Samples(Shop.PLACE);
         others.addStack(Phase.OWN, virtual("yieldContinuation"));
 
-        assertThat(PinnedCarriers.line(List.of(samples, others)))
+        assertThat(PinnedCarriers.line(Stream.of(samples.pinnedAt, others.pinnedAt)))
                 .isEqualTo(new StackTraceElement("shop.Orders", "find", null, 41));
-        assertThat(PinnedCarriers.line(List.of(others))).isNull();
+        assertThat(PinnedCarriers.line(Stream.of(others.pinnedAt))).isNull();
     }
 
     @Test

@@ -55,7 +55,7 @@ class UnpreparedFaultsTest {
         assertThat(FailureText.own(failure)).startsWith(change);
     }
 
-    private static CauseText.Told computing(double codeCache) {
+    private static Told computing(double codeCache) {
         StackTraceElement[] stack = {new StackTraceElement("shop.Orders", "find", null, 41)};
         ThreadLook thread = new ThreadLook("worker-1", 7, Thread.State.RUNNABLE, stack, null, null, -1, -1);
         Evidence evidence = new SampledCalls()

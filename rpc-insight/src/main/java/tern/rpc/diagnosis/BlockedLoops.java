@@ -1,0 +1,95 @@
+package tern.rpc.diagnosis;
+
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Cause.Change;
+import tern.rpc.diagnosis.Cause.Where;
+import tern.rpc.diagnosis.Part.Kind;
+
+/** Finds the code with which late or failed calls block event loops. */
+final class BlockedLoops {
+
+    private BlockedLoops() {}
+
+    /**
+     * Returns the event loop that most of the calls with this part kept busy; null if there is none. An operation keeps
+     * the loop busy only if the thread waits for its result.
+     */
+    static @Nullable String loopOf(Part part, Evidence evidence, Excess excess) {
+        Phase phase = Operations.phase(part.kind());
+        boolean isOwn = part.kind() == Kind.COMPUTING || part.kind() == Kind.LOCK;
+        if (phase == null && !isOwn && part.kind() != Kind.EVENT_LOOP) {
+            return null;
+        }
+        Map<String, Integer> loops = new TreeMap<>();
+        int calls = 0;
+        for (Excess.Counted counted : excess.accounts) {
+            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            if (samples == null
+                    || (part.kind() != Kind.EVENT_LOOP && counted.times().of(part) <= 0)) {
+                continue;
+            }
+            boolean keeps = isOwn
+                    ? 2 * samples.loopLooks >= samples.looks
+                    : samples.list.stream().anyMatch(sample -> blocks(sample, phase == null ? sample.phase() : phase));
+            calls += keeps || part.kind() != Kind.EVENT_LOOP ? 1 : 0;
+            if (keeps && samples.eventLoop != null) {
+                loops.merge(samples.eventLoop, 1, Integer::sum);
+            }
+        }
+        int all = loops.values().stream().mapToInt(Integer::intValue).sum();
+        return 2 * all < Math.max(1, calls)
+                ? null
+                : loops.entrySet().stream()
+                        .max(Map.Entry.comparingByValue())
+                        .map(Map.Entry::getKey)
+                        .orElse(null);
+    }
+
+    private static boolean blocks(Sample sample, Phase phase) {
+        return sample.part().kind() == Kind.EVENT_LOOP && sample.phase() == phase;
+    }
+
+    /**
+     * Returns the time for which a late or failed call blocks an event loop, on average, by the code that blocks it. This
+     * includes operations during which the thread waits for their results.
+     */
+    static Times blocked(Evidence evidence, Excess excess) {
+        Times blocked = new Times();
+        blocked.addAll(excess.account.only(part -> part.kind() == Kind.EVENT_LOOP), 1);
+        for (Excess.Counted counted : excess.accounts) {
+            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            if (samples == null) {
+                continue;
+            }
+            for (Phase phase : List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC)) {
+                List<Sample> looks = samples.list.stream()
+                        .filter(sample -> sample.phase() == phase)
+                        .toList();
+                double nanos = counted.times().sum(part -> Operations.phase(part.kind()) == phase);
+                for (Sample look : looks) {
+                    if (blocks(look, phase)) {
+                        blocked.add(look.part(), nanos / looks.size() / excess.accounts.size());
+                    }
+                }
+            }
+        }
+        return blocked;
+    }
+
+    /** @param shown the line that blocks the loop, with the method that it calls */
+    static Told told(Part part, String shown, String loop) {
+        return new Told(
+                "EVENT LOOP BLOCKED",
+                part.name(),
+                Change.of(
+                        Where.CODE,
+                        "move the code at " + shown + " off the event loop " + loop
+                                + ": use a non-blocking client, or run this code on other threads"
+                                + " (subscribeOn(Schedulers.boundedElastic()), an executor); all other requests of this loop wait for it"),
+                List.of());
+    }
+}

@@ -1,0 +1,54 @@
+package tern.rpc.diagnosis;
+
+import tern.rpc.NamedTimes;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Part.Kind;
+
+/** Attributes waits of calls for a peer to lookups of host names on other threads. */
+final class LookupRules {
+
+    /** Lookups explain no wait if at least this number of operations of the same kind took about their usual time. */
+    private static final int MIN_QUICK = 3;
+
+    /** An operation takes about its usual time if it takes at most this multiple of it. */
+    private static final double QUICK_FACTOR = 2;
+
+    private LookupRules() {}
+
+    /**
+     * Attributes waits for a peer to lookups of the peer's name. A lookup does not show for which call it runs.
+     * Therefore it explains no wait while other operations of the same kind take their usual time, and no wait for one
+     * of several pools unless the thread has the name of this pool.
+     */
+    static void passOn(Evidence evidence, Excess excess, Operations operations, PeerKinds kinds, Leaves leaves) {
+        Lookups lookups = evidence.tasks().lookups();
+        for (Part part : leaves.longestFirst()) {
+            boolean isPool = part.kind() == Kind.POOL;
+            Kind peer = isPool ? kinds.ofPool(part) : part.kind();
+            // Drivers look up names on the thread of the call. Clients of other kinds have nothing in common.
+            boolean waits = isPool || part.kind() == Kind.HTTP || part.kind() == Kind.RPC || part.kind() == Kind.REDIS;
+            boolean isOneOfSeveral = isPool && kinds.isOneOfSeveral(part);
+            String threads = peer == null || !waits
+                    ? null
+                    : lookups.threadsFor(peer, group -> !isOneOfSeveral || group.contains(part.name()));
+            if (threads != null && (isPool || !areQuick(part.kind(), excess, operations))) {
+                Times one = new Times();
+                one.add(new Part(Kind.RESOLVER, "threads " + threads), 1);
+                leaves.pour(part, one, Leaves.WAIT_FOR + (part.name().isEmpty() ? "an answer" : part.name()));
+            }
+        }
+    }
+
+    /** Returns whether several operations of this kind took about their usual time in calls that met the target. */
+    private static boolean areQuick(Kind kind, Excess excess, Operations operations) {
+        Phase phase = Operations.phase(kind);
+        int quick = 0;
+        for (EndedCall call : excess.good()) {
+            for (NamedTimes.Entry entry : call.ledger().named()) {
+                double usual = phase != null && entry.kind() == phase ? operations.usualNamed(phase, entry.name()) : -1;
+                quick += usual > 0 && entry.nanos() <= QUICK_FACTOR * usual * entry.count() ? entry.count() : 0;
+            }
+        }
+        return quick >= MIN_QUICK;
+    }
+}
