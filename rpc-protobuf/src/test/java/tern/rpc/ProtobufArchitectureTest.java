@@ -38,6 +38,7 @@ class ProtobufArchitectureTest extends ModuleRules {
         for (String builtIn : new String[] {HEALTH, REFLECTION, GRPC}) {
             onlySees(
                     builtIn,
+                    "tern.rpc.concurrent..",
                     "tern.rpc.serialization..",
                     "tern.rpc.endpoint..",
                     "tern.rpc.transport..",

@@ -19,7 +19,7 @@ final class Lookups {
     /** Lookups explain the wait for a peer only if at least this number of samples show one. */
     private static final int MIN_LOOKS = 3;
 
-    // for each kind of peer and each group of threads, the number of looks that found a lookup
+    // for each kind of peer and each group of threads, the number of samples that show a lookup
     private final Map<Kind, Map<String, Integer>> found = new EnumMap<>(Kind.class);
     // the groups that the current look has found
     private final Map<Kind, Set<String>> current = new EnumMap<>(Kind.class);

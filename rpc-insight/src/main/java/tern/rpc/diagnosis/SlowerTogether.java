@@ -87,8 +87,8 @@ final class SlowerTogether {
     }
 
     /**
-     * Returns whether at least two operations take about the same time longer. If their usual times are unknown, compares
-     * the times themselves.
+     * Returns whether at least two operations have become slower by about the same time. If their usual times are
+     * unknown, compares their current times.
      */
     boolean isByTheSameTime() {
         return areSame(isKnown() ? usual.keySet().stream().map(this::longer).toList() : each.values());

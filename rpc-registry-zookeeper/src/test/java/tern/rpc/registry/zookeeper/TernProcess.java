@@ -87,7 +87,7 @@ final class TernProcess implements AutoCloseable {
         return held.get();
     }
 
-    /** Ends the calls with the text {@link #HELD}. */
+    /** Lets the calls with the text {@link #HELD} return. */
     void release() {
         release.countDown();
     }
