@@ -85,6 +85,10 @@ final class CallRecords implements CallObserver {
     private static final class Caller {
         final LongAdder calls = new LongAdder();
         volatile long lastNanos;
+
+        Caller(long nanos) {
+            lastNanos = nanos;
+        }
     }
 
     private static final class MethodRecords {
@@ -134,7 +138,7 @@ final class CallRecords implements CallObserver {
                 if (callers.size() >= MAX_CALLERS) {
                     return;
                 }
-                known = callers.computeIfAbsent(address, unknown -> new Caller());
+                known = callers.computeIfAbsent(address, unknown -> new Caller(now));
             }
             known.lastNanos = now;
             known.calls.increment();

@@ -25,12 +25,12 @@ final class StoreText {
      */
     static final double READS = 0.5;
 
+    private static final int MIN_ROW_LOOKS = 3;
+
     /**
      * A transaction is suspected of holding a row lock if it has run no statement for at least this share of the
      * latency target.
      */
-    private static final int MIN_ROW_LOOKS = 3;
-
     private static final double IDLE_OF_TARGET = 0.1;
 
     /**
