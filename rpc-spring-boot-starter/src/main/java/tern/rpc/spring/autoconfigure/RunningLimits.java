@@ -36,14 +36,19 @@ final class RunningLimits {
     /**
      * A limit of a method.
      *
-     * @param fixed the number of calls; null for an adaptive limit
+     * @param fixed the number of calls; null for an adaptive limit; 0 if a rule lifts the limit
      * @param rule the rule that sets the limit; empty for the properties
      */
     private record MethodLimit(@Nullable Integer fixed, String rule) {
 
+        boolean isNone() {
+            return fixed != null && fixed == 0;
+        }
+
         @Override
         public String toString() {
-            return (fixed == null ? "adaptive" : fixed) + (rule.isEmpty() ? "" : ", set by the rule " + rule);
+            return (fixed == null ? "adaptive" : isNone() ? "none" : fixed)
+                    + (rule.isEmpty() ? "" : ", set by the rule " + rule);
         }
     }
 
@@ -101,11 +106,7 @@ final class RunningLimits {
     }
 
     private static void apply(RuledLimit limit, Method method, Map<Method, MethodLimit> wanted) {
-        if (limit.maxConcurrency() == 0) {
-            wanted.remove(method);
-        } else {
-            wanted.put(method, new MethodLimit(limit.maxConcurrency(), limit.rule()));
-        }
+        wanted.put(method, new MethodLimit(limit.maxConcurrency(), limit.rule()));
     }
 
     private static Map<Method, MethodLimit> ofMethods(RpcServer running, ServerLimits settings) {
@@ -135,7 +136,7 @@ final class RunningLimits {
     }
 
     private @Nullable Limit limit(@Nullable MethodLimit next) {
-        if (next == null) {
+        if (next == null || next.isNone()) {
             return null;
         }
         return next.rule().isEmpty() || next.fixed() == null
