@@ -30,6 +30,9 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     /** The reason that ZGC reports for a cycle if threads wait until it has freed memory for their new objects. */
     static final String STALL = "Allocation Stall";
 
+    /** Stalls that are shorter in total are not the main cause of collections. */
+    private static final long MIN_STALL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
     /** A pause of the application threads, or a cycle during which they run. */
     private record Collection(long fromNanos, long toNanos, String cause) {
         /** Returns the time of this collection within the period; negative if it is outside. */
@@ -181,16 +184,16 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     }
 
     /**
-     * Returns the trigger of the collections that have taken the most time in total since the given time, or null if
-     * there was no collection. Returns {@link #STALL} only if no other trigger caused longer cycles.
+     * Returns the trigger of the collections that have stopped threads for the most time in total since the given time,
+     * or null if there was no collection. Returns {@link #STALL} if the cycles with this trigger took longer than the
+     * pauses with any other trigger. Cycles with another trigger do not count, because threads run during them.
      */
     synchronized @Nullable String mainCause(long sinceNanos) {
-        if (STALL.equals(longest(spent(cycles, sinceNanos)))) {
-            return STALL;
-        }
+        long stalled = spent(cycles, sinceNanos).getOrDefault(STALL, 0L);
         Map<String, Long> paused = spent(pauses, sinceNanos);
         paused.remove(STALL); // The pauses of such a cycle are short.
-        return longest(paused);
+        boolean isStall = stalled >= MIN_STALL_NANOS && paused.values().stream().allMatch(nanos -> nanos < stalled);
+        return isStall ? STALL : longest(paused);
     }
 
     private static Map<String, Long> spent(Deque<Collection> collections, long sinceNanos) {

@@ -324,9 +324,6 @@ final class SymptomRules {
      * it.
      */
     private void passOnStalls() {
-        if (!CollectorLog.STALL.equals(evidence.machine().collectionCause())) {
-            return;
-        }
         Times one = new Times();
         one.add(Part.of(Kind.COLLECTOR), 1);
         for (Part part : leaves.longestFirst()) {

@@ -20,10 +20,10 @@ class CollectorLogTest {
         log.add(collector, fromMillis * MILLI, toMillis * MILLI, cause);
     }
 
-    private static Cause firstOfStalls(double millis) {
+    private static Cause firstOfStalls(double millis, String cause) {
         AtomicLong now = new AtomicLong();
         return new SampledCalls()
-                .stalledMillis(millis)
+                .stalledMillis(millis, cause)
                 .calls("OrderService.place", Phase.OWN, 300, samples -> samples.add(atALine(now)))
                 .causes()
                 .get(0);
@@ -39,12 +39,17 @@ class CollectorLogTest {
 
     @Test
     void callsThatStandAtALineWhileThreadsWaitForMemoryAreStalled() {
-        assertThat(firstOfStalls(250).kind()).isEqualTo("COLLECTOR: allocation stalls");
+        assertThat(firstOfStalls(250, STALL).kind()).isEqualTo("COLLECTOR: allocation stalls");
+    }
+
+    @Test
+    void stalledCallsAreNotInNativeCodeAlthoughCollectionsHaveAnotherMainCause() {
+        assertThat(firstOfStalls(250, "Allocation Rate").kind()).startsWith("COLLECTOR");
     }
 
     @Test
     void shortStallDoesNotExplainALongTimeInNativeCode() {
-        assertThat(firstOfStalls(5).kind()).isEqualTo("NATIVE CODE");
+        assertThat(firstOfStalls(5, STALL).kind()).isEqualTo("NATIVE CODE");
     }
 
     private double pausedMillis(long fromMillis, long toMillis) {
@@ -60,6 +65,15 @@ class CollectorLogTest {
         assertThat(log.mainCause(0)).isEqualTo(STALL);
         assertThat(log.stalledNanos(700 * MILLI, 900 * MILLI)).isEqualTo(100 * MILLI);
         assertThat(pausedMillis(0, 900)).isZero();
+    }
+
+    @Test
+    void stallsAreTheMainCauseAlthoughCyclesDuringWhichThreadsRunTakeLonger() {
+        add("ZGC Cycles", 0, 300, "Allocation Rate");
+        add("ZGC Pauses", 0, 1, "Allocation Rate");
+        add("ZGC Cycles", 300, 500, STALL);
+
+        assertThat(log.mainCause(0)).isEqualTo(STALL);
     }
 
     @Test

@@ -51,8 +51,12 @@ final class SampledCalls {
         return this;
     }
 
-    /** Lets the collector's cycles because of allocation stalls take this time during each call. */
-    SampledCalls stalledMillis(double millis) {
+    /**
+     * Lets the collector's cycles because of allocation stalls take this time during each call.
+     *
+     * @param cause the main cause of collections
+     */
+    SampledCalls stalledMillis(double millis, String cause) {
         pauses = new PauseTimes() {
             @Override
             public Times between(long fromNanos, long toNanos) {
@@ -64,7 +68,7 @@ final class SampledCalls {
                 return millis * 1e6;
             }
         };
-        machine = new Machine(2, 1, 0, 0, 0, 0.3, CollectorLog.STALL, 1e6, 1e6, List.of(), 0, null, List.of());
+        machine = new Machine(2, 1, 0, 0, 0, 0.3, cause, 1e6, 1e6, List.of(), 0, null, List.of());
         return this;
     }
 
