@@ -66,6 +66,7 @@ final class LatePublication implements Publication {
             Publication publication = registry.publish(found);
             begun = publication;
             published = found;
+            problem = "";
             publication.seen().thenRun(() -> seen.complete(null));
         }
     }
@@ -98,7 +99,7 @@ final class LatePublication implements Publication {
     @Override
     public String problem() {
         Publication publication = begun();
-        return publication == null ? problem : publication.problem();
+        return publication == null || !problem.isEmpty() ? problem : publication.problem();
     }
 
     @Override
@@ -125,7 +126,11 @@ final class LatePublication implements Publication {
         synchronized (this) {
             Registration last = published;
             before = begun;
-            if (withdrawn || before == null || last == null || former != null || found.equals(last)) {
+            if (withdrawn || before == null || last == null || former != null) {
+                return;
+            }
+            if (found.equals(last)) {
+                problem = ""; // an address that was refused is no longer in use
                 return;
             }
             try {

@@ -401,9 +401,30 @@ class RegistrarTest {
                     .containsExactly("The new address cannot be published at fake://…@one, 10.0.0.8:20880:"
                             + " 10.0.0.8 is useless here. It is tried again");
 
+            assertThat(registrar.problems()).containsEntry("fake://…@one", "10.0.0.8:20880: 10.0.0.8 is useless here");
+
             one.refused = "";
             timer.task.run();
             assertThat(one.published).isEqualTo(at("10.0.0.8"));
+            assertThat(registrar.problems()).containsEntry("fake://…@one", "not reached");
+        }
+    }
+
+    @Test
+    void addressThatARegistryRefusesAgainAfterTheOldOneIsAnotherWarning() {
+        AtomicReference<String> host = new AtomicReference<>("10.0.0.7");
+        Registrar registrar = new Registrar(List.of(one), timer, now::get, new FakeWaiting(now, Duration.ZERO));
+        one.refused = "10.0.0.8";
+        try (RegistryLog log = new RegistryLog()) {
+            registrar.register(registry -> at(host.get()));
+            for (String next : List.of("10.0.0.8", "10.0.0.7", "10.0.0.8")) {
+                host.set(next);
+                timer.task.run();
+            }
+
+            assertThat(log.warnings())
+                    .hasSize(2)
+                    .allMatch(warning -> warning.startsWith("The new address cannot be published"));
         }
     }
 
