@@ -70,6 +70,7 @@ final class FilteredCall implements BiConsumer<@Nullable Response, @Nullable Thr
                     clock,
                     call,
                     began,
+                    future::isPassedOn,
                     () -> future.isPassedOn() || endpoints.mayPassOnUnseen(),
                     ended::get,
                     failure -> accept(null, failure));

@@ -24,13 +24,15 @@ final class LateFilters {
     private final Invocation call;
     private final long began;
     private final BooleanSupplier passedOn;
+    private final BooleanSupplier mayBePassedOn;
     private final BooleanSupplier over;
     private final Consumer<RpcException> end;
     private final AtomicBoolean watching = new AtomicBoolean();
 
     /**
      * @param began the start of the call, for error messages
-     * @param passedOn returns whether the filters may have passed the call on
+     * @param passedOn returns whether the filters are known to have passed the call on
+     * @param mayBePassedOn returns whether the filters may have passed the call on
      * @param over returns whether the call has ended
      * @param end ends the call; runs on the call's executor
      */
@@ -40,6 +42,7 @@ final class LateFilters {
             Invocation call,
             long began,
             BooleanSupplier passedOn,
+            BooleanSupplier mayBePassedOn,
             BooleanSupplier over,
             Consumer<RpcException> end) {
         this.timer = timer;
@@ -47,6 +50,7 @@ final class LateFilters {
         this.call = call;
         this.began = began;
         this.passedOn = passedOn;
+        this.mayBePassedOn = mayBePassedOn;
         this.over = over;
         this.end = end;
     }
@@ -73,12 +77,12 @@ final class LateFilters {
         if (over.getAsBoolean()) {
             return;
         }
-        boolean sent = passedOn.getAsBoolean();
         long left = call.deadline().remainingNanos(clock.nanoTime());
-        if (!timer.isClosed() && left > (sent ? -GRACE_NANOS : 0)) {
+        if (!timer.isClosed() && left > (passedOn.getAsBoolean() ? -GRACE_NANOS : 0)) {
             lookLater(); // the filters passed the call on just before its deadline
             return;
         }
+        boolean sent = mayBePassedOn.getAsBoolean();
         RpcException late = RpcException.refusal(
                 left > 0 ? StatusCode.UNAVAILABLE : StatusCode.DEADLINE_EXCEEDED,
                 "the filters around " + call + (sent ? "" : ", which was not sent yet,")

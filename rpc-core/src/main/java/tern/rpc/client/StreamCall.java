@@ -131,6 +131,7 @@ final class StreamCall implements StreamAttempts.Listener {
                         call,
                         started,
                         passed::get,
+                        passed::get,
                         () -> closed,
                         failure -> close(null, failure));
     }
