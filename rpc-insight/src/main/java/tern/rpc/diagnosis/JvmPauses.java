@@ -12,7 +12,10 @@ import tern.rpc.diagnosis.Cause.Where;
 /** Describes pauses of the JVM that no collection explains. */
 final class JvmPauses {
 
-    /** An operation explains the pauses if it takes at least this share of the time of all operations. */
+    /**
+     * An operation explains the pauses if it takes at least this share of the time of all operations, where those of
+     * the diagnosis itself and all others are counted separately.
+     */
     private static final double HALF = 0.5;
 
     /** Shorter operations do not explain a pause, because pauses of this length are not measured. */
@@ -27,25 +30,33 @@ final class JvmPauses {
     /** @param code the code of calls that uses the most processor time; null if there is none */
     Told told(@Nullable Part code) {
         Map<String, Double> operations = evidence.pauses().operations();
-        double all =
-                operations.values().stream().mapToDouble(Double::doubleValue).sum();
-        Map.Entry<String, Double> longest =
-                operations.entrySet().stream().max(Map.Entry.comparingByValue()).orElse(null);
-        if (longest == null
-                || longest.getValue() < Math.max(MIN_NANOS, HALF * all)
-                || VmOperations.isOwn(longest.getKey())) {
-            return late(code);
+        double own = 0;
+        double others = 0;
+        Map.Entry<String, Double> longest = null;
+        for (Map.Entry<String, Double> operation : operations.entrySet()) {
+            if (VmOperations.isOwn(operation.getKey())) {
+                own += operation.getValue();
+                continue;
+            }
+            others += operation.getValue();
+            if (longest == null || operation.getValue() > longest.getValue()) {
+                longest = operation;
+            }
         }
         List<String> facts = new ArrayList<>();
         operations.forEach((name, nanos) ->
                 facts.add(String.format(Locale.ROOT, "stopped  %.0f ms for %s in the last 15 s", nanos / 1e6, name)));
         facts.sort(Comparator.naturalOrder());
+        // The own operations of the diagnosis must not hide another one that is almost as long.
+        if (longest == null || longest.getValue() < Math.max(MIN_NANOS, HALF * Math.max(own, others))) {
+            return late(code, facts);
+        }
         return new Told(
                 "JVM PAUSE", longest.getKey(), Change.of(Where.MACHINE, VmOperations.advice(longest.getKey())), facts);
     }
 
     /** Describes pauses without a long operation. The JVM waited for threads that did not stop in time. */
-    private static Told late(@Nullable Part code) {
+    private static Told late(@Nullable Part code, List<String> facts) {
         return new Told(
                 "JVM PAUSE",
                 "pauses that no collector explains",
@@ -56,6 +67,6 @@ final class JvmPauses {
                                 + " as in a long counted loop, a large array copy or a page that is read from a disk"
                                 + " (-XX:+SafepointTimeout -XX:SafepointTimeoutDelay=100 names them)"
                                 + (code == null ? "" : "; look at " + code.name() + " first")),
-                List.of());
+                facts);
     }
 }

@@ -111,6 +111,14 @@ class VmOperationsTest {
 
         assertThat(DiagnosisText.title(first)).isEqualTo("JVM PAUSE: pauses that no collector explains");
         assertThat(first.change().text()).contains("threads that do not stop in time");
+        assertThat(first.evidence()).anyMatch(line -> line.contains("30 ms for HeapDumper"));
+    }
+
+    @Test
+    void longOperationIsTheCauseAlthoughThoseOfTheDiagnosisTakeLongerInTotal() {
+        Cause first = first(Map.of("ThreadDump", 500e6, "HeapDumper", 400e6));
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("JVM PAUSE: HeapDumper");
     }
 
     @Test
