@@ -262,6 +262,16 @@ final class Excess {
         return evidence.good();
     }
 
+    /** Like {@link #good}, without the calls that started before calls began to miss the target. */
+    List<EndedCall> goodDuringMiss() {
+        // The last of the late calls has just ended, or is still running.
+        long now =
+                evidence.bad().stream().mapToLong(EndedCall::endedNanos).max().orElse(0);
+        return good().stream()
+                .filter(call -> call.startedNanos() - (now - evidence.missedNanos()) >= 0)
+                .toList();
+    }
+
     long targetNanos() {
         return evidence.targetNanos();
     }

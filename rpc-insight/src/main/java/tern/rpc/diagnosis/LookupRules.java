@@ -39,11 +39,14 @@ final class LookupRules {
         }
     }
 
-    /** Returns whether several operations of this kind took about their usual time in calls that met the target. */
+    /**
+     * Returns whether several operations of this kind took about their usual time in calls that met the target. Calls
+     * from before the miss do not count, because the lookups may have been quick then.
+     */
     private static boolean areQuick(Kind kind, Excess excess, Operations operations) {
         Phase phase = Operations.phase(kind);
         int quick = 0;
-        for (EndedCall call : excess.good()) {
+        for (EndedCall call : excess.goodDuringMiss()) {
             for (NamedTimes.Entry entry : call.ledger().named()) {
                 double usual = phase != null && entry.kind() == phase ? operations.usualNamed(phase, entry.name()) : -1;
                 quick += usual > 0 && entry.nanos() <= QUICK_FACTOR * usual * entry.count() ? entry.count() : 0;

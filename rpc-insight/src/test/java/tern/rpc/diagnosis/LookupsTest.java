@@ -112,6 +112,19 @@ class LookupsTest {
     }
 
     @Test
+    void lookupIsTheCauseAlthoughPeersAnsweredQuicklyBeforeTheMiss() {
+        SampledCalls calls = new SampledCalls()
+                .usually("OrderService.find", Phase.HTTP, "GET price:80", 2)
+                .quick("OrderService.find", Phase.HTTP, "GET price:80", 2)
+                .missBegins();
+
+        Cause first = first(
+                calls, watch(6, look("HttpClient-1-Worker-0", Thread.State.RUNNABLE, LOOKUP), "HttpClient-1-Worker"));
+
+        assertThat(first.kind()).isEqualTo("SLOW NAME LOOKUP");
+    }
+
+    @Test
     void lookupOfAnotherKindOfClientIsNotTheCause() {
         ThreadLook adder = look(
                 "hikari:connection-adder",

@@ -27,6 +27,7 @@ final class SampledCalls {
     private TaskWatch tasks = new TaskWatch();
     private double seconds = 10;
     private double queueMillis;
+    private long missedFrom = time.get();
 
     /** Sets the samples of threads that serve no call. */
     SampledCalls tasks(TaskWatch samples) {
@@ -140,6 +141,12 @@ final class SampledCalls {
         return this;
     }
 
+    /** Lets calls begin to miss the target after the calls that were added before. */
+    SampledCalls missBegins() {
+        missedFrom = time.get();
+        return this;
+    }
+
     /** Sets the usual time of an operation. */
     SampledCalls usually(String method, Phase phase, String name, double millis) {
         return usually(method, phase, name, 1, millis);
@@ -197,7 +204,7 @@ final class SampledCalls {
         return new Evidence(
                 100_000_000L,
                 seconds,
-                0,
+                time.get() - missedFrom,
                 bad,
                 good,
                 List.of(),
