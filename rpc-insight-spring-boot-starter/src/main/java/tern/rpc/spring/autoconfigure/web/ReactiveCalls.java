@@ -52,35 +52,42 @@ final class ReactiveCalls implements WebFilter, Ordered {
             return chain.filter(exchange);
         }
         return Mono.defer(() -> {
+            InetSocketAddress connection = Schedulers.isInNonBlockingThread() ? remoteAddress(exchange) : null;
             WebCalls.Call call = calls.begin(
-                    exchange.getRequest().getMethod().name(), path, waited(exchange), () -> address(exchange));
+                    exchange.getRequest().getMethod().name(), path, waited(connection), () -> address(exchange));
             exchange.getResponse().beforeCommit(() -> Mono.fromRunnable(() -> committed(call, exchange)));
             AtomicBoolean ended = new AtomicBoolean();
-            return new Served(
-                            chain.filter(exchange), call, exchange.getRequest().getRemoteAddress())
+            return new Served(chain.filter(exchange), call, connection)
                     .contextWrite(context -> ReactiveLedger.put(context, call.ledger()))
-                    .doOnSuccess(nothing -> ended(call, exchange, null, ended))
-                    .doOnError(failure -> ended(call, exchange, failure, ended))
-                    .doOnCancel(() -> ended(call, exchange, null, ended));
+                    .doOnSuccess(nothing -> ended(call, exchange, connection, null, ended))
+                    .doOnError(failure -> ended(call, exchange, connection, failure, ended))
+                    .doOnCancel(() -> ended(call, exchange, connection, null, ended));
         });
     }
 
     /**
-     * Returns the estimated time for which the current request has waited for this thread; 0 if the thread is not an
-     * event loop.
+     * Returns the estimated time for which the current request has waited for this thread.
+     *
+     * @param connection null if the thread is not an event loop
      */
-    private long waited(ServerWebExchange exchange) {
-        InetSocketAddress connection = exchange.getRequest().getRemoteAddress();
-        return connection != null && Schedulers.isInNonBlockingThread()
-                ? loops.waited(connection, System.nanoTime())
-                : 0;
+    private long waited(@Nullable InetSocketAddress connection) {
+        return connection == null ? 0 : loops.waited(connection, System.nanoTime());
     }
 
     private static @Nullable String address(ServerWebExchange exchange) {
-        InetSocketAddress caller = exchange.getRequest().getRemoteAddress();
+        InetSocketAddress caller = remoteAddress(exchange);
         return caller == null || caller.getAddress() == null
                 ? null
                 : caller.getAddress().getHostAddress();
+    }
+
+    /** Returns the address of the client; null if it is unknown. */
+    private static @Nullable InetSocketAddress remoteAddress(ServerWebExchange exchange) {
+        try {
+            return exchange.getRequest().getRemoteAddress();
+        } catch (RuntimeException e) { // The client has disconnected, and the container has recycled the request.
+            return null;
+        }
     }
 
     /** Called just before the first byte of the response is sent. */
@@ -96,11 +103,14 @@ final class ReactiveCalls implements WebFilter, Ordered {
      * request and the response.
      */
     private void ended(
-            WebCalls.Call call, ServerWebExchange exchange, @Nullable Throwable failure, AtomicBoolean ended) {
+            WebCalls.Call call,
+            ServerWebExchange exchange,
+            @Nullable InetSocketAddress connection,
+            @Nullable Throwable failure,
+            AtomicBoolean ended) {
         if (!ended.compareAndSet(false, true)) {
             return;
         }
-        InetSocketAddress connection = exchange.getRequest().getRemoteAddress();
         if (connection != null && Schedulers.isInNonBlockingThread()) {
             loops.ended(connection, System.nanoTime());
         }
