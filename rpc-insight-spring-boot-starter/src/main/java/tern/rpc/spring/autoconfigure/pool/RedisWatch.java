@@ -18,6 +18,8 @@ import tern.rpc.pool.StoreNames;
  */
 final class RedisWatch implements BeanPostProcessor {
 
+    private static final String DEFAULT_SERVER = "localhost:6379";
+
     private final ObjectProvider<PoolSources> sources;
 
     RedisWatch(ObjectProvider<PoolSources> sources) {
@@ -44,11 +46,14 @@ final class RedisWatch implements BeanPostProcessor {
 
     /** Returns the address of the only server of this client; null if it has several or if the address is unknown. */
     static @Nullable String server(RedisConnectionFactory factory) {
-        return factory instanceof LettuceConnectionFactory lettuce
-                        && lettuce.getClusterConfiguration() == null
-                        && lettuce.getSentinelConfiguration() == null
-                        && lettuce.getSocketConfiguration() == null
-                ? lettuce.getHostName() + ":" + lettuce.getPort()
-                : null;
+        if (!(factory instanceof LettuceConnectionFactory lettuce)
+                || lettuce.getClusterConfiguration() != null
+                || lettuce.getSentinelConfiguration() != null
+                || lettuce.getSocketConfiguration() != null) {
+            return null;
+        }
+        String server = lettuce.getHostName() + ":" + lettuce.getPort();
+        // A client with a fixed primary and fixed replicas also returns the default.
+        return server.equals(DEFAULT_SERVER) ? null : server;
     }
 }

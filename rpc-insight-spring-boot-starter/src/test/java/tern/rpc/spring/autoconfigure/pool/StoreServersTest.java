@@ -6,6 +6,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** Tests whether two data sources, or two Redis clients, are known to use the same server. */
@@ -30,5 +31,7 @@ class StoreServersTest {
         assertThat(RedisWatch.server(new LettuceConnectionFactory("redis", 6380)))
                 .isEqualTo("redis:6380");
         assertThat(RedisWatch.server(new LettuceConnectionFactory(cluster))).isNull();
+        assertThat(RedisWatch.server(new LettuceConnectionFactory(new RedisStaticMasterReplicaConfiguration("redis"))))
+                .isNull();
     }
 }
