@@ -18,6 +18,12 @@ class StoreServersTest {
         "jdbc:mysql://db/shop, jdbc:mysql://db/shop",
         "jdbc:h2:mem:shop;MODE=MySQL, jdbc:h2:mem:shop",
         "jdbc:sqlserver://db:1433;databaseName=shop,",
+        "jdbc:postgresql://db/shop?currentSchema=a,",
+        "jdbc:postgresql://db/shop?options=-c%20search_path=a,",
+        "jdbc:edb://db/shop?searchpath=a,",
+        "jdbc:oracle:thin:@//db:1521/shop,",
+        "jdbc:h2:mem:,",
+        "jdbc:h2:mem:;MODE=MySQL,",
         ","
     })
     void databaseIsInTheUrlWithoutParameters(String url, String database) {
