@@ -17,8 +17,8 @@ final class LookupRules {
 
     /**
      * Attributes waits for a peer to lookups of the peer's name. A lookup does not show for which call it runs.
-     * Therefore it explains no wait while other operations of the same kind take their usual time, and no wait for one
-     * of several pools unless the thread has the name of this pool.
+     * Therefore it explains no wait while other operations of the same kind take their usual time, and no wait for a
+     * pool if the name of the thread begins with the name of another pool.
      */
     static void passOn(Evidence evidence, Excess excess, Operations operations, PeerKinds kinds, Leaves leaves) {
         Lookups lookups = evidence.tasks().lookups();
@@ -27,10 +27,9 @@ final class LookupRules {
             Kind peer = isPool ? kinds.ofPool(part) : part.kind();
             // Drivers look up names on the thread of the call. Clients of other kinds have nothing in common.
             boolean waits = isPool || part.kind() == Kind.HTTP || part.kind() == Kind.RPC || part.kind() == Kind.REDIS;
-            boolean isOneOfSeveral = isPool && kinds.isOneOfSeveral(part);
             String threads = peer == null || !waits
                     ? null
-                    : lookups.threadsFor(peer, group -> !isOneOfSeveral || group.contains(part.name()));
+                    : lookups.threadsFor(peer, group -> !isPool || !kinds.areOfAnotherPool(group, part));
             if (threads != null && (isPool || !areQuick(part.kind(), excess, operations))) {
                 Times one = new Times();
                 one.add(new Part(Kind.RESOLVER, "threads " + threads), 1);

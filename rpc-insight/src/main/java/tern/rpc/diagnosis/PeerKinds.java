@@ -1,11 +1,13 @@
 package tern.rpc.diagnosis;
 
+import java.util.Comparator;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.PoolSnapshot;
 
 /**
  * Determines for which kind of peer a call waits: a database, Redis, or a peer over HTTP or RPC. The wait for a
@@ -69,6 +71,23 @@ final class PeerKinds {
                                         == verdict.pool().now().kind())
                                 .count()
                         > 1;
+    }
+
+    /**
+     * Returns whether the name of these threads begins with the name of another pool of the same kind. Threads may have
+     * no name of a pool, because HikariCP numbers pools without a name.
+     */
+    boolean areOfAnotherPool(String threads, Part wait) {
+        PoolVerdict verdict = PoolVerdict.find(pools, wait);
+        return verdict != null
+                && pools.values().stream()
+                        .map(pool -> pool.pool().now())
+                        .filter(pool -> pool.kind() == verdict.pool().now().kind())
+                        .map(PoolSnapshot::name)
+                        .filter(threads::startsWith)
+                        .max(Comparator.comparingInt(String::length))
+                        .filter(name -> !name.equals(verdict.pool().now().name()))
+                        .isPresent();
     }
 
     /** Returns the kind of peer to which the connections of this pool lead; null if it is unknown. */

@@ -180,6 +180,12 @@ class LookupsTest {
         assertThat(ofWeb("batch connection adder", "web", "batch")).isZero();
         assertThat(ofWeb("web connection adder", "web", "batch")).isEqualTo(1);
         assertThat(ofWeb("hikari:connection-adder", "web")).isEqualTo(1);
+        assertThat(ofWeb("web-batch:connection-adder", "web", "web-batch")).isZero();
+    }
+
+    @Test
+    void lookupOnAThreadWithoutTheNameOfAPoolExplainsTheWaitForEachPool() {
+        assertThat(ofWeb("HikariPool-2:connection-adder", "web", "batch")).isEqualTo(1);
     }
 
     @Test
