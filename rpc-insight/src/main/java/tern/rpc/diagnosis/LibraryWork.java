@@ -27,7 +27,8 @@ final class LibraryWork {
     /** Matches methods that wait until a queue has room. */
     static final Pattern FILLS = Pattern.compile("(?:(?:Queue|Deque)\\.(?:put|offer|transfer)(?:First|Last)?"
             + "|(?:RingBuffer|Sequencer)\\.(?:next|publishEvent)"
-            // If Log4j's ring buffer is full, one thread waits for a free slot, and the others wait for the lock of this
+            // If Log4j's ring buffer is full, one thread waits for a free slot, and the others wait for the lock of
+            // this
             // thread.
             + "|AsyncLogger(?:Disruptor)?\\.enqueueLogMessageWhenQueueFull|AsyncLoggerConfigDisruptor\\.enqueue)$");
 
