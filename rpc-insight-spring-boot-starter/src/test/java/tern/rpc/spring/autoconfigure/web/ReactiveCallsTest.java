@@ -6,6 +6,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -15,6 +16,7 @@ import org.springframework.http.server.RequestPath;
 import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 import tern.rpc.CallLedger;
@@ -38,20 +40,24 @@ class ReactiveCallsTest {
         }));
     }
 
-    /** Returns an exchange whose client has disconnected and whose request the container has recycled. */
-    private static ServerWebExchange recycled() {
-        RuntimeException failure = new IllegalStateException("the request object has been recycled");
-        ServerHttpRequest request = proxy(
-                ServerHttpRequest.class,
+    private final Map<String, Object> request = new HashMap<>();
+
+    /** Returns an exchange whose request is not recycled yet. */
+    private ServerWebExchange exchange() {
+        request.put("getPath", RequestPath.parse("/orders", null));
+        request.put("getMethod", HttpMethod.GET);
+        return proxy(
+                ServerWebExchange.class,
                 Map.of(
-                        "getPath",
-                        RequestPath.parse("/orders", null),
-                        "getMethod",
-                        HttpMethod.GET,
-                        "getRemoteAddress",
-                        failure));
-        ServerHttpResponse response = proxy(ServerHttpResponse.class, Map.of("getStatusCode", failure));
-        return proxy(ServerWebExchange.class, Map.of("getRequest", request, "getResponse", response));
+                        "getRequest",
+                        proxy(ServerHttpRequest.class, request),
+                        "getResponse",
+                        proxy(ServerHttpResponse.class, Map.of())));
+    }
+
+    /** Recycles the request, as a container does after its client has disconnected. */
+    private void recycle() {
+        request.put("getRemoteAddress", new IllegalStateException("the request object has been recycled"));
     }
 
     /** Asks for the address of each caller, as the diagnosis does. */
@@ -73,12 +79,13 @@ class ReactiveCallsTest {
 
     private Mono<Void> serve() {
         return new ReactiveCalls(calls, "/actuator")
-                .filter(recycled(), exchange -> Mono.fromRunnable(() -> served.add("/orders")));
+                .filter(exchange(), exchange -> Mono.fromRunnable(() -> served.add("/orders")));
     }
 
     @Test
     void requestThatTheContainerHasRecycledIsServedAndEnds() {
         meters.observe(new Callers());
+        recycle();
 
         serve().block();
         serve().subscribeOn(Schedulers.parallel()).block();
@@ -89,10 +96,13 @@ class ReactiveCallsTest {
 
     @Test
     void cancelledRequestThatTheContainerHasRecycledEnds() {
-        new ReactiveCalls(calls, "/actuator")
-                .filter(recycled(), exchange -> Mono.never())
-                .subscribe()
-                .dispose();
+        Disposable running = new ReactiveCalls(calls, "/actuator")
+                .filter(exchange(), exchange -> Mono.never())
+                .subscribe();
+        assertThat(calls.runningCalls()).hasSize(1);
+
+        recycle();
+        running.dispose();
 
         assertThat(calls.runningCalls()).isEmpty();
     }
