@@ -13,8 +13,8 @@ import tern.rpc.diagnosis.Cause.Where;
 final class JvmPauses {
 
     /**
-     * An operation explains the pauses if it takes at least this share of the time of all operations, where those of
-     * the diagnosis itself and all others are counted separately.
+     * An operation explains the pauses if it takes at least this share of the time of all operations. The operations of
+     * the diagnosis itself are counted separately.
      */
     private static final double HALF = 0.5;
 

@@ -40,8 +40,8 @@ final class OperationNames {
     }
 
     /**
-     * Returns whether the name is that of the operation, of its remote method, or of the part for all operations of its
-     * store or peer.
+     * Returns whether the operation has this name. The name may also be its remote method, or the name for all operations
+     * of its store or peer.
      */
     static boolean isNamed(String operation, String name) {
         if (name.startsWith(ALL)) {

@@ -218,7 +218,8 @@ final class SymptomRules {
     }
 
     /**
-     * Merges the operations of one store or peer if all of them became slower and those of others did not.
+     * Merges the operations of one store or peer. All of them must have become slower. The operations of other stores or
+     * peers must not have become slower.
      *
      * @return whether there is such a store or peer
      */
