@@ -14,26 +14,20 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.function.BiConsumer;
-import java.util.function.Supplier;
 import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import tern.rpc.CallOptions;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
-import tern.rpc.ServiceDescriptor;
 import tern.rpc.StatusCode;
 import tern.rpc.cluster.ClusterSettings;
 import tern.rpc.cluster.Policies;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.transport.Answer;
-import tern.rpc.transport.ClientConnection;
-import tern.rpc.transport.ClientTransport;
 import tern.rpc.transport.IdleConnection;
 import tern.rpc.transport.PendingCall;
-import tern.rpc.transport.Tls;
 
 /** Tests which connection gets a call after the first connection has refused it. */
 class EndpointInvokerTest {
@@ -74,36 +68,19 @@ class EndpointInvokerTest {
     private volatile boolean refusesToOpen; // true if no further connection can be opened
     private final List<Endpoint> asked = new ArrayList<>();
 
-    private final RpcClient client = RpcClient.builder()
-            .transport(new ClientTransport() {
-                @Override
-                public String protocol() {
-                    return "fake";
-                }
-
-                @Override
-                public void prepare(ServiceDescriptor service) {
-                    // nothing to prepare
-                }
-
-                @Override
-                public ClientConnection connect(Endpoint endpoint, int sockets, @Nullable Supplier<Tls> tls) {
-                    if (refusesToOpen && !connections.containsKey(endpoint)) {
-                        throw new IllegalStateException("the keys cannot be used");
-                    }
-                    return connections.computeIfAbsent(endpoint, Connection::new);
-                }
-
-                @Override
-                public void close() {
-                    // nothing is open
-                }
-            })
-            .build();
+    private final RpcClient client =
+            RpcClient.builder().transport(new FakeTransport(this::open)).build();
 
     @AfterEach
     void close() {
         client.close();
+    }
+
+    private Connection open(Endpoint endpoint) {
+        if (refusesToOpen && !connections.containsKey(endpoint)) {
+            throw new IllegalStateException("the keys cannot be used");
+        }
+        return connections.computeIfAbsent(endpoint, Connection::new);
     }
 
     private Service proxy(Endpoint... endpoints) {

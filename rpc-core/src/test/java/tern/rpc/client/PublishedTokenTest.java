@@ -7,14 +7,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import tern.rpc.CallOptions;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
-import tern.rpc.ServiceDescriptor;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Attributes;
 import tern.rpc.endpoint.Endpoint;
@@ -22,11 +20,8 @@ import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.PublishedToken;
 import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.transport.Answer;
-import tern.rpc.transport.ClientConnection;
-import tern.rpc.transport.ClientTransport;
 import tern.rpc.transport.IdleConnection;
 import tern.rpc.transport.PendingCall;
-import tern.rpc.transport.Tls;
 import tern.rpc.transport.Token;
 
 /** Tests which token a provider gets if providers publish tokens in a registry. */
@@ -70,27 +65,7 @@ class PublishedTokenTest {
 
     private final RpcClient client = RpcClient.builder()
             .token(Token.of("of-the-client"))
-            .transport(new ClientTransport() {
-                @Override
-                public String protocol() {
-                    return "fake";
-                }
-
-                @Override
-                public void prepare(ServiceDescriptor service) {
-                    // nothing to prepare
-                }
-
-                @Override
-                public ClientConnection connect(Endpoint endpoint, int sockets, @Nullable Supplier<Tls> tls) {
-                    return new Connection(endpoint);
-                }
-
-                @Override
-                public void close() {
-                    // nothing is open
-                }
-            })
+            .transport(new FakeTransport(Connection::new))
             .build();
 
     private final Service service = client.refer(ServiceReference.to(

@@ -14,7 +14,6 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.SubmissionPublisher;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -24,21 +23,17 @@ import tern.rpc.Metadata;
 import tern.rpc.Response;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
-import tern.rpc.ServiceDescriptor;
 import tern.rpc.StatusCode;
 import tern.rpc.StreamObserver;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.transport.Answer;
-import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.ClientStream;
-import tern.rpc.transport.ClientTransport;
 import tern.rpc.transport.IdleConnection;
 import tern.rpc.transport.Message;
 import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.Probe;
-import tern.rpc.transport.Tls;
 
 /** Tests how a streaming call is retried when its endpoint fails. The test plays the role of the transport. */
 @Timeout(60)
@@ -138,28 +133,6 @@ class StreamAttemptsTest {
     private volatile boolean readyAtOpen = true;
     private @Nullable RpcClient client;
 
-    private final class Transport implements ClientTransport {
-        @Override
-        public String protocol() {
-            return "fake";
-        }
-
-        @Override
-        public void prepare(ServiceDescriptor service) {
-            // nothing to prepare
-        }
-
-        @Override
-        public ClientConnection connect(Endpoint endpoint, int connections, @Nullable Supplier<Tls> tls) {
-            return new Connection(endpoint);
-        }
-
-        @Override
-        public void close() {
-            // nothing is open
-        }
-    }
-
     private final class Connection extends IdleConnection {
         Connection(Endpoint endpoint) {
             super(endpoint);
@@ -189,7 +162,9 @@ class StreamAttemptsTest {
     }
 
     private Streams proxy(Endpoint... endpoints) {
-        RpcClient made = RpcClient.builder().transport(new Transport()).build();
+        RpcClient made = RpcClient.builder()
+                .transport(new FakeTransport(Connection::new))
+                .build();
         client = made;
         return made.refer(ServiceReference.to(Streams.class, new StaticEndpoints(List.of(endpoints)))
                 .protocol("fake")

@@ -16,12 +16,10 @@ import org.junit.jupiter.api.extension.Extension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import tern.rpc.NanoClock;
-import tern.rpc.ServiceDescriptor;
 import tern.rpc.limit.FixedLimit;
 import tern.rpc.limit.Limiter;
 import tern.rpc.limit.Share;
-import tern.rpc.transport.CallHandler;
-import tern.rpc.transport.ServerTransport;
+import tern.rpc.transport.IdleServerTransport;
 
 /**
  * Tests that the resource ledger's check fails for each kind of resource that is still in use. If the check
@@ -121,40 +119,15 @@ class ResourceLedgerTest {
         }
     }
 
-    private final class Leaking implements ServerTransport {
+    private final class Leaking extends IdleServerTransport {
 
         private int count(Leak leak) {
             return leaks.contains(leak) ? 1 : 0;
         }
 
         @Override
-        public void prepare(ServiceDescriptor service) {
-            // the call handler has nothing to do
-        }
-
-        @Override
-        public void start(CallHandler handler) {
-            // there is nothing to do
-        }
-
-        @Override
-        public int port() {
-            return 0;
-        }
-
-        @Override
-        public void drain() {
-            // there is nothing to do
-        }
-
-        @Override
         public int connections() {
             return count(Leak.CONNECTION);
-        }
-
-        @Override
-        public long received() {
-            return 0;
         }
 
         @Override
@@ -175,11 +148,6 @@ class ResourceLedgerTest {
         @Override
         public long unsentBytes() {
             return count(Leak.ANSWER);
-        }
-
-        @Override
-        public void close() {
-            // there is nothing to close
         }
     }
 }
