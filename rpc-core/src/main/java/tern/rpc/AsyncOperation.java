@@ -49,8 +49,8 @@ public final class AsyncOperation {
     }
 
     /**
-     * Records that the task of this operation no longer waits for a thread. Has no effect after the call has ended,
-     * because the call then waited for this thread until its end.
+     * Records that the task of this operation no longer waits for a thread. Has no effect after the call has ended: the
+     * call then counts as having waited for a thread until its end.
      */
     void started() {
         if (call.isOpen() && !call.isEnded()) {

@@ -185,7 +185,10 @@ record MethodSignature(
         return new ValueType(type, raw);
     }
 
-    /** Refuses a type argument or element type that stands for a later value or works only within one process. */
+    /**
+     * Refuses a type argument or element type that is a future or a stream, or whose values exist only within one
+     * process.
+     */
     private static void checkPart(Type part, Type whole, String position) {
         Class<?> raw = TypeVariables.rawClass(part);
         if (Future.class.isAssignableFrom(raw) || JavaShape.of(raw) != JavaShape.VALUE) {

@@ -26,7 +26,7 @@ public enum Payload {
             return PROTOBUF;
         }
         throw new IllegalArgumentException(position + " mixes protobuf messages and other types; a method"
-                + " takes one protobuf message, or nothing, and returns one, or has none at all");
+                + " with protobuf messages takes one message or nothing, and returns one message");
     }
 
     /**

@@ -93,8 +93,8 @@ public final class ServiceDescriptor {
             if (overloads.length > 1
                     && Arrays.stream(overloads).anyMatch(method -> method.type().clientStreams())) {
                 throw new IllegalArgumentException(name + "." + called
-                        + " takes a stream and has the name of another method; callers choose it before its first"
-                        + " message is read, so give it a name of its own");
+                        + " takes a stream and has the same name as another method; the method is selected before"
+                        + " its first message is read, so give it a different name");
             }
         });
     }

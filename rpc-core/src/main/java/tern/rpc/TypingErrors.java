@@ -9,7 +9,7 @@ public final class TypingErrors {
 
     /**
      * Returns the number of inserted, deleted and replaced characters between two words. Two neighbouring characters in
-     * the wrong order count as one error, because people make it as often as the others.
+     * the wrong order count as one error, because this error is as common as the others.
      */
     public static int between(String one, String other) {
         int[] beforeLast = {};

@@ -259,7 +259,7 @@ class ServiceDescriptorTest {
         assertRefused(StreamBesideValue.class, "StreamBesideValue.send takes a stream and 1 other arguments");
         assertRefused(ObserverFirst.class, "ObserverFirst.send: a StreamObserver is the last parameter");
         assertRefused(ObserverWithResult.class, "ObserverWithResult.send: a StreamObserver is the last parameter");
-        assertRefused(OverloadedStream.class, "send takes a stream and has the name of another method");
+        assertRefused(OverloadedStream.class, "send takes a stream and has the same name as another method");
     }
 
     @Test

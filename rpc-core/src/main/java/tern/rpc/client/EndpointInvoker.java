@@ -239,8 +239,8 @@ final class EndpointInvoker implements AutoCloseable {
 
     /**
      * Returns the connection for an asynchronous attempt. If the connection cannot be opened, for example because the
-     * client's keys cannot be used, fails the attempt. An exception would reach nobody, and the attempt would be in
-     * flight for ever.
+     * client's keys cannot be used, fails the attempt. If this method threw an exception instead, no code would handle
+     * it, and the attempt would stay in flight for ever.
      *
      * @return null if the attempt has failed
      */

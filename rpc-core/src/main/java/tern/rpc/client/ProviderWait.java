@@ -107,14 +107,15 @@ final class ProviderWait {
 
     /** Runs the task after the delay, or when this object is closed. */
     void later(Runnable task, long nanos) {
-        Runnable once = new Runnable() { // A new object, so that equal tasks are separate entries.
-                    @Override
-                    public void run() {
-                        if (waiting.remove(this)) {
-                            task.run();
-                        }
-                    }
-                };
+        // Each task gets a new object, so that "waiting" can contain the same task twice.
+        Runnable once = new Runnable() {
+            @Override
+            public void run() {
+                if (waiting.remove(this)) {
+                    task.run();
+                }
+            }
+        };
         waiting.add(once);
         try {
             timer.schedule(once, nanos, TimeUnit.NANOSECONDS);
@@ -122,7 +123,7 @@ final class ProviderWait {
             once.run(); // The client is closed.
         }
         if (closed) {
-            once.run(); // The close may have missed the task, and the timer of a closed client drops its tasks.
+            once.run(); // close() may have missed the task, and the timer of a closed client drops its tasks.
         }
     }
 

@@ -241,7 +241,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
                 Invocation call = template.invocation(method, arguments, started, future, serving);
                 invokeFiltered(method, call, started, future, end);
             }
-        } catch (Throwable e) { // The served call has been cancelled, for example.
+        } catch (Throwable e) { // For example, the served call has been cancelled.
             end.completed(null, e);
         }
         return future;

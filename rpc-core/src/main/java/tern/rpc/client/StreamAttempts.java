@@ -334,7 +334,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
 
     @Override
     public void failed(Throwable cause) {
-        cancel("who takes its answers failed", cause);
+        cancel("the receiver of its answers failed", cause);
     }
 
     // The following methods send requests to the server.

@@ -203,7 +203,8 @@ public final class Cluster implements AutoCloseable {
         Rules ruled = RulesInOrder.of(next.snapshot().rules(), own);
         boolean isNewRule = !ruled.equals(rules);
         if (isNewRule) {
-            // Rules may contain the providers of an application. They then differ after each change of the list.
+            // Rules that contain the providers of an application differ after each change of the list. Their text stays
+            // the same, so the change is not logged.
             if (!ruled.toString().equals(rules.toString())) {
                 LOG.info("{}: the rules are now: {}", service, ruled);
             }
@@ -420,7 +421,7 @@ public final class Cluster implements AutoCloseable {
         } catch (RuntimeException | Error e) {
             balancerFailures.warn(
                     () -> service + ": the load balancing " + settings.policyName()
-                            + " failed when it was told the end of a call; the call's outcome is not affected",
+                            + " threw an exception when a call ended; the call's outcome is not affected",
                     e);
         }
     }
@@ -462,7 +463,7 @@ public final class Cluster implements AutoCloseable {
         return limits == null ? null : limits.of(method);
     }
 
-    /** Returns whether the key of a call chooses its provider, as settings or rules say. */
+    /** Returns whether the settings or rules choose the provider of a call by its key. */
     public boolean isChosenByKey() {
         return chosenByKey;
     }

@@ -28,7 +28,8 @@ final class ClusterTexts {
     static RpcException closed(String service) {
         return RpcException.refusal(
                 StatusCode.UNAVAILABLE,
-                "no call of " + service + " is sent: the client is closed; look at what calls it during the shutdown",
+                "no call of " + service
+                        + " is sent: the client is closed; find the code that makes calls during the shutdown",
                 Executed.NO);
     }
 
@@ -55,11 +56,11 @@ final class ClusterTexts {
                 ? "; the providers held for " + ChangeTexts.time(now - list.heldSinceNanos()) + " are all gone"
                 : "";
         return switch (snapshot.state()) {
-            case UNKNOWN -> "which was never heard" + since + "; look whether it can be reached";
-            case STALE -> "which is out of reach" + since + held + "; look whether it can be reached";
+            case UNKNOWN -> "which has not answered" + since + "; check whether it can be reached";
+            case STALE -> "which is out of reach" + since + held + "; check whether it can be reached";
             case EMPTY ->
                 (snapshot.why().isEmpty() ? "whose list is empty" : "whose list has no usable address") + since + held
-                        + "; look whether providers run and register";
+                        + "; check whether providers run and register";
             case FRESH ->
                 "whose " + snapshot.instances().size() + " addresses are all of other protocols ("
                         + snapshot.instances().stream()
@@ -89,7 +90,7 @@ final class ClusterTexts {
                     .orElse(0);
             return "; all " + targets.size() + " providers are about to stop and ask for no new calls, the first one"
                     + " for " + ChangeTexts.time(first) + ": " + named(targets)
-                    + "; look whether new ones were started";
+                    + "; check whether new ones were started";
         }
         List<Target> ejected =
                 targets.stream().filter(target -> target.node().isEjected(now)).toList();

@@ -172,8 +172,7 @@ public final class Ejection {
             long took = now - sinceNanos;
             log.changed(
                     Level.INFO,
-                    () -> name.get() + " gets calls again, to see whether it is well; it was avoided for "
-                            + ChangeTexts.time(took));
+                    () -> name.get() + " gets calls again as a test; it was avoided for " + ChangeTexts.time(took));
         }
     }
 

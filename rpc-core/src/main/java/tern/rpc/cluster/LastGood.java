@@ -22,7 +22,7 @@ import tern.rpc.endpoint.Instance;
  * all calls. In all other cases, held providers are tried last. Immutable.
  *
  * @param snapshot the last snapshot of the source
- * @param listed the providers that the source lists, or listed last before it became unreachable
+ * @param listed the providers that the source lists, or listed before it became unreachable
  * @param held the providers that the source no longer lists but that stay in use
  * @param heldSinceNanos the time at which the current period with held providers began
  * @param state the reason why providers are held
@@ -32,7 +32,7 @@ record LastGood(
 
     /** The reason why providers are held, if any are. */
     enum Holding {
-        /** The list lost most of its entries, or nothing was lost. */
+        /** The list lost most of its entries. This is also the initial value, before any provider is held. */
         LOST_MOST,
         /** The source reports an empty list after it had reported a list with entries. */
         EMPTIED,
@@ -42,7 +42,7 @@ record LastGood(
 
     static final long PARTIAL_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** The number of positions of the previous list in which an entry is searched. */
+    /** The number of positions of the previous list that are searched for an entry. */
     private static final int LOOK_AHEAD = 8;
 
     static LastGood before(EndpointSnapshot unknown, long now) {

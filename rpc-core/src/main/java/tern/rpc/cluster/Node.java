@@ -88,7 +88,7 @@ public final class Node {
     private final NodeCounts counts;
 
     private boolean usableBefore; // This object's lock guards this field and the next three.
-    private long timesAvailable; // The number that the connection reported when it was last found to be new.
+    private long timesAvailable; // The connection's timesAvailable() when it was last found to be a new connection.
     private boolean wasOutOfReach; // True if connecting has failed since the connection was lost or created.
     private long lostNanos;
     private volatile long usableSinceNanos;
@@ -275,8 +275,7 @@ public final class Node {
             }
             silenceTold = false;
             log.changed(
-                    Level.INFO,
-                    () -> name.get() + " gives signs of life again; it was silent for " + ChangeTexts.time(lasted));
+                    Level.INFO, () -> name.get() + " sends data again; it was silent for " + ChangeTexts.time(lasted));
         }
     }
 

@@ -85,8 +85,8 @@ public final class Nodes {
             Shared shared = byEndpoint.computeIfAbsent(endpoint, this::unused);
             shared.services.add(service);
             node = shared.node;
-            // A known node may have no connection and no place in the queue, because no reference used it when its turn
-            // came.
+            // A known node may be neither connected nor queued: a queued node that no reference uses is removed from
+            // the queue without being connected.
             if (node.opened() != null || unopened.contains(node)) {
                 return node;
             }

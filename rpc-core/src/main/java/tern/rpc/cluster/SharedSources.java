@@ -232,7 +232,7 @@ final class SharedSources {
 
         private synchronized void passLater() {
             if (!waiting) {
-                return; // The method "hurry" has already had the list passed on to the references.
+                return; // hurry() has already passed the list on.
             }
             waiting = false;
             hurried = false;
@@ -250,7 +250,7 @@ final class SharedSources {
                 try {
                     listener.accept(told);
                 } catch (RuntimeException | Error e) {
-                    Thrown.log(e, shown -> LOG.error("The list of {} could not be taken over", source, shown));
+                    Thrown.log(e, shown -> LOG.error("The list of {} could not be applied", source, shown));
                     failed |= e instanceof Error;
                 }
             }

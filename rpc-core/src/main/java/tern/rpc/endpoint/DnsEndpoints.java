@@ -274,7 +274,7 @@ public final class DnsEndpoints implements EndpointSource {
             try {
                 interested.accept(snapshot);
             } catch (RuntimeException e) {
-                LOG.error("The addresses {} could not be taken over", all, e);
+                LOG.error("The addresses {} could not be applied", all, e);
             }
         }
     }

@@ -172,7 +172,7 @@ public final class Limiter {
      */
     public void change(Limit next, long now) {
         while (!turning.compareAndSet(false, true)) {
-            Thread.onSpinWait(); // Another thread ends a window, which takes only a few steps.
+            Thread.onSpinWait(); // Another thread is ending a window, which takes only a few steps.
         }
         try {
             limit = next;

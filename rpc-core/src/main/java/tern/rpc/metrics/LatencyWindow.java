@@ -230,10 +230,10 @@ public final class LatencyWindow {
     }
 
     /**
-     * Returns the points of {@link #series()} that a reader needs who already has the points up to an earlier second.
-     * The result contains the points of all later seconds. It also contains the 10 s points of the seconds that were
-     * younger than a minute at the earlier time and are older now. A returned point replaces every point of the reader
-     * that covers one of the same seconds.
+     * Returns the points of {@link #series()} that are new for a reader that already has the points up to an earlier
+     * second. The result contains the points of all later seconds. It also contains the 10 s points of the seconds that
+     * were younger than a minute at the earlier time and are older now. A returned point replaces every point of the
+     * reader that covers one of the same seconds.
      *
      * @param earlier the value of {@link #second} before the reader's points were read; with a second before the start
      *     or more than 14 minutes ago, all points are returned

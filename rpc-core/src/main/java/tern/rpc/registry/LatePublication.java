@@ -56,7 +56,7 @@ final class LatePublication implements Publication {
     private void look() {
         try {
             begin(registration.get());
-        } catch (RuntimeException e) { // The address may also turn out to be useless for this registry.
+        } catch (RuntimeException e) { // For example, consumers of this registry could not reach the address.
             failed(e);
         }
     }
@@ -117,7 +117,7 @@ final class LatePublication implements Publication {
         Registration found;
         try {
             found = registration.get();
-        } catch (RuntimeException e) { // For example, there is no route at the moment.
+        } catch (RuntimeException e) { // For example, there is currently no route to the registry.
             LOG.debug("The address to publish at {} is not known", registry.url(), e);
             return;
         }
@@ -135,7 +135,7 @@ final class LatePublication implements Publication {
             }
             try {
                 next = registry.publish(found);
-            } catch (RuntimeException e) { // The new address may be useless for this registry.
+            } catch (RuntimeException e) { // For example, the registry refuses the new address.
                 refused(found, e);
                 return;
             }

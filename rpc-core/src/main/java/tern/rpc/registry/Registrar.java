@@ -118,7 +118,8 @@ public final class Registrar implements AutoCloseable {
                             registry, LatePublication.of(registry, () -> registrations.apply(registry), timer));
                 }
             } catch (RuntimeException | Error e) {
-                withdrawAll(); // Nothing would verify the entries of the registries before this one.
+                // No verification is scheduled, so entries that are already published would never be checked.
+                withdrawAll();
                 throw e;
             }
             verification = timer.scheduleWithFixedDelay(

@@ -6,7 +6,7 @@ package tern.rpc.registry;
  * @param interfaceName the interface of the service, for all its groups and versions
  * @param method the method name; empty for each method of the interface
  * @param maxConcurrency the maximum number of calls to the method that run at the same time; 0 for no limit, which also
- *     lifts limits that the method has otherwise
+ *     removes any other limit of the method
  * @param rule the place where the rule can be changed
  */
 public record RuledLimit(String interfaceName, String method, int maxConcurrency, String rule) {

@@ -17,8 +17,8 @@ import tern.rpc.NanoClock;
  *
  * <p>Requests take their permits only while they are being decoded, and calls keep permits while they run. A request does
  * not wait for the end of running calls: if any permit is free and no other request is being decoded, it is decoded even
- * if it needs more permits than are free. A running call may last for long, and may itself wait for this request.
- * Thread-safe.
+ * if it needs more permits than are free. A running call may last for a long time, and may itself wait for this
+ * request. Thread-safe.
  */
 final class FairPermits {
 

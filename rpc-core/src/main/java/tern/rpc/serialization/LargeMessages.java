@@ -9,8 +9,8 @@ import tern.rpc.StatusCode;
 /**
  * Limits the memory for the objects of large requests. A request is decoded only when its objects fit into a quarter of
  * the heap together with the objects of the other requests that are being decoded or run. A request that does not fit
- * is decoded while no other request is decoded, if the running calls have left a part of this memory. A call fails if
- * its thread waits for more than three seconds. {@link LargeWork} limits the threads. Thread-safe.
+ * is decoded only while no other request is being decoded and the running calls leave some of this memory free. A call
+ * fails if its thread waits for more than three seconds. {@link LargeWork} limits the threads. Thread-safe.
  */
 public final class LargeMessages {
 

@@ -44,8 +44,8 @@ public final class LargeWork {
             new LargeWork("unpacked", "unpack", THREADS_PER_PROCESSOR * PROCESSORS, MAX_WAITING);
 
     /**
-     * Decodes requests that were compressed. A sender needs few bytes for much work, so these requests leave one
-     * processor to others.
+     * Decodes requests that were compressed. A few compressed bytes can cause much work, so the decoding of these
+     * requests leaves one processor free.
      */
     private static final LargeWork DECODE_UNPACKED =
             new LargeWork("decoded", "decode", Math.max(1, PROCESSORS - 1), MAX_WAITING);

@@ -55,7 +55,7 @@ final class GenericValues {
         if (values > MAX_VALUES) {
             throw RpcException.refusal(
                     StatusCode.INVALID_ARGUMENT,
-                    "generic call: more than " + MAX_VALUES + " values when each is counted wherever it stands"
+                    "generic call: more than " + MAX_VALUES + " values, where a repeated value counts each time"
                             + " (fixed limit)",
                     Executed.NO);
         }

@@ -46,8 +46,8 @@ final class HandlerRegistry implements ServiceLookup {
         private final AtomicBoolean told = new AtomicBoolean();
 
         /**
-         * Logs once that callers without group and version reach an export that has them. Such calls fail as soon as
-         * there are two exports, and they fail over dubbo and in memory.
+         * Logs once that callers without group and version reach an export that has them. Such calls succeed only over
+         * HTTP and Triple, and only while the interface has no other export.
          */
         void tellOnce(ServiceKey key) {
             boolean isExact = key.group().isEmpty() && key.version().isEmpty();

@@ -98,7 +98,7 @@ public final class OutboundObserver implements StreamObserver<Object>, MessageWr
         if (sink.deadline().isExpired(clock.nanoTime())) {
             throw RpcException.refusal(
                     StatusCode.DEADLINE_EXCEEDED,
-                    name + ": the deadline passed while the peer took no more messages",
+                    name + ": the deadline passed while the peer accepted no more messages",
                     Executed.MAYBE);
         }
     }

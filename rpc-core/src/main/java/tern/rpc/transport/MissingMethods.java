@@ -21,7 +21,7 @@ public final class MissingMethods {
     /** The compared part of the written name. It is limited, because the caller chooses the length of the name. */
     private static final int MAX_COMPARED = 32;
 
-    /** Names are compared only if a service has at most this number of methods, because that takes long. */
+    /** Names are compared only if a service has at most this number of methods, because the comparison is slow. */
     private static final int MAX_RANKED = 30;
 
     /**
@@ -37,8 +37,8 @@ public final class MissingMethods {
     private MissingMethods() {}
 
     /**
-     * Returns the exception for a missing method. It lists the names of the service's methods. The nearest come first,
-     * unless the service has many methods or there are many such refusals.
+     * Returns the exception for a missing method. It lists the names of the service's methods. The most similar names
+     * come first, unless the service has many methods or there are many such refusals.
      */
     public static RpcException refusal(ServiceDescriptor service, String name) {
         return refusal(service, name, RANKED);

@@ -10,8 +10,8 @@ import tern.rpc.StatusCode;
 import tern.rpc.WireName;
 
 /**
- * Explains a call that a gRPC server does not implement. A {@code .proto} file names services and methods in another way
- * than Java, so a caller's interface needs {@link WireName}.
+ * Explains a call that a gRPC server does not implement. The names of services and methods in a {@code .proto} file
+ * differ from the names in Java, so a caller's interface needs {@link WireName}.
  */
 final class ProtoNames {
 

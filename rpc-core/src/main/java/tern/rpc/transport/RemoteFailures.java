@@ -58,7 +58,7 @@ public final class RemoteFailures {
     public enum Missing {
         /** The failure does not say that a service is missing. */
         NOTHING,
-        /** The message does not tell whether the service or only the method is missing. */
+        /** The message does not show whether the service or only the method is missing. */
         SERVICE_OR_METHOD,
         /** The whole service is missing, or the server exports it only with another group or version. */
         SERVICE

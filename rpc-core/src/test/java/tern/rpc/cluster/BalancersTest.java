@@ -337,7 +337,7 @@ class BalancersTest {
         assertThat(looks() - before).isEqualTo(1);
     }
 
-    /** The table of slots makes the shares uneven. docs/cluster.md states how much. */
+    /** The table of slots makes the shares slightly uneven. docs/cluster.md contains the figures. */
     @Test
     void manyProvidersGetAlmostEqualNumbersOfKeys() {
         int providers = 1_000;

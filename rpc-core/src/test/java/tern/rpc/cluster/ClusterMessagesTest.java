@@ -84,8 +84,8 @@ class ClusterMessagesTest extends SimulatedCluster {
         source.listener.accept(EndpointSnapshot.unknown(Instant.EPOCH, "10.0.0.9:2181 does not answer"));
 
         assertThatThrownBy(this::pick)
-                .hasMessageContaining("looked at shop, which was never heard since 1970-01-01T00:00:00Z: 10.0.0.9:2181"
-                        + " does not answer; look whether it can be reached");
+                .hasMessageContaining("looked at shop, which has not answered since 1970-01-01T00:00:00Z: 10.0.0.9:2181"
+                        + " does not answer; check whether it can be reached");
     }
 
     @Test
@@ -95,7 +95,7 @@ class ClusterMessagesTest extends SimulatedCluster {
 
         assertThatThrownBy(this::pick)
                 .hasMessageContaining("looked at shop, which is out of reach since 1970-01-01T00:00:00Z: 10.0.0.9:2181"
-                        + " does not answer; look whether it can be reached");
+                        + " does not answer; check whether it can be reached");
     }
 
     @Test
@@ -138,7 +138,7 @@ class ClusterMessagesTest extends SimulatedCluster {
 
         assertThat(cluster.whyAvoided(now))
                 .isEqualTo("; all 2 providers are about to stop and ask for no new calls, the first one for 30 s:"
-                        + " 10.0.0.0:20880, 10.0.0.1:20880; look whether new ones were started");
+                        + " 10.0.0.0:20880, 10.0.0.1:20880; check whether new ones were started");
     }
 
     @Test
@@ -168,8 +168,7 @@ class ClusterMessagesTest extends SimulatedCluster {
             pass(10 * SECOND);
             assertThat(lines.all()).hasSize(2);
             assertThat(lines.all().get(1))
-                    .startsWith("INFO 10.0.0.0:20880 of Orders gets calls again, to see whether it is well; it was"
-                            + " avoided for 10");
+                    .startsWith("INFO 10.0.0.0:20880 of Orders gets calls again as a test; it was avoided for 10");
 
             IntStream.range(0, 5).forEach(i -> call(ill, Outcome.FAILED));
             pass(5 * SECOND);
@@ -205,7 +204,7 @@ class ClusterMessagesTest extends SimulatedCluster {
             pass(10 * SECOND);
             assertThat(lines.all()).hasSize(2);
             assertThat(lines.all().get(1))
-                    .isEqualTo("INFO 10.0.0.1:20880 of Orders gives signs of life again; it was silent for 20 s");
+                    .isEqualTo("INFO 10.0.0.1:20880 of Orders sends data again; it was silent for 20 s");
         }
     }
 

@@ -38,7 +38,7 @@ final class ClusterModel {
     private static final long TIMEOUT_NANOS = SECOND;
     private static final long END = 31 * SECOND;
 
-    /** What a faulty provider does with a call. */
+    /** The way in which a faulty provider treats a call. */
     sealed interface Treatment {
         Treatment HANG = new Hang();
 

@@ -102,7 +102,7 @@ class LargeWorkTest {
         CompletableFuture<Void> done = CompletableFuture.runAsync(
                 () -> {
                     work.enter(MessageKind.RESPONSE, tenant);
-                    served.add(name); // only the thread with the permit is here
+                    served.add(name); // only the thread that holds the permit runs this line
                     work.leave();
                 },
                 threads);

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceDescriptor;
 
-/** Tests what the log of a server says about an exception that loses its type. */
+/** Tests the log lines of a server about exceptions that are sent without their type. */
 class ExceptionPolicyTest {
 
     public interface Orders {

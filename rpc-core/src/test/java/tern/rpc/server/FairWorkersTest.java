@@ -102,7 +102,7 @@ class FairWorkersTest {
         while (threads.admitted() > 0) {
             Thread.onSpinWait();
         }
-        call.withdraw(); // so that the thread has nothing to do
+        call.withdraw(); // ends the call, so that the thread that takes it has nothing to do
 
         assertThat(workers.offerToIdle(call)).isTrue();
 

@@ -15,7 +15,7 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceDescriptor.Operation;
 import tern.rpc.StatusCode;
 
-/** Tests what a caller of a missing method learns. */
+/** Tests the error message for a call to a missing method. */
 class MissingMethodsTest {
 
     private static ServiceDescriptor service(String... methods) {
