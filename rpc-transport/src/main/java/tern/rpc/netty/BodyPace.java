@@ -1,8 +1,8 @@
 package tern.rpc.netty;
 
 /**
- * The period in which the speed of an arriving request body is measured. Periods follow one another, because a body
- * whose first bytes arrived quickly could otherwise be delayed for hours. Confined to the event loop.
+ * The period in which the speed of an arriving request body is measured. Each period is measured separately. Otherwise
+ * a body whose first bytes arrived quickly could take hours to arrive. Confined to the event loop.
  */
 public final class BodyPace {
 

@@ -48,7 +48,7 @@ final class CallEnds {
     private static RpcException refused(PendingCall call, Endpoint endpoint, String reason) {
         return RpcException.refusal(
                 StatusCode.RESOURCE_EXHAUSTED,
-                call + " was not sent to " + endpoint + ": " + reason + "; more connections or fewer calls help",
+                call + " was not sent to " + endpoint + ": " + reason + "; use more connections or make fewer calls",
                 Executed.NO);
     }
 

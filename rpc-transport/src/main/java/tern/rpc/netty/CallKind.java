@@ -14,7 +14,7 @@ public enum CallKind {
 
     /**
      * A call of {@code Watch} of the health service, which needs no token and may stay open for ever. It must not
-     * reserve one of the server's connections.
+     * prevent the server from closing its connection to make room for another one.
      */
     HEALTH_WATCH
 }

@@ -99,7 +99,7 @@ final class CallerConnection implements PendingCall.Carrier {
         if (isClosed()) {
             lose(call); // the connection may have been closed before the call was assigned to it
         } else if (call.isDone()) {
-            close("its call was given up"); // nobody awaits the call any longer, so nobody would end the exchange
+            close("its call was given up"); // no thread waits for the call any longer
         }
     }
 

@@ -128,8 +128,8 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     }
 
     /**
-     * Returns whether a socket is free. A server that accepts no further sockets, for example because it has too many,
-     * still answers on these.
+     * Returns whether an open socket is free. A server that accepts no further sockets, for example because it has too
+     * many, still answers on sockets that are already open.
      */
     private boolean hasIdle() {
         return !idle.isEmpty() || (callers != null && callers.hasIdle());

@@ -67,8 +67,8 @@ public final class NettyServerTransport implements ServerTransport {
     private final Map<Channel, ServerConnection> connections = new ConcurrentHashMap<>();
     private final Set<ServerConnection> leaving =
             ConcurrentHashMap.newKeySet(); // silent connections that are being closed to make room for new ones
-    // The time of the next search for silent connections to replace. It is delayed if the last search found no
-    // connection that a new connection may replace, whatever its address.
+    // The time of the next search for silent connections to replace. It is delayed if no connection may be replaced,
+    // not even by a new connection from an address without other connections.
     private final AtomicLong nextLookNanos;
     // for each address whose new connection could not replace any connection, the time at which it may try again;
     // removed when the last connection from the address is closed

@@ -12,7 +12,10 @@ import tern.rpc.limit.Share;
  */
 final class OpenStreams {
 
-    /** The part of the heap for which one stream may be open (docs/limits.md). An idle stream takes about a quarter. */
+    /**
+     * The number of bytes of heap for each stream that may be open (docs/limits.md). An idle stream takes about a
+     * quarter of it.
+     */
     private static final int HEAP_OF_A_STREAM = 16 << 10;
 
     private static final int MIN_STREAMS = 4_096;

@@ -4,8 +4,8 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelOutboundBuffer;
 
 /**
- * How far the socket of a connection has taken the written bytes. If two values are equal and {@link #isSending}, the
- * socket took no byte in between.
+ * The progress of a connection's socket in taking the written bytes. If two values are equal and {@link #isSending},
+ * the socket took no byte in between.
  *
  * @param pendingBytes the number of bytes that the socket has not taken
  * @param buffer identifies the buffer that is being written
@@ -26,7 +26,7 @@ record OutputProgress(long pendingBytes, int buffer, long takenOfBuffer) {
                 output.totalPendingWriteBytes(), System.identityHashCode(output.current()), output.currentProgress());
     }
 
-    /** Returns whether bytes wait until the socket takes them. */
+    /** Returns whether the socket has not taken all written bytes yet. */
     boolean isSending() {
         return pendingBytes > 0;
     }

@@ -54,7 +54,7 @@ final class ProtocolDetector extends ByteToMessageDecoder {
     private void startTimeout(ChannelHandlerContext context) {
         timeout = context.executor()
                 .schedule(
-                        () -> refuse(context, "no protocol was shown in time"),
+                        () -> refuse(context, "the client did not send enough bytes in time to identify its protocol"),
                         connection.settings().firstBytesTimeout().toNanos(),
                         TimeUnit.NANOSECONDS);
     }

@@ -64,7 +64,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private volatile @Nullable Principal peerPrincipal;
     private volatile boolean known; // true if the caller is authenticated or authentication is not required
     private long heardNanos = System.nanoTime();
-    private OutputProgress lastOutput = OutputProgress.NOTHING; // at the last check for idle connections
+    private OutputProgress lastOutput = OutputProgress.NOTHING; // the value at the last check for idle connections
     private boolean ending; // true if the connection is closed after its queued answers
     // true while the connection is being closed to make room for another connection; any thread writes this field
     private volatile boolean leaving;
@@ -381,7 +381,9 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
                 stays.run();
                 return;
             }
-            LOG.debug("Closing {}: no call was answered for long, and there are too many connections", channel);
+            LOG.debug(
+                    "Closing {}: no call has been answered for a long time, and there are too many connections",
+                    channel);
             goAway();
             closeWhenUnused();
         });

@@ -42,8 +42,8 @@ public final class UnheardCalls {
     /**
      * Called when the connection accepts no further calls.
      *
-     * @param longest the time after which the connection is no longer kept for these calls. Nobody else would notice a
-     *     server that never answers them
+     * @param longest the time after which the connection is no longer kept for these calls. Without this limit, a
+     *     server that never answers them would keep the connection open
      */
     void draining(@Nullable EventLoop loop, Duration longest) {
         if (loop != null && !loop.isShuttingDown()) {

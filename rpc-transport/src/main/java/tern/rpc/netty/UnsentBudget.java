@@ -6,9 +6,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A server's memory budget for answers that clients have not read. If three quarters of it are used, a stream that sends
- * more is ended, unless its connection has few unread bytes. If all of it is used, only the streams of networks continue
- * that have few unread bytes or have room according to {@link FairBudget}. Above twice the budget, connections of clients that do not read
- * are closed, and above four times the budget, any connection ({@link SlowReaders}). Thread-safe.
+ * more is ended, unless its connection has few unread bytes. If all of it is used, a stream continues only if its
+ * network has few unread bytes, or has room according to {@link FairBudget}. Above twice the budget, connections of
+ * clients that do not read are closed, and above four times the budget, any connection ({@link SlowReaders}).
+ * Thread-safe.
  *
  * <p>The budget does not limit unary answers, so the callers of one network may use it up. A network with few unread
  * bytes may therefore always add more. Above the higher limits, the network with the most bytes loses its connections

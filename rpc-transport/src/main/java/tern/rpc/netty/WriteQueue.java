@@ -123,7 +123,7 @@ public class WriteQueue implements Runnable {
         }
         for (WriteCommand command = oldest; command != null; ) {
             WriteCommand newer = command.next;
-            command.next = null; // a command may be kept for long, and must not keep the later ones in memory
+            command.next = null; // a command may be kept for a long time, and must not keep later commands in memory
             command.written();
             command = newer;
         }

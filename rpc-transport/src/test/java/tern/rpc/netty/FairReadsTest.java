@@ -129,7 +129,7 @@ class FairReadsTest {
     void aConnectionThatIsBusyAgainCountsOnce() {
         for (int i = 0; i < 1_000; i++) {
             fullRead(FairReads.TURN_NANOS);
-            now -= FairReads.TURN_NANOS; // all within one period
+            now -= FairReads.TURN_NANOS; // all turns begin within the same period
             reads.reset(new DefaultChannelConfig(channel));
         }
         grown();
@@ -170,7 +170,10 @@ class FairReadsTest {
         assertThat(reads.guess()).isEqualTo(FairReads.MAX_BYTES / 8);
     }
 
-    /** Otherwise a peer could send expensive bytes in many small pieces, and never count as busy. */
+    /**
+     * If small reads were not measured, a peer could send expensive bytes in many small pieces without ever counting as
+     * busy.
+     */
     @Test
     void aReadOfAFewKilobytesIsMeasured() {
         assertThat(read(reads.guess(), 1_100, 4 * FairReads.TURN_NANOS)).isFalse();

@@ -121,8 +121,8 @@ final class SimulatedStream {
     // ---- the test's assertions
 
     /**
-     * Returns what went wrong in this stream; null if the stream ended as planned. Must be called when all steps are
-     * done.
+     * Returns a description of the first error in this stream; null if the stream ended as planned. Must be called when
+     * all steps are done.
      */
     @Nullable
     String wrong() {

@@ -43,7 +43,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
     private int arrived; // number of received bytes of the incomplete message
     private int countedBytes; // number of bytes that the memory budget counts for the incomplete message
     private final FramesWithoutCall withoutCall = new FramesWithoutCall(NanoClock.SYSTEM);
-    // begins when the incomplete message begins, or when the previous message ends
+    // the speed of the incomplete message, measured from its beginning or from the end of the previous message
     private final BodyPace pace = new BodyPace(System.nanoTime());
     private boolean watching;
 

@@ -16,7 +16,7 @@ final class FramesWithoutCall {
 
     private final NanoClock clock;
     private long windowNanos;
-    private int frames; // in the current time window
+    private int frames; // the number of frames in the current time window
 
     FramesWithoutCall(NanoClock clock) {
         this.clock = clock;

@@ -89,7 +89,7 @@ public final class Http1AnswerReader {
             }
             if (!inBody && current.status / 100 == 1) {
                 if (current.status == 101) {
-                    throw Http1Violation.badRequest("it changes to a protocol that nobody asked for");
+                    throw Http1Violation.badRequest("it switches to a protocol that the client did not request");
                 }
                 if (++interims > MAX_INTERIMS) {
                     throw Http1Violation.badRequest("it has more than " + MAX_INTERIMS + " interim answers (1xx)");
@@ -259,7 +259,7 @@ public final class Http1AnswerReader {
                 throw Http1Violation.badRequest("content-length and transfer-encoding contradict each other");
             }
             if (head.http10 || !coding.contentEqualsIgnoreCase("chunked")) {
-                throw Http1Violation.badRequest("transfer-encoding is not just 'chunked', in HTTP/1.1");
+                throw Http1Violation.badRequest("transfer-encoding may only be 'chunked', and only in HTTP/1.1");
             }
             chunks = new Http1Body(Http1Head.CHUNKED);
         } else if (length != null) {
@@ -267,7 +267,7 @@ public final class Http1AnswerReader {
             body = new byte[Math.min(announced, TRUSTED_BYTES)];
         } else {
             throw Http1Violation.badRequest(
-                    "it has neither a length nor chunks, so that its end cannot be told from a loss");
+                    "it has neither a length nor chunks, so its end looks the same as a lost connection");
         }
     }
 

@@ -119,7 +119,7 @@ final class Http1Framing {
                 throw Http1Violation.badRequest("content-length and transfer-encoding contradict each other");
             }
             if (http10 || !coding.contentEqualsIgnoreCase("chunked")) {
-                throw Http1Violation.badRequest("transfer-encoding is not just 'chunked', in HTTP/1.1");
+                throw Http1Violation.badRequest("transfer-encoding may only be 'chunked', and only in HTTP/1.1");
             }
             return Http1Head.CHUNKED;
         }

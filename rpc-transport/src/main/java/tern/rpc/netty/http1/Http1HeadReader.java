@@ -143,13 +143,13 @@ public final class Http1HeadReader {
         throw other
                 ? new Http1Violation(
                         HttpResponseStatus.HTTP_VERSION_NOT_SUPPORTED,
-                        version + " is not served like this; use HTTP/1.1")
+                        version + " is not supported in this form; use HTTP/1.1")
                 : Http1Violation.badRequest("the request line does not end in a version of HTTP");
     }
 
     private static void checkTarget(AsciiString method, AsciiString target) {
         if (!Http1Characters.isToken(method)) {
-            throw Http1Violation.badRequest("the method has characters that none has");
+            throw Http1Violation.badRequest("the method contains characters that are not allowed");
         }
         boolean everything =
                 target.contentEquals("*") && HttpMethod.OPTIONS.asciiName().contentEquals(method);

@@ -79,7 +79,7 @@ final class AnswerAccount {
             return;
         }
         if (unread.areStalled(System.nanoTime())) {
-            stalled.accept(unread.bytes() + " bytes of answers wait, and none was taken for "
+            stalled.accept(unread.bytes() + " bytes of answers wait, and the client has read none of them for "
                     + TimeUnit.NANOSECONDS.toSeconds(UnreadAnswers.STALL_NANOS) + " s");
         } else {
             watchLater();
@@ -91,16 +91,16 @@ final class AnswerAccount {
     RpcException overload() {
         String reason;
         if (unread.areTooMany()) {
-            reason = "; with more than " + UnreadAnswers.MAX_BYTES + " no call is added";
+            reason = "; above " + UnreadAnswers.MAX_BYTES + ", no further call is accepted";
         } else if (connection.unread().areTooMany()) {
-            reason = ", and those of all connections fill the memory for them; no call is added"
+            reason = ", and those of all connections fill the memory for them; no further call is accepted"
                     + " (derived from rpc.limits.max-unsent-answers)";
         } else {
             return null;
         }
         return RpcException.refusal(
                 StatusCode.RESOURCE_EXHAUSTED,
-                unread.bytes() + " bytes of answers on this connection were not taken yet" + reason,
+                unread.bytes() + " bytes of answers on this connection have not been read yet" + reason,
                 Executed.NO);
     }
 }

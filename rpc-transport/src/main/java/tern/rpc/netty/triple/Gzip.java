@@ -149,7 +149,7 @@ final class Gzip {
             position += 2;
         }
         if (position > end) {
-            throw new SerializationException("a compressed message ends in its header");
+            throw new SerializationException("a compressed message ends within its header");
         }
         return position;
     }

@@ -373,7 +373,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             if (call == null || call.isOver() || call.isAnswered()) {
                 return;
             }
-            // after a pause of the server, all calls may reach their deadlines, so these resets are no flood
+            // after a pause of the server, all calls may reach their deadlines, so these resets are not an attack
             boolean isAtDeadline = isAtDeadline(call);
             if (!stream.isHeadersReceived() && !isAtDeadline) {
                 limits.reset(System.nanoTime(), false);

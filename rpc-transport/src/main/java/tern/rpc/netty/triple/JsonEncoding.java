@@ -87,7 +87,8 @@ final class JsonEncoding implements CallEncoding {
             boolean tooLarge = e.code() == StatusCode.RESOURCE_EXHAUSTED && e.wasExecuted() != Executed.NO;
             throw tooLarge
                     ? WholeBody.tooLarge(e.status().description())
-                    : e; // in this case, the server currently has no memory for the message
+                    : e; // a refusal of a call that was not executed, for example because the server has no memory for
+            // the message
         }
     }
 
@@ -114,7 +115,7 @@ final class JsonEncoding implements CallEncoding {
     }
 
     private static Map<String, List<String>> form(byte[] bytes, int length) {
-        // HTML forms encode these two characters
+        // an HTML form encodes these two characters, so the body is JSON
         if (length > 0 && (bytes[0] == '{' || bytes[0] == '[')) {
             throw new SerializationException("the body is JSON, but its content type is that of a form; add the header"
                     + " 'content-type: application/json'");
@@ -124,7 +125,8 @@ final class JsonEncoding implements CallEncoding {
 
     private String text(byte[] bytes, int length) {
         if (called.parameters().size() != 1 || called.parameters().get(0).raw() != String.class) {
-            throw new SerializationException(called + " does not take one text, which is all that text/plain can be");
+            throw new SerializationException(called
+                    + " does not have a single parameter of type String, so it cannot be called with text/plain");
         }
         return new String(bytes, 0, length, StandardCharsets.UTF_8);
     }

@@ -74,7 +74,7 @@ final class RequestHead {
 
     static AsciiString ascii(String what, String text) {
         if (!isAscii(text)) {
-            throw new IllegalArgumentException(what + " is '" + text + "'; headers of HTTP carry ASCII alone");
+            throw new IllegalArgumentException(what + " is '" + text + "'; HTTP headers can contain only ASCII");
         }
         return new AsciiString(text);
     }

@@ -291,7 +291,10 @@ final class RequestStreams {
 
     private void failClosed(Http2Stream stream, ClientCall call) {
         if (http2.goAwayReceived() && stream.id() > http2.local().lastStreamKnownByPeer()) {
-            call.fail(StatusCode.UNAVAILABLE, "the server went away before it saw the call", Executed.NO);
+            call.fail(
+                    StatusCode.UNAVAILABLE,
+                    "the server closed the connection before it processed the call",
+                    Executed.NO);
         } else {
             call.fail(StatusCode.INTERNAL, "its stream was closed", Executed.MAYBE);
         }

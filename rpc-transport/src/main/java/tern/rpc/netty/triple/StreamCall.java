@@ -146,8 +146,8 @@ final class StreamCall extends ClientCall {
         try {
             event.run();
         } catch (Throwable e) {
-            Thrown.log(e, shown -> LOG.warn("{}: who receives its messages failed", pending(), shown));
-            fail(StatusCode.INTERNAL, "who receives its messages failed: " + Thrown.text(e), Executed.MAYBE);
+            Thrown.log(e, shown -> LOG.warn("{}: the receiver of its messages failed", pending(), shown));
+            fail(StatusCode.INTERNAL, "the receiver of its messages failed: " + Thrown.text(e), Executed.MAYBE);
         }
     }
 

@@ -12,7 +12,7 @@ import io.netty.handler.codec.http2.Http2Stream;
  */
 final class StreamErrors {
 
-    /** What the connection does with the stream. */
+    /** The action that the connection takes on the stream. */
     enum Reaction {
         NONE,
         /** Resets the stream with the error of the frame. */

@@ -266,7 +266,8 @@ public final class TripleCodecs {
                     inflated.takeTurnsToUnpack(connection.network());
                 }
                 gzip.decompress(bytes, 0, length, inflated, unpacked);
-                inflated.endTurn(); // a thread that waits for memory must not keep others from unpacking
+                inflated.endTurn(); // a thread that waits for memory must not prevent other threads from decompressing
+                // messages
                 bytes = inflated.array();
                 length = inflated.position();
             }

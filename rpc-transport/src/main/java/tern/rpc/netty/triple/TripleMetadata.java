@@ -196,7 +196,7 @@ final class TripleMetadata {
             throw RpcException.refusal(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "metadata of " + entries + " entries and " + bytes + " bytes; at most " + MAX_ENTRIES + " and "
-                            + MAX_BYTES + " travel, so put the rest into the message",
+                            + MAX_BYTES + " can be sent, so put the rest into the message",
                     Executed.NO);
         }
     }

@@ -85,7 +85,7 @@ class Http1AnswerReaderTest {
                 "HTTP/1.1 2000 OK~ | status line",
                 "HTTP/1.1 099 OK~ | less than 100",
                 "HTTP/1.1 200 OK\u0001~ | status line",
-                "HTTP/1.1 101 Up~~ | changes to a protocol",
+                "HTTP/1.1 101 Up~~ | switches to a protocol",
                 "HTTP/1.1 200 OK~ x: y~ | name and a colon",
                 "HTTP/1.1 200 OK~x : y~ | name and a colon",
                 "HTTP/1.1 200 OK~x: \u0000~ | control characters",

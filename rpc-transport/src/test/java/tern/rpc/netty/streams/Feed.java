@@ -182,7 +182,7 @@ final class Feed {
 
     // ---- the test's assertions
 
-    /** Returns what went wrong in a stream that has ended; null if the stream ended as planned. */
+    /** Returns a description of the first error in a stream that has ended; null if the stream ended as planned. */
     @Nullable
     String wrong() {
         if (fault != null) {

@@ -136,7 +136,7 @@ class Http2ServerTest {
             } while (last.header("grpc-status").isEmpty() && stream < 100);
 
             assertThat(last.header("grpc-status")).isEqualTo("8");
-            assertThat(last.header("grpc-message")).contains("bytes of answers on this connection were not taken");
+            assertThat(last.header("grpc-message")).contains("bytes of answers on this connection have not been read");
             assertThat(last.header("tern-executed")).isEqualTo("no");
             assertThat(served.get()).isBetween(9, 12);
         }

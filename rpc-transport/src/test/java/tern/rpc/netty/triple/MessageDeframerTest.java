@@ -190,7 +190,7 @@ class MessageDeframerTest {
         }
         deframer.add(data.slice());
 
-        deframer.request(990); // copies the 10 remaining messages
+        deframer.request(990); // the 10 remaining messages are copied
         for (int i = 0; i < 10; i++) {
             deframer.add(data.slice());
         }

@@ -376,7 +376,7 @@ class TripleClientTest extends RawServerCalls {
 
         script.goAway(3, 0, "bye");
 
-        assertFailed(calls.get(1), StatusCode.UNAVAILABLE, Executed.NO, "before it saw the call");
+        assertFailed(calls.get(1), StatusCode.UNAVAILABLE, Executed.NO, "before it processed the call");
         script.answer(3, bytes("seen"));
         assertThat(answer(calls.get(0))).isEqualTo("seen");
         assertThat(script.isClosedByPeer()).isTrue();
