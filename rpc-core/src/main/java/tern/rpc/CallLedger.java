@@ -29,7 +29,7 @@ public final class CallLedger {
     /** The ledger of the current thread while it works on something other than an RPC call, such as a web request. */
     private static final ThreadLocal<@Nullable CallLedger> OTHER_CALL = new ThreadLocal<>();
 
-    private final PhaseClock phases; // Only the call's thread writes to this clock.
+    private final PhaseClock phases; // Only the thread of the call writes to the clock.
     private final @Nullable CallLedger parent; // The ledger of the whole call; null if it is this object.
     private final boolean open;
     private final Thread thread = Thread.currentThread();

@@ -123,7 +123,7 @@ final class ProviderWait {
             once.run(); // The client is closed.
         }
         if (closed) {
-            once.run(); // close() may have missed the task, and the timer of a closed client drops its tasks.
+            once.run(); // close() may have run before waiting.add, and a closed client drops the tasks of its timer.
         }
     }
 

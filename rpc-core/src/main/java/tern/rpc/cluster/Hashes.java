@@ -137,7 +137,7 @@ public final class Hashes {
                 return true;
             }
         } catch (NoSuchMethodException e) {
-            return true; // This cannot happen, because Object has the method.
+            return true; // The exception cannot occur, because Object has the method hashCode.
         }
         LOG.warn(
                 "A key of the load balancing consistent-hash is of {}, which does not override hashCode. Calls with equal"

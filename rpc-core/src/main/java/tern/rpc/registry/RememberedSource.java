@@ -211,7 +211,7 @@ public final class RememberedSource implements EndpointSource {
             }
             Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
-            newest = null; // so that this list is written if it arrives again
+            newest = null; // so that the list is written if it arrives again
             unwritable.warn(
                     () -> "The list of " + subscription.service() + " could not be remembered in " + file + ": " + e);
         }

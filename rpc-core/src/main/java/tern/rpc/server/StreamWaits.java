@@ -26,7 +26,7 @@ final class StreamWaits {
         this.pools = List.copyOf(pools);
     }
 
-    /** Returns whether the calling thread is a worker. Other calls may be waiting for it. */
+    /** Returns whether the calling thread is a worker. Other calls may be waiting for a worker thread. */
     private boolean isWorker() {
         Thread self = Thread.currentThread();
         for (WorkerPool pool : pools) {

@@ -102,7 +102,7 @@ class HedgedCallTest {
             service.find().join();
             service.findNow();
         }
-        // After this time, the client recomputes the percentile of the response times.
+        // After 300 ms, the client recomputes the percentile of the response times.
         now.addAndGet(Duration.ofMillis(300).toNanos());
         network.taking = (endpoint, call) -> {};
         network.sent.clear();

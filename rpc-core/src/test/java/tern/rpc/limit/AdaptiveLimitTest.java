@@ -80,7 +80,7 @@ class AdaptiveLimitTest {
         Caller caller = server.caller(20);
         server.run(10);
 
-        caller.calls(80); // At this rate, the calls occupy 160 threads.
+        caller.calls(80); // 80 calls per second occupy 160 threads.
         server.run(60);
 
         assertThat(caller.counts().refused()).isZero();
@@ -92,7 +92,7 @@ class AdaptiveLimitTest {
         Caller caller = server.caller(50);
         server.runUncounted(20);
 
-        caller.calls(300); // This is three times the rate that 200 threads can serve.
+        caller.calls(300); // 200 threads can serve 100 calls per second.
         server.runUncounted(10);
         server.run(60);
 
@@ -105,7 +105,7 @@ class AdaptiveLimitTest {
         Caller caller = server.caller(1_000);
         server.runUncounted(10);
 
-        server.calls(0.1, 500); // 200 threads can serve 400 of these calls per second.
+        server.calls(0.1, 500); // 200 threads can serve 400 calls of 500 ms per second.
         server.runUncounted(5);
         server.run(20);
 
@@ -176,7 +176,7 @@ class AdaptiveLimitTest {
         Caller caller = server.caller(5_000);
         server.run(5);
 
-        caller.calls(60_000); // This is 1.5 times the rate that two processors can serve.
+        caller.calls(60_000); // Two processors can serve 40,000 calls per second.
         server.runUncounted(5);
         server.run(5);
 

@@ -43,7 +43,7 @@ class CallersMistakesTest {
         });
     }
 
-    /** Records a call whose method threw an exception. The exception was sent with this status code. */
+    /** Records a call whose method threw an exception. The exception was sent with the given status code. */
     private void served(StatusCode code) {
         RpcException sent = RpcException.refusal(code, "no order", Executed.NO);
         meters.server(KEY, METHOD, "dubbo").ended(sent, 1_000);

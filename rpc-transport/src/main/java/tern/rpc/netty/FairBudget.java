@@ -26,7 +26,7 @@ final class FairBudget {
     private final long halfBytes;
     // the sum of the bytes of all networks; each network counts for at most half of the budget
     private final AtomicLong taken = new AtomicLong();
-    // the other bytes: those beyond half of the budget
+    // the sum of the bytes that networks hold beyond half of the budget
     private final AtomicLong excess = new AtomicLong();
     private final ConcurrentMap<InetAddress, Part> parts = new ConcurrentHashMap<>();
 

@@ -62,7 +62,7 @@ final class FairReads implements RecvByteBufAllocator {
     }
 
     @Override
-    @SuppressWarnings("deprecation") // Netty requires this type although it is deprecated
+    @SuppressWarnings("deprecation") // Netty requires the deprecated type Handle
     public Handle newHandle() {
         return new Turns((ExtendedHandle) sizes.newHandle());
     }

@@ -142,7 +142,7 @@ class SilentConnectionsTest {
         assertThat(chosen(1, true, 4)).containsExactly("unused 20");
     }
 
-    /** Connections change while they are compared, which once broke the contract of the sort. */
+    /** Connections may change while a sort compares them. The sort once threw an exception for this reason. */
     @Test
     void connectionsMayChangeWhileTheyAreChosen() {
         Random random = new Random(1);

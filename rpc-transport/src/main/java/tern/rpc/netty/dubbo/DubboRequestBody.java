@@ -320,7 +320,7 @@ final class DubboRequestBody {
         }
         metadata.forEach((name, value) -> {
             if (without.contains(name)) {
-                if (!name.equals(REMOTE_APPLICATION)) { // Services often pass this header on from their callers.
+                if (!name.equals(REMOTE_APPLICATION)) { // Services often pass remote.application on from their callers.
                     LEFT_OUT.tell(name);
                 }
                 return;

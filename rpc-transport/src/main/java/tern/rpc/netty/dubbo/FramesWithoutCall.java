@@ -9,7 +9,7 @@ import tern.rpc.NanoClock;
  */
 final class FramesWithoutCall {
 
-    /** The maximum number of such frames within 30 seconds (docs/limits.md). */
+    /** The maximum number of heartbeats and other events within 30 seconds (docs/limits.md). */
     static final int MAX_FRAMES = 1_000;
 
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);

@@ -363,7 +363,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
                 return;
             }
             if (isEmpty(headers.method()) || isEmpty(headers.scheme()) || isEmpty(headers.path())) {
-                // RFC 9113, 8.3.1 requires this check. Some Netty versions that applications use do not perform it.
+                // RFC 9113, 8.3.1 requires the three headers. Some Netty versions in applications do not check them.
                 throw Http2Exception.streamError(
                         streamId,
                         Http2Error.PROTOCOL_ERROR,

@@ -268,7 +268,7 @@ final class JsonForm implements HttpForm {
         }
         GrpcHeaders.tellExecuted(head, reason.wasExecuted());
         if (status.code() == HttpResponseStatus.UNAUTHORIZED.code()) {
-            head.set("www-authenticate", "Bearer"); // RFC 9110, 15.5.2 requires this header for status 401
+            head.set("www-authenticate", "Bearer"); // RFC 9110, 15.5.2 requires www-authenticate for status 401
         }
         head.status(status.codeAsText()).set(CONTENT_TYPE, JSON);
         return whole(exchange, head, ErrorBody.of(told(reason), status.code()));

@@ -23,8 +23,9 @@ import tern.rpc.StatusCode;
 import tern.rpc.netty.Connection;
 
 /**
- * The calls from a client on one HTTP/2 connection and their streams. Opens a stream for each request, up to the number
- * of concurrent streams that the server permits. Further requests wait in order. Confined to the event loop.
+ * The calls of a client on one HTTP/2 connection, and the streams of these calls. Opens a stream for each request, up
+ * to the number of concurrent streams that the server permits. Further requests wait in order. Confined to the event
+ * loop.
  */
 final class RequestStreams {
 

@@ -362,7 +362,7 @@ public final class TripleCodecs {
         return frame;
     }
 
-    /** Joins the last message of an answer with the end of the answer. */
+    /** Returns an array with the last message of an answer and the bytes that end the answer. */
     static byte[] joined(byte[] message, byte[] end) {
         byte[] joined = Arrays.copyOf(message, message.length + end.length);
         System.arraycopy(end, 0, joined, message.length, end.length);

@@ -96,8 +96,8 @@ class Http1AnswerReaderTest {
                 "HTTP/1.1 200 OK~content-length: 9999999999999999999~~ | digits",
                 "HTTP/1.1 200 OK~content-length: 1001~~ | more than 1000 bytes",
                 "HTTP/1.1 200 OK~content-length: 3~transfer-encoding: chunked~~ | contradict",
-                "HTTP/1.1 200 OK~transfer-encoding: gzip, chunked~~ | just 'chunked'",
-                "HTTP/1.0 200 OK~transfer-encoding: chunked~~ | just 'chunked'",
+                "HTTP/1.1 200 OK~transfer-encoding: gzip, chunked~~ | may only be 'chunked'",
+                "HTTP/1.0 200 OK~transfer-encoding: chunked~~ | may only be 'chunked'",
                 "HTTP/1.1 200 OK~transfer-encoding: chunked~~x~ | hexadecimal",
                 "HTTP/1.1 200 OK~~ | neither a length nor chunks",
             })

@@ -55,7 +55,7 @@ class JsonBodiesTest extends JsonCalls {
         assertThat(header(answer, "content-type")).isEqualTo("text/plain; charset=utf-8");
         assertThat(header(answer, "x-content-type-options")).isEqualTo("nosniff");
         assertThat(send(version, form).body()).isEqualTo("3");
-        assertError(send(version, wrong), 400, "invalid_argument", "one text");
+        assertError(send(version, wrong), 400, "invalid_argument", "a single parameter of type String");
     }
 
     @ParameterizedTest
