@@ -35,7 +35,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     private final Deadline deadline;
     private final @Nullable HiddenMistake hidden; // null if there are no authorizers
     private volatile long completeNanos = beganNanos();
-    private @Nullable BodyPace pace; // null until the request has been arriving for some time
+    private @Nullable BodyPace pace; // null until the first check of the rate at which the body arrives
     private boolean rested; // event loop only; true if the call may be checked rarely, or was checked rarely before
     private volatile @Nullable PayloadCodec codec; // the codec that the request message selected
     private volatile @Nullable MethodDescriptor method; // the called method; set when the request message is decoded
