@@ -29,14 +29,14 @@ class PropertyTableTest {
     private static final String HEAD = """
             # Properties
 
-            This table lists all properties of the starter. It is generated from the metadata in the starter's jar; `PropertyTableTest`
-            explains how to generate it again.
+            This table lists all properties of the starter. The table is generated from the metadata in the starter's jar;
+            `PropertyTableTest` explains how to generate the table again.
 
             - Times are written with a unit (`500ms`, `3s`), and so are sizes (`8MB`; 1 MB is 1,048,576 bytes). A time without a unit is
               in milliseconds. The longest allowed time is 100 years (`36500d`).
             - `<name>` is the `name` of an `@RpcReference`, or the simple name of its interface in any form (`user-service`,
-              `UserService`). These properties take precedence over the annotation. They apply to all interfaces with this simple name,
-              except to references with another `name`.
+              `UserService`). Properties with `<name>` take precedence over the annotation. A simple name applies to all interfaces with
+              this simple name, except to references with another `name`.
             - `<method>` is the name of a method in any form (`getAll`, `get-all`). If several methods fit, only the exact name is accepted.
             - In an environment variable, the words of `<name>` and `<method>` may be joined or separated by underscores:
               `RPC_CLIENT_SERVICES_ORDER_SERVICE_TIMEOUT` and `RPC_CLIENT_SERVICES_ORDERSERVICE_TIMEOUT` set the timeout of `OrderService`.
