@@ -9,7 +9,7 @@ public final class Export {
 
     private Export() {}
 
-    /** Runs a statement and leaves its connection open. */
+    /** Runs a statement and does not close the connection. */
     public static Connection run(DataSource source) throws SQLException {
         Connection connection = source.getConnection();
         connection.createStatement().executeQuery("select 17");

@@ -3,7 +3,7 @@ package shop;
 import java.io.PrintStream;
 import java.util.concurrent.locks.Lock;
 
-/** Application code that forgets to release a lock, or prints. */
+/** Application code that does not release a lock, or that prints. */
 public final class Invoices {
 
     private final Lock lock;
@@ -12,7 +12,7 @@ public final class Invoices {
         this.lock = lock;
     }
 
-    /** Fails with the lock held. */
+    /** Throws an exception while the lock is held. */
     public void fail() {
         lock.lock();
     }

@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.StampedLock;
 
-/** Protects prices with a lock that does not record its owner. */
+/** Protects prices with a lock whose owner the JVM does not report. */
 public final class PriceBook {
 
     private final StampedLock lock = new StampedLock();
@@ -23,7 +23,7 @@ public final class PriceBook {
         }
     }
 
-    /** Sleeps without the lock, as a loop does that reloads the prices now and then. */
+    /** Sleeps without holding the lock, like a loop that reloads the prices at intervals. */
     public void pauseUntil(CountDownLatch end) {
         while (end.getCount() > 0) {
             LockSupport.parkNanos(TimeUnit.HOURS.toNanos(1));

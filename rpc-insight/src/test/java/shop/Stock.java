@@ -6,7 +6,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 
-/** Application code that calls a peer with a permit, or with a client from a pool of its own. */
+/** Application code that calls a peer while it holds a permit, or with a client from the application's own pool. */
 public final class Stock {
 
     private Stock() {}

@@ -8,7 +8,7 @@ import tern.rpc.Invoker;
 import tern.rpc.Response;
 import tern.rpc.ServerFilter;
 
-/** Writes the user of each call into the log. Tern clears the MDC after the call. */
+/** Adds the user of each call to the log. Tern clears the MDC after the call. */
 @Component
 public class UserOfCalls implements ServerFilter {
 

@@ -6,10 +6,10 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * The last calls that ended without a failure. They show that a store answers.
+ * The times of the last calls that ended without a failure. Such a call shows that the stores that it used answer.
  *
- * @param byPhase for each kind of operation, when the last of these calls with such an operation ended
- * @param byMethod for each method, when the last of these calls to it ended
+ * @param byPhase for each kind of operation, the end of the last such call that ran an operation of this kind
+ * @param byMethod for each method, the end of the last such call to it
  * @param byStore when each data source and each Redis server last answered; empty if there is only one
  * @param servers the server of each data source and each Redis server, where it is known
  */
@@ -26,7 +26,10 @@ record Answers(
         servers = Map.copyOf(servers);
     }
 
-    /** Returns whether two operations run on the same server. Two data sources have the same one only if both are known. */
+    /**
+     * Returns whether two operations run on the same server. Returns false for two data sources if one of their servers
+     * is unknown.
+     */
     boolean areOfSameServer(String operation, String other) {
         String store = OperationNames.store(operation);
         String otherStore = OperationNames.store(other);

@@ -27,7 +27,10 @@ final class AwaitedStores {
         return evidence.answers().byStore().containsKey(name);
     }
 
-    /** Returns the store of this kind that the call waits for, or for which it waited longest. */
+    /**
+     * Returns the name of the store of this kind for which a running call waits, or for which an ended call waited
+     * longest. Returns an empty string if the name is unknown.
+     */
     String awaitedBy(EndedCall call, Kind kind) {
         CallLedger ledger = call.ledger();
         Phase operation = kind == Kind.REDIS ? Phase.REDIS : Phase.SQL;
@@ -52,7 +55,7 @@ final class AwaitedStores {
 
     /**
      * Returns whether this operation, or this wait for a connection, may belong to the store with this name. Returns
-     * false only for an operation or a pool of another store.
+     * false only if the operation or the pool is known to belong to another store.
      */
     boolean mayBeOf(Part part, String name) {
         String store = part.kind() == Kind.POOL ? part.name() : OperationNames.store(part.name());

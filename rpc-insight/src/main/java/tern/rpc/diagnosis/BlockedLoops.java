@@ -15,8 +15,8 @@ final class BlockedLoops {
     private BlockedLoops() {}
 
     /**
-     * Returns the event loop that most of the calls with this part kept busy; null if there is none. An operation keeps
-     * the loop busy only if the thread waits for its result.
+     * Returns the event loop that at least half of the calls with this part blocked; null if there is none. An
+     * operation blocks the loop only if the loop's thread waits for its result.
      */
     static @Nullable String loopOf(Part part, Evidence evidence, Excess excess) {
         Phase phase = Operations.phase(part.kind());
@@ -54,8 +54,8 @@ final class BlockedLoops {
     }
 
     /**
-     * Returns the time for which a late or failed call blocks an event loop, on average, by the code that blocks it. This
-     * includes operations during which the thread waits for their results.
+     * Returns the mean time for which a late or failed call blocks an event loop, by the code that blocks the loop.
+     * This includes the time of operations for whose results the loop's thread waits.
      */
     static Times blocked(Evidence evidence, Excess excess) {
         Times blocked = new Times();

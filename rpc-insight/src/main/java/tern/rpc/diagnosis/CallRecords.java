@@ -30,9 +30,9 @@ final class CallRecords implements CallObserver {
     static final int BAD_CALLS = 256;
     static final int GOOD_CALLS = 64;
     static final int ONE_IN = 16;
-    private static final int MAX_CALLERS = 16; // of one method
+    private static final int MAX_CALLERS = 16; // per method
 
-    /** An address that has sent no sampled call for this long makes room for another one. */
+    /** If an address has sent no sampled call for this time, a new address may take its place. */
     private static final long FORGOTTEN_NANOS = 60_000_000_000L;
 
     private final long targetNanos;
@@ -50,8 +50,8 @@ final class CallRecords implements CallObserver {
     /**
      * The totals of one method since the start.
      *
-     * @param callers the number of sampled calls by the caller's address; one call in {@value #ONE_IN} is sampled. The
-     *     number starts anew if the address was forgotten meanwhile
+     * @param callers the number of sampled calls by the caller's address; one call in {@value #ONE_IN} is sampled. If
+     *     an address was forgotten in the meantime, its number starts again at 0
      */
     record Sums(long calls, long late, long failed, long nanos, long[] phaseNanos, Map<String, Long> callers) {
 

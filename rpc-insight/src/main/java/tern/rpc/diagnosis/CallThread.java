@@ -32,7 +32,10 @@ record CallThread(RunningCall call, CallLedger work, long id, Phase phase) {
         return call.threadId() == RunningCall.NO_THREAD;
     }
 
-    /** Returns whether the thread still works on the call. A thread that has run a part goes on with other work. */
+    /**
+     * Returns whether the thread still works on the call. A thread that ran only a part of the call does other work
+     * afterwards.
+     */
     boolean isWorking() {
         return !runsPart() || call.ledger().parts().contains(work);
     }

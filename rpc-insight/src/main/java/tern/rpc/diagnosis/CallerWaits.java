@@ -15,7 +15,7 @@ final class CallerWaits {
     /** The name of the wait until the caller has read a part of the answer. */
     static final String ANSWER = "answer";
 
-    /** Waits until a client of HTTP/2 accepts more bytes. */
+    /** The class in which Tomcat waits until an HTTP/2 client accepts more bytes. */
     private static final String WINDOW = "org.apache.coyote.http2.WindowAllocationManager";
 
     /** The class-name prefixes of the code in which Tomcat waits for its clients. */
@@ -30,7 +30,7 @@ final class CallerWaits {
 
     private CallerWaits() {}
 
-    /** Returns the part in which the thread waits for its call's caller; null if it does not. */
+    /** Returns the wait for the caller if the thread waits for the caller of its request; null otherwise. */
     static @Nullable Part of(ThreadLook thread) {
         if (thread.state() == Thread.State.RUNNABLE) {
             return null;

@@ -117,7 +117,7 @@ final class Changes {
 
     /**
      * Returns whether late or failed calls spend time on an operation that calls to their methods do not usually run.
-     * Returns false if the usual times of these methods are unknown.
+     * Returns false if no usual times of these methods are known.
      */
     private boolean isNew(Part cause) {
         if (Operations.phase(cause.kind()) == null

@@ -16,24 +16,30 @@ final class ClientFailures {
 
     static final String END_OF_STREAM = "unexpected end of stream";
 
-    /** The status of gRPC for a call that took too long. */
+    /** The gRPC status of a call that exceeded its deadline. */
     private static final String LATE = "DEADLINE_EXCEEDED";
 
-    /** The package and the first letters of gRPC's exceptions. */
+    /** The prefix of the class names of gRPC's exceptions. */
     private static final String GRPC = "io.grpc.Status";
 
-    /** A status from 400, at the start of a message or after a word or a bracket that announces a status. */
+    /**
+     * Matches an HTTP status of 400 or higher, at the start of a message or after a word or bracket that usually
+     * precedes a status.
+     */
     private static final Pattern STATUS = Pattern.compile(
             "(?:^|\\[|\\bhttp(?:/\\d(?:\\.\\d)?)?[ :]{1,2}|\\bstatus(?: ?code)?\\W{1,3}|\\bcode\\W{1,3})([45]\\d\\d)\\b",
             Pattern.CASE_INSENSITIVE);
 
     private static final Pattern GRPC_STATUS = Pattern.compile("^([A-Z_]{2,20})(?::|$)");
 
-    /** The messages of HTTP clients whose peer closed the connection before the end of its answer, in lower case. */
+    /** Messages of HTTP clients, in lower case, for a peer that closed the connection before the end of its answer. */
     private static final List<String> ENDS =
             List.of("unexpected end of", "premature eof", "premature end of", "received no bytes", "unexpected eof");
 
-    /** Messages may contain the body of an answer. Their beginning is enough. */
+    /**
+     * The maximum number of characters of a message to search. A message may contain the body of an answer, but the
+     * status is near its beginning.
+     */
     private static final int MAX_LENGTH = 1_000;
 
     private ClientFailures() {}
@@ -63,7 +69,7 @@ final class ClientFailures {
         return failure instanceof EOFException || ENDS.stream().anyMatch(lower::contains) ? END_OF_STREAM : null;
     }
 
-    /** Returns whether a call with gRPC took too long. */
+    /** Returns whether the exception says that a gRPC call exceeded its deadline. */
     static boolean isLate(Throwable failure) {
         return LATE.equals(grpcStatus(failure));
     }

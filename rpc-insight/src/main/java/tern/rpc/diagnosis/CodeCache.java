@@ -24,8 +24,8 @@ final class CodeCache {
     }
 
     /**
-     * Returns the used share of the memory for compiled code. If the memory has several parts, this is the share of the
-     * part with the most room, because the JVM puts code there if another part is full.
+     * Returns the used share of the memory for compiled code. If the memory consists of several pools, this is the
+     * share of the least full pool, because the JVM puts code into another pool if one is full.
      *
      * @param pools the memory pools of the JVM by name
      */
@@ -37,7 +37,10 @@ final class CodeCache {
                 .orElse(0);
     }
 
-    /** Returns whether compiled code is in this pool. The part for the JVM's own code belongs to no application. */
+    /**
+     * Returns whether this pool contains compiled code of the application. The pool "non-nmethods" contains only code
+     * of the JVM itself.
+     */
     private static boolean isCompiled(String pool) {
         return pool.equals("CodeCache") || (pool.startsWith("CodeHeap") && !pool.contains("non-nmethods"));
     }

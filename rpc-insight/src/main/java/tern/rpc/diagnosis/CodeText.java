@@ -17,7 +17,7 @@ final class CodeText {
      */
     static final String TASKS = "tasks of ";
 
-    /** Code polls only if at least this many sleeps were counted between samples of all calls. */
+    /** The minimum number of sleeps, counted between the samples of all calls, for which code is considered to poll. */
     private static final int MIN_REPEATED = 3;
 
     private final Evidence evidence;
@@ -138,7 +138,10 @@ final class CodeText {
                 line);
     }
 
-    /** Returns whether the calls that spent time on this part mostly slept anew between two successive samples. */
+    /**
+     * Returns whether the calls that spent time on this part slept repeatedly: in at least half of the pairs of
+     * successive samples, a new sleep began between the two samples.
+     */
     private boolean sleepsRepeatedly(Part part) {
         long pairs = 0;
         long sleeps = 0;
@@ -329,7 +332,10 @@ final class CodeText {
                 facts);
     }
 
-    /** Returns the line at which calls most likely hold what other calls wait for; null if unknown. */
+    /**
+     * Returns the line that the likely holders run, while other calls wait for the lock, permit or object that they
+     * hold; null if unknown.
+     */
     private @Nullable StackTraceElement likelyHolders(Part part) {
         LikelyHolders.Activity activity = HolderRules.holdersOf(part, excess.samples);
         return activity == null || activity.phase() != Phase.OWN ? null : excess.samples.lineOf(activity.part());
@@ -349,7 +355,7 @@ final class CodeText {
     }
 
     /**
-     * Returns the advice for a wait for a permit; null if the part is no such wait.
+     * Returns the advice for a wait for a permit; null if the part is not such a wait.
      *
      * @param place where the permits are held; empty if unknown
      */

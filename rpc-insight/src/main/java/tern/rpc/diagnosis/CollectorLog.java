@@ -30,7 +30,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     /** The reason that ZGC reports for a cycle if threads wait until it has freed memory for their new objects. */
     static final String STALL = "Allocation Stall";
 
-    /** Stalls that are shorter in total are not the main cause of collections. */
+    /** Stalls are not reported as the main cause of collections if their total time is shorter than this. */
     private static final long MIN_STALL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /** A pause of the application threads, or a cycle during which they run. */
@@ -52,9 +52,9 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     private long zeroNanos = System.nanoTime()
             - TimeUnit.MILLISECONDS.toNanos(ManagementFactory.getRuntimeMXBean().getUptime());
 
-    private boolean calibrated; // guarded by this, like the fields below
+    private boolean calibrated; // guarded by this, as are the fields below
     private final Deque<Collection> pauses = new ArrayDeque<>();
-    private final Deque<Collection> cycles = new ArrayDeque<>(); // of ZGC and Shenandoah; threads run during them
+    private final Deque<Collection> cycles = new ArrayDeque<>(); // ZGC and Shenandoah cycles; threads run during them
     private final Deque<Use> uses = new ArrayDeque<>();
     private long freedBytes;
     private boolean listening;

@@ -69,8 +69,8 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
     }
 
     /**
-     * Returns, for each lock, the part name that includes the lock's usual holder, or that says that its holder never
-     * released it. Locks without a usual holder are omitted.
+     * Returns a part name for each lock. The name contains the lock's usual holder, or says that the lock was never
+     * released. Locks without a usual holder are omitted.
      */
     static Map<String, String> holders(List<List<Sample>> calls) {
         Map<String, Map<String, Integer>> found = new HashMap<>();
@@ -89,8 +89,8 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
         Map<String, String> holders = new HashMap<>();
         found.forEach((lock, names) -> {
             int all = names.values().stream().mapToInt(Integer::intValue).sum();
-            // A lock that changes hands may seem to have an owner outside of the application, because the stacks of the
-            // waiting thread and of the owner are not read at the same time.
+            // If threads take the lock in turn, its owner may seem to have left the code of the application, because
+            // the stacks of the waiting thread and of the owner are not read at the same time.
             boolean same = owners.getOrDefault(lock, Set.of()).size() == 1;
             names.entrySet().stream()
                     .filter(entry -> same && entry.getKey().contains(StackReader.NEVER_RELEASED))

@@ -25,7 +25,8 @@ final class DatabaseConditions {
     /** A pattern that matches no message. */
     private static final String NONE = "(?!)";
 
-    // The first condition that matches applies. State 08003 is missing: code uses a connection that it has closed.
+    // The first matching condition applies. State 08003 is not listed, because it means that code uses a connection
+    // that it has closed itself.
     private static final List<Condition> CONDITIONS = List.of(
             Condition.of(
                     "53300",

@@ -122,7 +122,9 @@ final class DatabaseLocks {
                 + in + "; no pool size helps";
     }
 
-    /** Tells which connections are known to hold no lock, and where the connection that does may be. */
+    /**
+     * Returns text that says which connections do not hold the lock, and where to look for the session that holds it.
+     */
     static String elsewhere(String statement) {
         return OperationNames.store(statement).isEmpty()
                 ? "no connection of these pools holds it, so look in the database's list of locks for a session of"
@@ -144,8 +146,9 @@ final class DatabaseLocks {
     }
 
     /**
-     * Returns the statements of this statement's table that wait for a lock: all of them, or all that write. Returns an
-     * empty set unless several statements wait or the holder of the lock is known, and others take their usual time.
+     * Returns the statements that probably wait for a lock on this statement's table: either all statements of the
+     * table, or all that write. Two conditions must hold; otherwise the set is empty. Several statements must wait, or
+     * the holder of the lock must be known. Statements of other tables must take their usual time.
      */
     private Set<String> lockedWith(String statement) {
         String table = table(statement);
@@ -168,8 +171,8 @@ final class DatabaseLocks {
     }
 
     /**
-     * Returns all statements of this statement's data source that write, if all of them are slower and those that read
-     * are not. Returns an empty set if they write to a single table, because they may then wait for a lock.
+     * Returns all statements of this statement's data source that write, if all of them are slower and no reading
+     * statement is. Returns an empty set if all of them write to the same table, because they may then wait for a lock.
      */
     private Set<String> slowWrites(String statement) {
         Set<String> writes = only(ofStore(statement), name -> isWrite(name) && isKnown(name));
@@ -187,8 +190,8 @@ final class DatabaseLocks {
     }
 
     /**
-     * Returns the connection to this statement's database that probably locks the table; null if it is unknown. Other
-     * connections may lead to a table of the same name in another database.
+     * Returns the connection to this statement's database that probably locks the table; null if it is unknown.
+     * Connections to other databases are ignored, because these may have a table of the same name.
      */
     private @Nullable Holder holder(String table, String statement) {
         for (PoolVerdict pool : pools.values()) {
@@ -268,7 +271,7 @@ final class DatabaseLocks {
                 || LOCKING_READS.stream().anyMatch(statement::contains);
     }
 
-    /** Returns what the thread that holds the connection is doing now. */
+    /** Returns text about the current activity of the thread that holds the connection. */
     static String now(Holder holder) {
         StackTraceElement[] frames = holder.thread().getStackTrace();
         StackTraceElement inner = ApplicationCode.first(frames);

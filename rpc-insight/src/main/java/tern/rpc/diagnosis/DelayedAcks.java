@@ -4,9 +4,9 @@ import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 
 /**
- * Recognizes the delay of 40 ms that Nagle's algorithm and delayed acknowledgements add to each exchange: one side waits
- * for an acknowledgement before it sends the rest of a message, and the other side delays the acknowledgement. A longer
- * way through the network may look the same.
+ * Recognizes the delay of 40 ms that Nagle's algorithm and delayed acknowledgements add to each exchange: one side
+ * waits for an acknowledgement before it sends the rest of a message, and the other side delays the acknowledgement. A
+ * longer network path may cause the same delay.
  */
 final class DelayedAcks {
 

@@ -30,7 +30,8 @@ final class DelayedArrivals {
     }
 
     /**
-     * Returns the calls that began after these pauses, in order, with the time that they probably waited before.
+     * Returns the calls that began immediately after these pauses, in the order of their start. The estimated wait
+     * during the pause is added to the time of each call.
      *
      * @param good recorded calls that met the target as measured by the process
      */

@@ -38,7 +38,7 @@ public final class Diagnostician {
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long REPLAYED_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    /** An open circuit breaker is explained by calls that ended within this time. */
+    /** The calls that ended within this time may explain why a circuit breaker is open. */
     private static final long EARLIER_NANOS = TimeUnit.MINUTES.toNanos(5);
 
     private static final int HUNG_TARGETS = 10;
@@ -110,8 +110,8 @@ public final class Diagnostician {
         }
 
         /**
-         * Returns the server of each data source and each Redis server, by name. Two data sources may have the same server.
-         * Those whose server is unknown are left out.
+         * Returns the server of each data source and each Redis server, by name. Two data sources may have the same
+         * server. Data sources and Redis servers with an unknown server are omitted.
          */
         default Map<String, String> servers() {
             return Map.of();
@@ -336,10 +336,9 @@ public final class Diagnostician {
     }
 
     /**
-     * Learns the usual times of rarely called methods that have never met the target. Learns them only from a second in
-     * which no other calls were late. Examples of such methods are long polls and reports. If calls to them missed the
-     * target from the start of the application, no usual times would otherwise be learned, and the diagnosis would report
-     * a miss forever.
+     * Learns the usual times of rarely called methods that have never met the target, such as long polls and reports.
+     * Learns them only from a second in which no other calls were late. Without this, an application that calls such
+     * methods from its start would never have usual times, and the diagnosis would report a miss forever.
      */
     private void learnSlowMethods(long sinceLastNanos, Evidence.Counts counts) {
         List<EndedCall> late = records.bad(sinceLastNanos);

@@ -9,13 +9,13 @@ import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.CallRecords.Sums;
 
 /**
- * Recognizes running calls that may be long polls, or calls to methods that are always slow, as long as their usual
- * times are not known. Without this class, a few such calls would seem to hang soon after the start of the application,
- * and the usual times of calls could not be learned during the resulting miss.
+ * Recognizes running calls that may be long polls, or calls to methods that are always slow, as long as the usual times
+ * of these methods are unknown. Without this class, a few such calls would seem to hang soon after the start of the
+ * application, and the usual times of calls could not be learned during the resulting miss.
  */
 final class EarlyPolls {
 
-    /** The time from the first call of the application in which long polls are expected to end several times. */
+    /** Long polls are expected to end several times within this time after the application's first call. */
     private static final long EARLY_NANOS = TimeUnit.MINUTES.toNanos(5);
 
     /** A call whose thread does something other than wait for an event is expected to end within this time. */
@@ -37,7 +37,7 @@ final class EarlyPolls {
         return mayWait && isEarly(records, now) && isUnknownMethodAmongGood(call, records);
     }
 
-    /** Returns whether the call's thread waits for another thread, for example at a queue. */
+    /** Returns whether the call's thread waits for another thread, for example for an item in a queue. */
     private static boolean waitsOnItsThread(RunningCall call, Map<CallLedger, Sampler.Samples> samples) {
         Sampler.Samples known = samples.get(call.ledger());
         Sample last = known == null || known.list.isEmpty() ? null : known.list.get(known.list.size() - 1);

@@ -2,7 +2,7 @@ package tern.rpc.diagnosis;
 
 /**
  * The failure of a web request that was answered with an error status although no exception is known. It has no stack
- * trace, because nothing would be in it but the code that reads the status.
+ * trace, because the trace would contain only the code that reads the status.
  */
 public final class ErrorStatus extends RuntimeException {
 

@@ -17,9 +17,10 @@ final class EventLoops {
     private EventLoops() {}
 
     /**
-     * Returns whether the thread is an event loop of Netty, Vert.x, Reactor Netty or Undertow. Reactor runs the tasks of
-     * its parallel scheduler on threads that must not block either. Classes of other packages do not count, whatever
-     * their names are: Kotlin's {@code runBlocking} runs its own event loop on the thread that waits for its result.
+     * Returns whether the thread is an event loop of Netty, Vert.x, Reactor Netty or Undertow. The threads of Reactor's
+     * parallel scheduler count as event loops too, because they must not block either. Classes of other packages do not
+     * count, even if their names contain {@code EventLoop}. For example, Kotlin's {@code runBlocking} runs an event
+     * loop on a thread that may block.
      */
     static boolean isOne(ThreadLook thread) {
         boolean isReactor = thread.name().startsWith("parallel-");
@@ -27,7 +28,7 @@ final class EventLoops {
             String type = frame.getClassName();
             String simple = type.substring(type.lastIndexOf('.') + 1);
             if (isNetty(type) && (simple.startsWith("DefaultEventExecutor") || simple.startsWith("DefaultEventLoop"))) {
-                return false; // a thread of Netty for blocking work
+                return false; // a Netty thread for blocking work
             }
             boolean isLoop = (isNetty(type) && simple.startsWith("SingleThreadEventExecutor"))
                     || (simple.contains("EventLoop")

@@ -37,8 +37,8 @@ final class Excess {
     private static final Set<Part.Kind> GIVEN_UP = Set.of(Part.Kind.LOCK, Part.Kind.RESULT, Part.Kind.POOL);
 
     /**
-     * The kinds of work that may end because application code gives up and throws an exception of its own. The work is
-     * considered the reason only if no other reason is known.
+     * Like {@link #GIVEN_UP}, for kinds of work. Work is considered the reason for a failure only if no other reason is
+     * known.
      */
     private static final Set<Part.Kind> GIVEN_UP_WORK =
             Set.of(Part.Kind.SQL, Part.Kind.REDIS, Part.Kind.HTTP, Part.Kind.RPC, Part.Kind.SLEEP, Part.Kind.ELSEWHERE);
@@ -129,7 +129,7 @@ final class Excess {
             return timedOut(call);
         }
         if (failure.kind() == Part.Kind.FAILURE || failure.kind() == Part.Kind.LIMIT) {
-            // A rate limiter refuses calls because of their number, even if they first waited for it.
+            // A rate limiter refuses a call because of the number of calls, even if the call first waited for a permit.
             Part waited = LocalRefusals.of(failure) == LocalRefusals.Limiter.RATE ? null : longWait(call);
             Part reason = waited != null ? waited : failedOperation(call, failure);
             return reason != null ? reason : failure;
@@ -161,7 +161,8 @@ final class Excess {
 
     /**
      * Returns the part for an operation of the call that failed; null if there is none. Application code often throws
-     * its own exception after such an operation. A failed statement or command does not explain a programming error.
+     * its own exception after such an operation. If the exception shows a programming error, a failed statement or
+     * command does not explain it.
      */
     private static @Nullable Part failedOperation(EndedCall call, Part failure) {
         boolean ofStores = failure.kind() == Part.Kind.LIMIT || FailurePart.isOfOwnCode(call);
@@ -264,7 +265,8 @@ final class Excess {
 
     /** Like {@link #good}, without the calls that started before calls began to miss the target. */
     List<EndedCall> goodDuringMiss() {
-        // The last of the late calls has just ended, or is still running.
+        // The newest late call has just ended or is still running, so the latest end of a late call is about the
+        // current time.
         long now =
                 evidence.bad().stream().mapToLong(EndedCall::endedNanos).max().orElse(0);
         return good().stream()
@@ -355,8 +357,8 @@ final class Excess {
     }
 
     /**
-     * Returns the operation of this call that exceeded its usual time by most, if this took at least half of the
-     * latency target; otherwise null.
+     * Returns the operation of this call that exceeded its usual time by most, if the additional time is at least half
+     * of the latency target; otherwise null.
      */
     @Nullable
     Part slowOperation(EndedCall call) {

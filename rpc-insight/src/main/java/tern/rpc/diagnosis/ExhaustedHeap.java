@@ -18,8 +18,8 @@ import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Describes the cause of a miss while the heap is exhausted. Every allocation may then take seconds or fail, so this
- * class only reads one counter for each running call, and a few stacks. Not thread-safe.
+ * Describes the cause of a miss while the heap is exhausted. Every allocation may then take seconds or fail. Therefore
+ * this class reads only one counter per running call and a few stacks. Not thread-safe.
  */
 final class ExhaustedHeap {
 
@@ -110,7 +110,10 @@ final class ExhaustedHeap {
         return largest;
     }
 
-    /** Returns the line at which most of a few running calls are; null if there is none. */
+    /**
+     * Samples a few running calls. Returns the source line that most of them are executing; null if there is no such
+     * line.
+     */
     private static @Nullable String commonPlace(List<RunningCall> running) {
         Map<String, Integer> places = new HashMap<>();
         int read = 0;

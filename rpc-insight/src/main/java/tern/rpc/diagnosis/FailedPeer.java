@@ -23,7 +23,7 @@ final class FailedPeer {
             "RedisConnectionFailureException",
             "PoolException");
 
-    /** The messages of these exceptions may contain the body of an answer, and URLs in it. */
+    /** URLs in the messages of these exceptions are ignored, because the messages may contain the body of an answer. */
     private static final Set<String> REST = Set.of("RestClientException");
 
     private static final Set<String> HTTP =
@@ -91,8 +91,8 @@ final class FailedPeer {
     }
 
     /**
-     * Returns the exchange that failed: the slowest one. Returns null if the exceptions name another host. The call then
-     * used a client that Tern does not measure, besides the measured one.
+     * Returns the exchange that probably failed, which is the slowest exchange. Returns null if the exceptions name
+     * another host, because the call then also used a client that Tern does not measure.
      */
     private static @Nullable Part exchange(EndedCall call, List<Throwable> chain, @Nullable String address) {
         Part longest = longest(call, Phase.HTTP);

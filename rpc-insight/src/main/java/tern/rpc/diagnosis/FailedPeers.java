@@ -16,7 +16,7 @@ final class FailedPeers {
     private final PeerKinds kinds;
     private final Leaves leaves;
 
-    // the calls that ended after a long wait, by what they waited for
+    // the calls that ended after a long wait, by the part in which they waited
     private final Map<Part, Ended> byWait = new HashMap<>();
     private final Map<Kind, Ended> byKind = new HashMap<>();
 

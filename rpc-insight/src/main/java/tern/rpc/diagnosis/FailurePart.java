@@ -29,10 +29,10 @@ import tern.rpc.pool.ApplicationCode;
  */
 final class FailurePart {
 
-    /** The name of the timeout that the caller sets. */
+    /** The part name for a deadline that the caller has set. */
     static final String DEADLINE = "deadline of the caller";
 
-    /** The failure of a peer that does not answer requests for connections. */
+    /** The failure text for a peer that does not answer connection attempts. */
     static final String NOT_ACCEPTED = "connections are not accepted in time";
 
     private static final int MAX_CAUSES = 8;
@@ -165,9 +165,9 @@ final class FailurePart {
     }
 
     /**
-     * Returns whether nothing but the application's own code explains the failure: neither a peer, a pool, an executor
-     * or a timeout, nor an error of the database, the JVM or the operating system. Application code often throws such
-     * an exception because an operation took too long.
+     * Returns whether only the application's own code explains the failure. Returns false if a peer, a pool, an
+     * executor, a timeout, or an error of the database, the JVM or the operating system explains it. Application code
+     * often throws an exception of its own because an operation took too long.
      */
     static boolean isOfOwnCode(EndedCall call) {
         Throwable failure = call.failure();

@@ -4,9 +4,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Recognizes threads that wait for the lock of a file ({@link java.nio.channels.FileChannel#lock()}). Another process
- * holds such a lock: within one process, a second request fails at once. The wait is in a native method of the JDK that
- * also reads and writes files, so it would look like slow access to a disk.
+ * Recognizes threads that wait for the lock of a file ({@link java.nio.channels.FileChannel#lock()}). The lock is held
+ * by another process, because a second request within the same process fails at once. The thread waits in a JDK method
+ * that is also used to read and write files. Without this class, the wait would look like slow disk access.
  */
 final class FileLocks {
 

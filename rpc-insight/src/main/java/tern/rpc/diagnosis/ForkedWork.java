@@ -53,8 +53,8 @@ final class ForkedWork {
     }
 
     /**
-     * Returns whether tasks that block occupy the common pool, which has few threads and is made for tasks that
-     * compute.
+     * Returns whether blocking tasks occupy the common pool. The common pool has few threads and is intended for tasks
+     * that compute.
      */
     static boolean isBlocked(PoolVerdict pool, TaskWatch.Executor tasks) {
         PoolSnapshot now = pool.pool().now();

@@ -35,7 +35,7 @@ final class Hints {
     private static final String CONSOLE =
             "what reads this output is slow: a logger with an asynchronous appender, or fewer lines a call";
 
-    /** Matches methods that wait until a file is on the disk. */
+    /** Matches methods that wait until a file's content has been written to the disk. */
     private static final Pattern FORCES = Pattern.compile("\\((FileChannel(Impl)?\\.force|FileDescriptor\\.sync)");
 
     /** Matches methods that access a file for each value. */
@@ -72,7 +72,10 @@ final class Hints {
         }
     }
 
-    /** Starts a virtual thread, which costs little and needs no pool. Its name begins like that of another method. */
+    /**
+     * The method that starts a virtual thread. The hint for {@code Thread.start} must not match it, because virtual
+     * threads are cheap and need no pool.
+     */
     private static final String VIRTUAL = "Thread.startVirtualThread";
 
     /** The advice for application code that spends processor time in the methods listed here. */
@@ -203,7 +206,7 @@ final class Hints {
         return telling.isEmpty() ? find(COMPUTING, called) : telling;
     }
 
-    /** Returns whether this method's name alone tells what to change, whichever method called it. */
+    /** Returns whether the advice for this method is the same for all of its callers. */
     static boolean isTelling(String called) {
         return !find(TELLING, called).isEmpty();
     }

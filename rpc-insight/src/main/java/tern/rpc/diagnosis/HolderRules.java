@@ -18,7 +18,9 @@ final class HolderRules {
     private static final Set<Kind> OUTSIDE =
             EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC, Kind.SOCKET, Kind.FILE, Kind.RESOLVER);
 
-    /** The holders' work explains a wait only if it grew by at least this share of the latency target. */
+    /**
+     * The holders' work explains a wait only if this work became longer by at least this share of the latency target.
+     */
     private static final double GROWN = 0.05;
 
     /** An operation takes about as long as usual if it takes at most this multiple of its usual time. */
@@ -56,8 +58,8 @@ final class HolderRules {
     /**
      * Attributes the wait for a lock to the operation run by the lock's owner, if this operation became slower. If the
      * operation is new or about as quick as usual, the lock stays the cause. The operation of the owner is then
-     * attributed to the lock, too, as when a value of a cache expires and all callers wait until one of them has loaded
-     * it.
+     * attributed to the lock, too. This happens, for example, when a cached value expires and all callers wait until
+     * one of them has loaded it again.
      */
     private void passOnToOperations() {
         for (Part part : leaves.longestFirst()) {
@@ -94,7 +96,7 @@ final class HolderRules {
 
     /**
      * Returns the operation run by the owners of a lock, of a permit or of an object of a pool. Returns null if the
-     * part is no wait for such a thing, or if its owners run no operation.
+     * part is not such a wait, or if the owners run no operation.
      */
     private @Nullable Phase ownersIn(Part part) {
         if (part.kind() == Kind.LOCK) {
@@ -128,7 +130,8 @@ final class HolderRules {
     }
 
     /**
-     * Returns what the likely holders of a thing do; null if the part is no wait for such a thing, or if it is unknown.
+     * Returns the activity of the likely holders of a lock, permit or pooled object for which calls wait. Returns null
+     * if the part is not such a wait, or if the activity is unknown.
      */
     static LikelyHolders.@Nullable Activity holdersOf(Part part, CallSamples samples) {
         boolean isLock = part.kind() == Kind.LOCK

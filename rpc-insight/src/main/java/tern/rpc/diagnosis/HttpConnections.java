@@ -20,13 +20,13 @@ final class HttpConnections {
     private static final int MIN_WAITS = 3;
 
     /**
-     * If all samples found calls waiting for a connection, and there are at least this many samples, responses that
-     * were not closed hold the connections. The sampler prefers calls that have run longest, so it would have found
-     * calls with a connection.
+     * The minimum number of samples for the conclusion that unclosed responses hold the connections. All of these
+     * samples must show calls that wait for a connection. The sampler prefers the calls that have run longest, so it
+     * would have found running calls with a connection.
      */
     private static final int MIN_LEAKING = 20;
 
-    /** Opening a single connection takes less time than this if the peer accepts it. */
+    /** A peer that accepts connections lets a client open one within this time. */
     private static final long SLOW_CONNECT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Evidence evidence;
@@ -44,7 +44,11 @@ final class HttpConnections {
      */
     record Found(String kind, String name, Change change, List<String> facts) {}
 
-    /** The samples of the calls with an exchange: all, those that wait for a connection, and those that open one. */
+    /**
+     * The number of samples taken during HTTP exchanges: all of them, those in which the call waited for a connection,
+     * and those in which it opened one. Also the number of calls that opened a connection, and of calls that opened one
+     * slowly.
+     */
     private record Looks(int all, int waits, int connects, int connectingCalls, int slowlyConnectingCalls) {}
 
     /**

@@ -42,8 +42,8 @@ final class JdkLocks {
     }
 
     /**
-     * Returns whether the owner's application code called this class, and the class now does the work itself. A map
-     * that holds a lock while it calls code of the application is not the one that is slow.
+     * Returns whether this class itself does the work of the owner. Returns false if the class holds the lock while it
+     * calls application code, as a map may do, because that code is then the slow part.
      */
     private static boolean isInside(ThreadLook owner, String taker) {
         for (StackTraceElement frame : owner.frames()) {
@@ -58,7 +58,7 @@ final class JdkLocks {
     }
 
     /**
-     * Returns the name of the lock for which the thread waits. A lock without a known owner keeps its name.
+     * Returns the name of the lock for which the thread waits. If the lock's owner is unknown, returns {@code lock}.
      *
      * @param lock the name to use for a lock that the application takes itself
      */
@@ -83,7 +83,7 @@ final class JdkLocks {
 
     /**
      * Returns whether the owner has left the code of the application without releasing a lock that the application
-     * takes itself. Only locks of java.util.concurrent can be left behind in this way.
+     * takes itself. Only locks of java.util.concurrent can remain locked in this way.
      */
     static boolean isLeftBehind(ThreadLook waiter, ThreadLook owner) {
         return waiter.state() != Thread.State.BLOCKED

@@ -47,7 +47,7 @@ final class JvmPauses {
         operations.forEach((name, nanos) ->
                 facts.add(String.format(Locale.ROOT, "stopped  %.0f ms for %s in the last 15 s", nanos / 1e6, name)));
         facts.sort(Comparator.naturalOrder());
-        // The own operations of the diagnosis must not hide another one that is almost as long.
+        // An operation of the diagnosis itself must not hide another operation that is almost as long.
         if (longest == null || longest.getValue() < Math.max(MIN_NANOS, HALF * Math.max(own, others))) {
             return late(code, facts);
         }
@@ -55,7 +55,10 @@ final class JvmPauses {
                 "JVM PAUSE", longest.getKey(), Change.of(Where.MACHINE, VmOperations.advice(longest.getKey())), facts);
     }
 
-    /** Describes pauses without a long operation. The JVM waited for threads that did not stop in time. */
+    /**
+     * Describes pauses that no long operation explains. In such a pause, the JVM waited for threads that did not stop
+     * in time.
+     */
     private static Told late(@Nullable Part code, List<String> facts) {
         return new Told(
                 "JVM PAUSE",

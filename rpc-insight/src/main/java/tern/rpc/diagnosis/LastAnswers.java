@@ -21,7 +21,7 @@ final class LastAnswers {
         private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(STEP_MILLIS);
 
         private volatile long nanos;
-        private volatile boolean known; // true after nanos was written for the first time
+        private volatile boolean known; // whether nanos has been written
 
         void happened(long now) {
             if (!known || now - nanos >= STEP_NANOS) {
@@ -47,7 +47,7 @@ final class LastAnswers {
         }
     }
 
-    /** Returns the time of the last answer by phase. Phases without an answer are left out. */
+    /** Returns the time of the last answer by phase. Phases without an answer are omitted. */
     Map<Phase, Long> byPhase() {
         Map<Phase, Long> answers = new EnumMap<>(Phase.class);
         for (Map.Entry<Phase, LastTime> entry :

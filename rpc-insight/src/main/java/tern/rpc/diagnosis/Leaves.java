@@ -12,7 +12,7 @@ import java.util.function.Predicate;
  */
 final class Leaves {
 
-    /** The first words of the text of most symptoms. */
+    /** The beginning of the text of most symptoms. */
     static final String WAIT_FOR = "calls wait for ";
 
     /** A part is a main cause of a symptom if it takes at least this share of the time of all causes of the symptom. */

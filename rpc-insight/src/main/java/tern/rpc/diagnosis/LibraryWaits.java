@@ -41,8 +41,8 @@ final class LibraryWaits {
     }
 
     /**
-     * The thread waits in one of these classes itself: no other class outside the JDK is on the stack below it. A
-     * thread that opens a connection, or sends a command, has such classes on its stack.
+     * The waits that are recognized only if the class is the innermost one outside of the JDK on the stack. If the
+     * class calls other classes, the thread may be opening a connection or sending a command.
      */
     private static final List<Wait> WAITS = List.of(
             new Wait("org.apache.commons.pool2.impl.", "", Kind.POOL, "object pool"),
@@ -57,7 +57,7 @@ final class LibraryWaits {
             new Wait("org.springframework.util.ConcurrencyThrottleSupport", "", Kind.LOCK, LIMIT),
             new Wait("io.github.resilience4j.bulkhead.", "Bulkhead", Kind.LOCK, BULKHEAD));
 
-    /** The thread waits for one of these classes, even if the wait itself is in another class of the library. */
+    /** The waits that are recognized even if the class calls other classes of the library, which then wait. */
     private static final List<Wait> ANYWHERE = List.of(
             new Wait("com.hazelcast.cp.internal.datastructures.", "Lock", Kind.LOCK, DISTRIBUTED),
             new Wait("com.hazelcast.cp.internal.datastructures.", "Semaphore", Kind.LOCK, DISTRIBUTED),
@@ -124,8 +124,8 @@ final class LibraryWaits {
     }
 
     /**
-     * Returns whether this method of the JDK takes an object from a queue. A pool of the application's own is often a
-     * queue.
+     * Returns whether this method of the JDK takes an object from a queue. An application often implements its own
+     * pools with a queue.
      *
      * @param called the method, with the simple name of its class
      */
@@ -133,7 +133,7 @@ final class LibraryWaits {
         return QUEUE.matcher(called).matches();
     }
 
-    /** Returns whether the part is a wait for a pool that only stacks show. */
+    /** Returns whether the part is a wait for a pool that is known only from stacks. */
     static boolean isOwnPool(Part part) {
         return part.kind() == Kind.POOL && part.name().contains(IN);
     }

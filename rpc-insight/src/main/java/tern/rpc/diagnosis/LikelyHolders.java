@@ -18,7 +18,7 @@ import tern.rpc.pool.ApplicationCode;
  */
 final class LikelyHolders {
 
-    /** Holders are considered to do the same only if at least this number of their samples show it. */
+    /** The minimum number of samples of holders from which their activity is determined. */
     private static final int MIN_SAMPLES = 3;
 
     /**
@@ -57,10 +57,10 @@ final class LikelyHolders {
     }
 
     /**
-     * Returns the samples of likely holders. The first of the following rules that finds enough samples applies. A
-     * holder is below the line at which calls wait: the wait is in a proxy, or in a library that runs the code with the
-     * permit. Or the holder is in or below the method in which calls wait. Or it is in or below the method that called
-     * the class in which calls wait: this class only takes the lock.
+     * Returns the samples of likely holders. Looks for holders in three places, and stops at the first place where it
+     * finds enough samples. First, below the line at which calls wait, because a proxy or a library may run the code
+     * that holds the permit. Second, in or below the method in which calls wait. Third, in or below the caller of the
+     * class in which calls wait, because this class may only take the lock.
      */
     static List<Sample> holders(Part wait, List<Sample> all) {
         Set<StackTraceElement> lines = new HashSet<>();
@@ -85,7 +85,7 @@ final class LikelyHolders {
                 frame -> methods.contains(ApplicationCode.method(frame)),
                 frame -> callers.contains(ApplicationCode.method(frame)));
         for (Predicate<StackTraceElement> rule : rules) {
-            // The path of a sample with a known owner belongs to the owner.
+            // If the owner is known, the path of a sample shows the owner and not the waiting thread.
             List<Sample> found = others.stream()
                     .filter(sample ->
                             sample.owner() == null && sample.path().stream().anyMatch(rule))

@@ -31,14 +31,14 @@ final class LimitedCallers {
     private static final int LEARNING_PAUSE = 60;
 
     private final Deque<Long> served = new ArrayDeque<>(); // one element per second
-    private long seen; // the answers with status 429 until the last second
-    private long ignored; // those that do not count
-    private int limitedSeconds; // the last seconds in a row with such answers
+    private long seen; // answers with status 429 up to the last second
+    private long ignored; // answers with status 429 that do not count
+    private int limitedSeconds; // number of successive seconds with status 429, up to now
 
     /**
-     * Returns the second without the answers with status 429 that do not count.
+     * Returns a copy of the second, without the answers with status 429 that do not count as bad calls.
      *
-     * @param before the second before, which this method returned; null for the first second
+     * @param before the result of this method for the previous second; null for the first second
      * @param usualPerSecond the usual number of served calls per second; negative if unknown
      */
     Second counted(@Nullable Second before, Second current, double usualPerSecond) {
@@ -62,7 +62,7 @@ final class LimitedCallers {
         return fewer > SHARE * usual + DEVIATIONS * Math.sqrt(usual);
     }
 
-    /** Returns the refusals by reason, without those that do not count. */
+    /** Returns the refusals by reason, without the answers with status 429 that do not count. */
     Map<String, Long> counted(Map<String, Long> refused) {
         Map<String, Long> counted = new HashMap<>(refused);
         counted.computeIfPresent(TOO_MANY, (reason, count) -> count - ignored);

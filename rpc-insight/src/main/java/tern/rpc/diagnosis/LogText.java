@@ -24,7 +24,7 @@ final class LogText {
         this.operations = operations;
     }
 
-    /** Returns the text for the time that calls spend on writing log lines. */
+    /** Describes the time that calls spend on writing log lines as a cause. */
     Told told(Part part) {
         List<String> facts = new ArrayList<>();
         Operations.Sum sum = operations.of(Phase.LOGGING, "");

@@ -7,7 +7,10 @@ import tern.rpc.diagnosis.Part.Kind;
 /** Attributes waits of calls for a peer to lookups of host names on other threads. */
 final class LookupRules {
 
-    /** Lookups explain no wait if at least this number of operations of the same kind took about their usual time. */
+    /**
+     * If at least this number of operations of the same kind took about their usual time, lookups do not explain the
+     * wait.
+     */
     private static final int MIN_QUICK = 3;
 
     /** An operation takes about its usual time if it takes at most this multiple of it. */
@@ -16,16 +19,16 @@ final class LookupRules {
     private LookupRules() {}
 
     /**
-     * Attributes waits for a peer to lookups of the peer's name. A lookup does not show for which call it runs.
-     * Therefore it explains no wait while other operations of the same kind take their usual time, and no wait for a
-     * pool if the name of the thread begins with the name of another pool.
+     * Attributes waits for a peer to lookups of the peer's name. The stack of a lookup does not show for which call it
+     * runs. Therefore lookups do not explain a wait while other operations of the same kind take their usual time. They
+     * do not explain a wait for a pool if the name of the lookup's thread begins with the name of another pool.
      */
     static void passOn(Evidence evidence, Excess excess, Operations operations, PeerKinds kinds, Leaves leaves) {
         Lookups lookups = evidence.tasks().lookups();
         for (Part part : leaves.longestFirst()) {
             boolean isPool = part.kind() == Kind.POOL;
             Kind peer = isPool ? kinds.ofPool(part) : part.kind();
-            // Drivers look up names on the thread of the call. Clients of other kinds have nothing in common.
+            // Database drivers look up names on the thread of the call, so waits for statements are not considered.
             boolean waits = isPool || part.kind() == Kind.HTTP || part.kind() == Kind.RPC || part.kind() == Kind.REDIS;
             String threads = peer == null || !waits
                     ? null

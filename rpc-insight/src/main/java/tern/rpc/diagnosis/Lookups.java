@@ -21,7 +21,7 @@ final class Lookups {
 
     // for each kind of peer and each group of threads, the number of samples that show a lookup
     private final Map<Kind, Map<String, Integer>> found = new EnumMap<>(Kind.class);
-    // the groups that the current look has found
+    // for each kind of peer, the groups of threads with a lookup in the current sample
     private final Map<Kind, Set<String>> current = new EnumMap<>(Kind.class);
     private int looks;
 
@@ -50,7 +50,7 @@ final class Lookups {
         for (StackTraceElement frame : thread.frames()) {
             Kind kind = peerOf(frame.getClassName());
             if (kind != null) {
-                // Many threads may look up the same name at one moment. They count as one look.
+                // Threads of one group may look up the same name at the same time, so they count only once per sample.
                 if (current.computeIfAbsent(kind, unknown -> new HashSet<>()).add(group)) {
                     found.computeIfAbsent(kind, unknown -> new HashMap<>()).merge(group, 1, Integer::sum);
                 }
@@ -83,7 +83,7 @@ final class Lookups {
      * Returns the threads that look up names of this kind of peer in at least half of the samples; null if there are
      * none.
      *
-     * @param wanted tells which groups of threads to consider
+     * @param wanted returns whether to consider a group of threads
      */
     @Nullable
     String threadsFor(Kind peer, Predicate<String> wanted) {

@@ -32,7 +32,7 @@ final class MachineText {
     /** The diagnosis names threads that allocate at least this number of bytes per second. */
     private static final double MIN_ALLOCATION = 10e6;
 
-    /** The causes of collections that diagnostic tools and agents ask for. */
+    /** The causes that the JVM reports for collections requested by diagnostic tools and agents. */
     private static final Set<String> TOOLS = Set.of(
             "Heap Inspection Initiated GC",
             "Heap Dump Initiated GC",
@@ -208,7 +208,7 @@ final class MachineText {
         return burner.processors() > 0.5 * Math.max(0.1, evidence.machine().own()) && !serves(burner);
     }
 
-    /** Returns the text for requests that take a long time to read. */
+    /** Describes requests that take a long time to read as a cause. */
     private Told largeRequests() {
         Part decode = Part.of(Kind.DECODE);
         String method = "";
@@ -239,7 +239,10 @@ final class MachineText {
                 facts);
     }
 
-    /** Returns the text for web requests whose bodies take a long time to read, or answers that take long to write. */
+    /**
+     * Describes bodies of web requests that take a long time to read, or answers that take a long time to write, as a
+     * cause.
+     */
     private Told bodies(Part part) {
         boolean reads = part.name().equals(FrameworkWork.READING);
         String method = "";
@@ -314,7 +317,7 @@ final class MachineText {
         return null;
     }
 
-    /** Returns whether a tool outside of the application has asked for the collections with this cause. */
+    /** Returns whether a tool outside of the application has requested the collections with this cause. */
     static boolean isAskedForFromOutside(@Nullable String cause) {
         return cause != null && TOOLS.contains(cause);
     }

@@ -34,7 +34,7 @@ final class MachineWatch implements ProcessWatch {
     private final MachineReader reader = new MachineReader(Path.of("/"));
     private final JvmThreads jvmThreads = new JvmThreads(Path.of("/"));
     private final ThreadWatch threads = new ThreadWatch();
-    // The readings of the last WINDOW_NANOS. Means are computed from them.
+    // The readings within the last WINDOW_NANOS, from which means are computed.
     private final Deque<Look> looks = new ArrayDeque<>();
     private Look last;
     private Machine latest = Machine.UNKNOWN;

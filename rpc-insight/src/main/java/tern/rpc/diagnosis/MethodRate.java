@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param perSecond the calls per second in the observed period
  * @param usual the usual calls per second; -1 if unknown
- * @param sinceNanos the time since the method has been called much more often than usual; 0 if it is not
+ * @param sinceNanos the duration of the current burst, in which the method is called much more often than usual; 0 if
+ *     there is none
  * @param caller the address with the most additional calls, even if these are few; null if unknown
  */
 record MethodRate(

@@ -17,11 +17,10 @@ final class MethodRates {
 
     private final Usual usual;
 
-    // The time at which the calls of each method became much more frequent than usual. "seconds" covers only the last
-    // minute.
+    // For each method, the start of its current burst. Bursts may be longer than the minute that "seconds" covers.
     private final Map<String, Long> onsets = new HashMap<>();
 
-    // The usual calls per second by method and address. Addresses are forgotten with the counts of their calls.
+    // The usual calls per second by method and address. An address is removed when its call counts are removed.
     private final Map<String, Map<String, Usual.Figure>> callers = new HashMap<>();
 
     MethodRates(Usual usual) {

@@ -68,8 +68,8 @@ final class MissWatch {
         if (calls(FAST_SECONDS) >= FAST_CALLS) {
             bareMiss = calls(RECENT_SECONDS) > 0 && isMiss(FAST_SECONDS, FAST_CALLS);
             // There were few calls in the last ten seconds, so the share of bad calls is computed over the last minute.
-            // If there were many calls in the last minute, they stopped a moment ago. The share of bad calls in this
-            // minute would then describe the past, so it is not used.
+            // It is not used if there were many calls in the last minute, because these calls have just stopped and the
+            // share would describe the past.
         } else if (calls(FAST_SECONDS) > 0 && calls(SLOW_SECONDS) < MAX_SLOW_CALLS) {
             bareMiss = isMiss(SLOW_SECONDS, SLOW_CALLS);
         }

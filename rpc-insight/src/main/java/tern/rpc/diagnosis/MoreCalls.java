@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds the method that is called several times as often as usual, and whose additional calls use much of the shared
- * resources. The times of calls are compared, and not only their numbers, because calls to different methods may take
- * very different times.
+ * resources. The number of calls is weighted with their usual time, because calls to different methods may take very
+ * different times.
  */
 final class MoreCalls {
 
@@ -17,7 +17,10 @@ final class MoreCalls {
 
     private static final double HALF = 0.5;
 
-    /** If the additional calls begin later than this after calls have become late, they are taken for repetitions of late calls. */
+    /**
+     * If the additional calls begin more than this time after calls became late, they are assumed to be retries of late
+     * calls.
+     */
     private static final double MAX_DELAY_NANOS = 3e9;
 
     private final Evidence evidence;

@@ -86,7 +86,7 @@ final class OperationCounts {
         if (usual.count <= 0 || usual.eachNanos < 0 || each <= 0 || now < MANY_MORE * usual.count) {
             return false;
         }
-        // If other operations of the same kind have become rarer, calls only run this operation in place of them.
+        // If other operations of the same kind have become rarer, this operation has only replaced them.
         double usuallyAll = usual(part.kind(), phase, "").count;
         boolean inPlaceOfOthers = usuallyAll >= 0 && perCall(phase, "") - usuallyAll < HALF * (now - usual.count);
         return !inPlaceOfOthers && hasGrownMore(now, usual, each);
@@ -97,7 +97,10 @@ final class OperationCounts {
         return count * usual.eachNanos >= usual.count * eachNanos;
     }
 
-    /** Returns the name under which operations are counted. Remote calls to all providers of a method are one. */
+    /**
+     * Returns the name under which operations are counted. For remote calls, this is the method, so that the calls to
+     * all of its providers are counted together.
+     */
     private static String name(Part part) {
         String method = part.kind() == Kind.RPC ? OperationNames.method(part.name()) : null;
         return method == null ? part.name() : method;
@@ -197,7 +200,8 @@ final class OperationCounts {
 
     /**
      * Returns the mean number of operations per call, over all calls to the methods that miss the latency target. Late
-     * calls alone would not do: the calls that run a slow operation are more often late than others.
+     * calls alone would give a wrong mean, because calls that run a slow operation are late more often than other
+     * calls.
      */
     double perCall(Phase phase, String name) {
         double sum = 0;
@@ -222,7 +226,7 @@ final class OperationCounts {
         if (bad < CallRecords.BAD_CALLS) {
             return recorded;
         }
-        // The oldest late calls are no longer recorded.
+        // The ring buffer of late calls is full, so the number of recorded late calls may be too small.
         Evidence.Counts calls = evidence.calls();
         double overall = (double) Math.max(calls.late(), calls.failed()) / Math.max(1, calls.calls());
         return good < CallRecords.GOOD_CALLS ? Math.max(recorded, overall) : Math.min(recorded, overall);

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.pool.StoreNames;
 
 /**
- * Reads the names of operations. The name of an HTTP exchange or a remote call contains a peer. The name of an
- * operation that failed ends with a status, or with the word {@code failed} and perhaps an error code.
+ * Extracts information from the names of operations. The name of an HTTP exchange or a remote call contains a peer. The
+ * name of an operation that failed ends with a status, or with the word {@code failed} and perhaps an error code.
  */
 final class OperationNames {
 
@@ -40,8 +40,8 @@ final class OperationNames {
     }
 
     /**
-     * Returns whether the operation has this name. The name may also be its remote method, or the name for all operations
-     * of its store or peer.
+     * Returns whether the operation has this name. Also returns true if the name is the operation's remote method, or
+     * stands for all operations of the operation's store or peer.
      */
     static boolean isNamed(String operation, String name) {
         if (name.startsWith(ALL)) {
@@ -63,7 +63,10 @@ final class OperationNames {
         return withoutStatus(end < 0 ? address : address.substring(0, end));
     }
 
-    /** Returns whether this is the name of a failed operation. It ends with a status of 429 or 5xx, or a failure. */
+    /**
+     * Returns whether this is the name of a failed operation, that is, whether it ends with status 429, status 5xx or
+     * the word {@code failed}.
+     */
     static boolean isFailing(String name) {
         return FAILING.matcher(name).find();
     }

@@ -258,10 +258,10 @@ final class Operations {
     }
 
     /**
-     * Returns whether operations of one name may be attempts: there are many of them, or at least half of them are
-     * operations that the calls do not usually run.
+     * Returns whether operations of one name may be the attempts of a polling loop: there are many of them, or at least
+     * half of them are additional to the usual number.
      *
-     * @param attempts the number of operations of all these calls
+     * @param attempts the number of operations in all of these calls
      */
     private boolean areAttempts(Phase phase, int attempts, List<EndedCall> calls) {
         if (attempts >= MIN_ATTEMPTS * calls.size()) {
@@ -288,9 +288,9 @@ final class Operations {
     record Failed(Phase phase, String name) {}
 
     /**
-     * Considers the calls that spent time on this part. Returns the operation that failed most often in these calls;
-     * null if no operation failed in at least half of them. An operation has failed if it ended with an exception other
-     * than a timeout, or with status 429 or 5xx.
+     * Returns the operation that failed most often in the calls that spent time on this part; null if no operation
+     * failed in at least half of these calls. An operation has failed if it ended with an exception other than a
+     * timeout, or with status 429 or 5xx.
      */
     @Nullable
     Failed failedIn(Part part) {
@@ -390,7 +390,7 @@ final class Operations {
     }
 
     /**
-     * Returns whether all operations of this kind take about the same time longer, as on a slow network.
+     * Returns whether all operations of this kind became slower by about the same time, as happens on a slow network.
      *
      * @param store the store of these operations; empty for all operations of the kind
      */

@@ -13,7 +13,7 @@ record Part(Kind kind, String name) {
         QUEUE(true),
         /** The time spent reading the request. */
         DECODE(false),
-        /** Code that uses processor time. The part is named after the application's innermost stack frame. */
+        /** The execution of code on a processor. The part is named after the application's innermost stack frame. */
         COMPUTING(false),
         /** The wait for a lock. The name contains the lock and the stack frame of the lock's owner. */
         LOCK(false),
@@ -29,7 +29,8 @@ record Part(Kind kind, String name) {
         /** Access to a file. The part is named after the stack frame that reads or writes the file. */
         FILE(false),
         /**
-         * Access to a socket outside the known phases. The part is named after the stack frame that uses the socket.
+         * Access to a socket that does not belong to a recorded operation. The part is named after the stack frame that
+         * uses the socket.
          */
         SOCKET(false),
         /** A wait on the thread of an event loop. The part is named after the stack frame that waits. */

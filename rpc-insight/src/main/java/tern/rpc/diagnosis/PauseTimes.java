@@ -19,8 +19,8 @@ interface PauseTimes {
     Times between(long fromNanos, long toNanos);
 
     /**
-     * Returns the duration of the collector's cycles within this period that began because threads waited for memory. A
-     * thread does not wait longer than these cycles take.
+     * Returns how long the collector ran, within this period, in cycles that began because threads waited for memory.
+     * This is an upper bound on the time for which a thread waited.
      */
     default double stalledNanos(long fromNanos, long toNanos) {
         return 0;

@@ -10,8 +10,8 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Determines for which kind of peer a call waits: a database, Redis, or a peer over HTTP or RPC. The wait for a
- * connection and the operation on the connection have the same kind.
+ * Determines for which kind of peer a call waits: a database, Redis, or a peer over HTTP or RPC. A wait for a
+ * connection has the same kind as the operations on the connection.
  */
 final class PeerKinds {
 
@@ -21,7 +21,7 @@ final class PeerKinds {
         this.pools = pools;
     }
 
-    /** Returns the kind of peer to which operations of this phase go; null if the phase stands for no peer. */
+    /** Returns the kind of peer to which operations of this phase go; null if the phase does not involve a peer. */
     static @Nullable Kind of(@Nullable Phase phase) {
         return phase == null
                 ? null
@@ -37,8 +37,8 @@ final class PeerKinds {
     /**
      * Returns the kind of peer that the call waits for during this part; null if it does not wait for a peer.
      *
-     * @param ledger the ledger of the call. It distinguishes waits for executors from waits for data sources without a
-     *     pool
+     * @param ledger the ledger of the call; it shows whether a wait without a known pool is for an executor or for a
+     *     data source
      */
     @Nullable
     Kind of(Part part, CallLedger ledger) {
@@ -74,8 +74,8 @@ final class PeerKinds {
     }
 
     /**
-     * Returns whether the name of these threads begins with the name of another pool of the same kind. Threads may have
-     * no name of a pool, because HikariCP numbers pools without a name.
+     * Returns whether the name of these threads begins with the name of another pool of the same kind. Returns false if
+     * their name begins with no pool's name, because HikariCP names the threads of an unnamed pool after a number.
      */
     boolean areOfAnotherPool(String threads, Part wait) {
         PoolVerdict verdict = PoolVerdict.find(pools, wait);

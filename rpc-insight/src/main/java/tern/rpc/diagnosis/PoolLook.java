@@ -36,10 +36,10 @@ record PoolLook(
     }
 
     /**
-     * Returns the pool for which a call waited. This is the pool with the same name as the wait. A wait whose name only
-     * tells the kind of the pool belongs to the pool of this kind for which most
-     * callers wait. Returns null if there is no such pool: an
-     * executor or a data source without a pool must not be taken for another pool.
+     * Returns the pool for which a call waited. This is the pool with the same name as the wait. If the wait is named
+     * only after a kind of pool, returns the pool of this kind for which most threads wait. Returns null if there is no
+     * such pool, because a wait for an executor or for a data source without a pool must not be attributed to another
+     * pool.
      */
     static @Nullable PoolLook find(List<PoolLook> pools, Part wait) {
         PoolLook ofKind = null;

@@ -32,7 +32,7 @@ final class PoolText {
     /** The name of the threads of {@code ForkJoinPool.commonPool()}. */
     static final String COMMON_THREADS = "ForkJoinPool.commonPool";
 
-    /** The executor that Spring Boot creates, and the name of its threads. */
+    /** The name of the executor that Spring Boot creates. */
     private static final String BOOT_POOL = "applicationTaskExecutor";
 
     private static final String BOOT_THREADS = "task";
@@ -252,7 +252,7 @@ final class PoolText {
         return null;
     }
 
-    /** Returns the advice to set the pool's size to a value that passed the check; null if no size passed. */
+    /** Returns the advice to set the pool's size to this value; null if no value passed the check. */
     private static @Nullable Change property(Remedy.@Nullable Size size) {
         return size == null ? null : size.change();
     }
@@ -389,8 +389,8 @@ final class PoolText {
      */
     Change change(PoolSnapshot pool, double takings, double hold, boolean slower) {
         String name = "\"" + pool.name() + "\"";
-        // Tasks that have not ended do not count in the mean duration. If the threads are all busy although the ended
-        // tasks need only a few of them, other tasks occupy the threads.
+        // The mean duration covers only tasks that have ended. If all threads are busy although the ended tasks need
+        // only a few threads, long tasks that have not ended occupy the threads.
         boolean areOccupied =
                 pool.active() >= pool.max() && pool.waiting() > 0 && takings * hold / 1e9 < pool.max() / 2.0;
         if (hold < 0 || areOccupied) {

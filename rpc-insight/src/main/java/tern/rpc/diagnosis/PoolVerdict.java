@@ -133,7 +133,7 @@ record PoolVerdict(
             return held(pool, Reason.HELD_BY_OTHERS, outside, now, facts);
         }
         boolean lends = snapshot.kind() != PoolKind.EXECUTOR && snapshot.kind() != PoolKind.WORKERS;
-        // The pools of Redis record only the holders outside of calls.
+        // Redis pools record only holders outside of calls.
         boolean unknown = snapshot.kind() != PoolKind.JDBC || !pool.recordsHolders();
         if (lends && unknown && waits && snapshot.active() >= size && needed >= 0 && needed < HALF * size) {
             facts.add(String.format(

@@ -5,21 +5,21 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Finds commands that stop Redis. Redis runs one command at a time, so a command over many elements delays all others.
- * Some commands are known for this. Others are recognized because they take much longer than the commands that wait for
- * them.
+ * Finds commands that block the Redis server. Redis runs one command at a time, so a command over many elements delays
+ * all other commands. Some commands are known to be slow. Other blocking commands are recognized because they take much
+ * longer than the commands that wait for them.
  */
 final class RedisStops {
 
     /** A command noticeably delays other commands if it takes at least this long. */
     private static final double STOPPED_NANOS = 10e6;
 
-    /** A command that stops the server takes at least this multiple of the time of any other command. */
+    /** A command blocks the server only if it takes at least this multiple of the time of any other command. */
     private static final double LONGER = 3;
 
     /**
-     * The time of a command that stops the server has grown by at least this share of the factor by which the time of
-     * any other command has grown.
+     * A command blocks the server only if the factor by which it became slower is at least this share of the factor for
+     * any other command.
      */
     private static final double GROWTH = 0.5;
 
@@ -30,8 +30,8 @@ final class RedisStops {
     }
 
     /**
-     * Returns whether this part is a command that stops Redis. A command that is known for this but is usually short does
-     * not stop Redis; it is slow only because the server is slow.
+     * Returns whether this part is a command that blocks Redis. Returns false for a command that is known to be slow
+     * but is usually short, because it is slow only together with the server.
      */
     boolean isStopping(Part part) {
         boolean isNamed = !part.name().isEmpty() && !part.name().startsWith(StackReader.CALLED);

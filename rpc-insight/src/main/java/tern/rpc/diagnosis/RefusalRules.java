@@ -9,13 +9,13 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.LocalRefusals.Limiter;
 import tern.rpc.diagnosis.Part.Kind;
 
-/** If a limit refuses calls, names the work that makes the served calls slow, or makes them fail, as the cause. */
+/** Attributes refused calls to the work that makes the served calls slow, or makes them fail. */
 final class RefusalRules {
 
-    /** The calls are about as many as usual if there are fewer than this multiple of the usual number. */
+    /** The number of calls is considered usual if it is less than this multiple of the usual number. */
     private static final double MORE = 1.5;
 
-    /** The served calls are in trouble themselves if at least this share of them is late, fails or hangs. */
+    /** The served calls may explain the refusals if at least this share of them is late, fails or hangs. */
     private static final double MANY_BAD = 0.1;
 
     /** Work is noticeable if it takes at least this share of the latency target. */
@@ -42,9 +42,9 @@ final class RefusalRules {
     }
 
     /**
-     * A limit on concurrent calls, a bulkhead or a circuit breaker refuses calls because the calls that it admits
-     * became slow or fail. A limit that refuses calls although the admitted calls are well is a cause itself. So is a
-     * limit that is reached because there are more calls than usual.
+     * Attributes the refusals by a limit on concurrent calls, a bulkhead or a circuit breaker to the work that makes
+     * the admitted calls slow or makes them fail. The limit remains the cause if the admitted calls are neither late
+     * nor failing, or if there are more calls than usual.
      */
     void apply() {
         for (Part part : leaves.longestFirst()) {
@@ -89,9 +89,9 @@ final class RefusalRules {
 
     /**
      * An open circuit breaker is a symptom of the failures that opened it. While it is open, calls do not reach the
-     * peer that failed. Therefore this also searches earlier calls to the same methods. Failures below the method that
-     * uses the circuit breaker are considered first. Slow operations are considered last, because only few circuit
-     * breakers open for them.
+     * peer that failed. Therefore this method also searches earlier calls to the same methods. Failures below the
+     * method that uses the circuit breaker are considered first. Slow operations are considered last, because only few
+     * circuit breakers open for them.
      */
     private void passOnBreaker(Part refusal) {
         Set<String> methods = excess.methodsFailingFor(refusal);

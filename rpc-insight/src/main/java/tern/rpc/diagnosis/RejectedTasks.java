@@ -20,10 +20,10 @@ final class RejectedTasks {
 
     private static final String IN = " in ";
 
-    /** The text before the name of an executor in the message of an exception. */
+    /** Matches an executor's name and the text around it in the message of an exception. */
     private static final Pattern NAMED = Pattern.compile("the pool \"([^\"]+)\" is full");
 
-    /** The states of an executor that accepts no more tasks, in the messages of the JDK, Spring and this project. */
+    /** Matches the messages of the JDK, Spring and Tern that say that an executor accepts no more tasks. */
     private static final Pattern STOPPED =
             Pattern.compile("is shut down|\\[(Shutting down|Terminated)|in (shutdown|terminated) state|been closed");
 
@@ -31,13 +31,15 @@ final class RejectedTasks {
     private final Sizing sizing;
     private final Map<String, PoolVerdict> pools;
 
-    /** Returns the recommended change for an executor with the given takings per second and mean task time. */
+    /**
+     * Recommends a change for an executor, given the number of tasks that it starts per second and their mean duration.
+     */
     @FunctionalInterface
     interface Sizing {
         Change change(PoolSnapshot pool, double takings, double holdNanos, boolean slower);
     }
 
-    /** The name of the executor, with the place that submits the tasks. */
+    /** An executor that rejects tasks. The name consists of the executor's name and the code that submits the tasks. */
     record Rejection(String name, Change change, List<String> facts) {}
 
     RejectedTasks(Evidence evidence, Sizing sizing, Map<String, PoolVerdict> pools) {

@@ -220,7 +220,7 @@ final class RemoteText {
         return network().isEmpty() ? "" : ", or mend the network to it, which loses segments";
     }
 
-    /** Returns the text for another process that refuses calls, closes connections or answers with errors. */
+    /** Describes another process that refuses calls, closes connections or answers with errors. */
     Told fails(Part part) {
         return new Told("PEER FAILS", part.name(), Change.of(Where.PEER, FailureText.ofPeer(part.name())), facts(part));
     }
@@ -229,7 +229,7 @@ final class RemoteText {
         long failed = excess.accounts.stream()
                 .filter(counted -> part.equals(FailurePart.of(counted.call())))
                 .count();
-        // There are none if a circuit breaker refuses calls, and the failures that opened it are older.
+        // The number is 0 if a circuit breaker refuses all calls, because the failures that opened it are older.
         return failed == 0
                 ? List.of()
                 : List.of("failed   " + failed + " of " + excess.accounts.size() + " recorded calls for this reason");

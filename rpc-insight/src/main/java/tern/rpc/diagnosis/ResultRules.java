@@ -35,8 +35,7 @@ final class ResultRules {
 
     /**
      * Attributes the time spent waiting for results to the work of the executor's tasks. If most of these tasks wait as
-     * well, the cause is whatever the tasks wait for: other tasks of the same executor, or something not visible in any
-     * stack.
+     * well, the time is attributed to other tasks of the same executor, or to a wait whose end no stack shows.
      */
     void apply() {
         UnknownExecutors unknown = new UnknownExecutors(evidence, excess);

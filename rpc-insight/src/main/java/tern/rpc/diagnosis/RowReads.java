@@ -13,10 +13,13 @@ final class RowReads {
     /** The methods of a result set that move to other rows. */
     private static final Set<String> MOVES = Set.of("next", "absolute", "relative", "last", "previous");
 
-    /** Drivers whose results come as one stream of the server, so that a fetch size changes little. */
+    /** The driver for SQL Server, which receives a result as one stream, so that a fetch size changes little. */
     private static final String SQL_SERVER = "com.microsoft.sqlserver.";
 
-    /** A word in the classes of MySQL and MariaDB for such a stream. A larger fetch size would end it. */
+    /**
+     * A part of the names of the MySQL and MariaDB classes that read such a stream. A larger fetch size would end the
+     * streaming.
+     */
     private static final String STREAM = "Streaming";
 
     private RowReads() {}

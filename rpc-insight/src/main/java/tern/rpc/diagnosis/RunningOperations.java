@@ -4,7 +4,7 @@ import java.util.List;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
-/** Names operations of which only the time is known, because they still run or because only stacks show them. */
+/** Names operations that have no name yet, because they are still running or are known only from stacks. */
 final class RunningOperations {
 
     private final Operations operations;
@@ -33,8 +33,8 @@ final class RunningOperations {
     }
 
     /**
-     * A client library also takes time between its operations. Adds this time to the operation that was started by the
-     * same code. Otherwise one loop in the code would appear as two causes.
+     * Adds the time that a client library spends between its operations to the operation that the same code starts.
+     * Otherwise one loop in the code would appear as two causes.
      */
     private void addTimeWithin(Part operation) {
         Phase phase = Operations.phase(operation.kind());

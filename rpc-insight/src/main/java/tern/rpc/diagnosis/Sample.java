@@ -12,10 +12,10 @@ import tern.rpc.Phase;
  * @param path the stack frames of the application, the innermost first. If the thread waits for a lock, these are the
  *     frames of the last owner in the chain of lock owners, starting at the frame that acquired the lock. If the thread
  *     waits for the initialization of a class, these are the frames of the thread that initializes the class
- * @param called the method of a library or of the JDK that the application's innermost frame calls, such as
- *     {@code Matcher.matches}; null if there is none
- * @param doing the application's innermost frame in the last owner of the lock; for the initialization of a class, the
- *     application's innermost frame in the waiting thread; null if the thread waits for neither
+ * @param called the method of a library or of the JDK that the application's innermost frame calls, such as {@code
+ *     Matcher.matches}; null if there is none
+ * @param doing if the thread waits for a lock, the application's innermost frame in the last owner of the lock; if it
+ *     waits for the initialization of a class, the application's innermost frame in the waiting thread; otherwise null
  * @param owner the name of the thread that holds the lock or initializes the class; null if the thread waits for
  *     neither
  * @param resolving whether the thread was looking up a host name

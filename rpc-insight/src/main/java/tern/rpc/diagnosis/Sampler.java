@@ -119,7 +119,7 @@ final class Sampler {
                 sqlLooks++;
                 rowLooks += RowReads.waits(thread) ? 1 : 0;
             }
-            // The exchange of a client that is not measured is known only from the stack.
+            // If Tern does not measure the client, the ledger shows no exchange, but the stack does.
             boolean isSeen = !list.isEmpty() && list.get(list.size() - 1).part().kind() == Part.Kind.HTTP;
             if (phase == Phase.HTTP || isSeen) {
                 httpLooks++;

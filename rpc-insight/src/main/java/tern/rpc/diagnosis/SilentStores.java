@@ -31,8 +31,9 @@ final class SilentStores {
     private static final int LONG_TARGETS = 10;
 
     /**
-     * If all statements that hang use the same table, or none of them has a usual time, the cause may be a lock or a slow
-     * statement. The store is then blamed only if one of the calls has taken at least this multiple of the target.
+     * If all hanging statements use the same table, or if none of them has a usual time, the cause may be a lock or a
+     * slow statement. The waits are then attributed to the store only if one of the calls has taken at least this
+     * multiple of the target.
      */
     private static final int LONG_HANG_TARGETS = 50;
 
@@ -62,7 +63,10 @@ final class SilentStores {
         this.leaves = leaves;
     }
 
-    /** A call that waits for a store, or whose wait for it ended in a timeout. */
+    /**
+     * A call that waits for a store, or whose wait for a store ended in a timeout. {@code atPool} is true if most of
+     * the wait was for a connection.
+     */
     private record Waiting(EndedCall call, boolean atPool) {}
 
     /** Attributes all waits for a store that does not answer to this store. */
@@ -84,8 +88,8 @@ final class SilentStores {
     }
 
     /**
-     * Returns the calls that have waited for a long time for a store of this kind that has not answered since they
-     * began to wait. The key is the name of the data source or of the Redis server; it is empty if there is only one.
+     * Returns the calls that have waited for a long time for a store of this kind, if the store has not answered since
+     * the calls began. The key is the name of the data source or of the Redis server; it is empty if there is only one.
      */
     private Map<String, List<Waiting>> waiting(Kind store) {
         Map<String, List<Waiting>> byName = new TreeMap<>();
@@ -123,7 +127,10 @@ final class SilentStores {
         return call.failure() != null && (failure == null || failure.kind() == Kind.POOL);
     }
 
-    /** Returns whether no answer came after the call had begun. */
+    /**
+     * Returns whether the last answer came before the call began, or so shortly after its beginning that it may have
+     * been recorded late.
+     */
     private boolean isAfter(EndedCall call, long answeredNanos) {
         return answeredNanos - call.startedNanos() <= RECORDED_TARGETS * evidence.targetNanos();
     }
@@ -137,8 +144,8 @@ final class SilentStores {
     }
 
     /**
-     * Returns whether the store is the likely cause, rather than the way its connections are used, a lock or the
-     * commands.
+     * Returns whether the store itself is the likely cause. Returns false if the use of its connections, a lock, or
+     * slow statements or commands may be the cause.
      */
     private boolean isPossible(Kind store, String name, List<Waiting> waiting) {
         long operations = waiting.stream().filter(call -> !call.atPool).count();
@@ -160,8 +167,9 @@ final class SilentStores {
     }
 
     /**
-     * Returns whether the statements that hang explain the wait. Either all of them may wait for a row lock or for the
-     * database's log. Or they have not hung for very long, and all of them use the same table or have no usual time.
+     * Returns whether the hanging statements may explain the wait. There are two cases. Either all of them may wait for
+     * a row lock or for the database's log. Or none of them has hung for very long, and all of them use the same table
+     * or have no usual time.
      */
     private boolean areSlow(List<Waiting> waiting) {
         Set<String> known = new TreeSet<>();
@@ -200,8 +208,8 @@ final class SilentStores {
     }
 
     /**
-     * Returns the part that blames the store: the failure in the exceptions of other calls, or {@link #SILENT} if there
-     * is none.
+     * Returns the part to which the waits for the store are attributed. Its name contains the failure from the
+     * exceptions of other calls, or {@link #SILENT} if there is none.
      */
     private Part failing(Kind store, String name) {
         Part known = failureOf(store, name);
@@ -237,7 +245,7 @@ final class SilentStores {
         }
     }
 
-    /** Returns a text about the time since the last answer. */
+    /** Returns text that says for how long no answer came. */
     private static String since(@Nullable Long answered, List<Waiting> waiting) {
         long now = waiting.get(0).call.endedNanos();
         for (Waiting one : waiting) {

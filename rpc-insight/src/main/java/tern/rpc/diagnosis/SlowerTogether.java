@@ -42,8 +42,9 @@ final class SlowerTogether {
     }
 
     /**
-     * Returns whether this operation is slower by a notable time: by half of its usual time, or by half of the time by
-     * which the usually quickest operation is slower. Returns true for a new operation, because it shows nothing.
+     * Returns whether this operation became notably slower: by half of its usual time, or by half of the time by which
+     * the usually quickest operation became slower. Returns true for a new operation, because nothing is known about
+     * it.
      */
     boolean isSlower(String name) {
         Double usually = usual.get(name);
@@ -58,8 +59,8 @@ final class SlowerTogether {
     }
 
     /**
-     * Returns whether one operation became slower than all others by far, both in time and in relation to its usual
-     * time. The others may then wait for what this operation uses.
+     * Returns whether one operation became much slower than all others, both in absolute time and relative to its usual
+     * time. The other operations may then only wait for something that this operation occupies.
      */
     boolean standsOut() {
         for (String name : usual.keySet()) {

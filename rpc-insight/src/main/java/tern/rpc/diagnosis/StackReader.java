@@ -56,12 +56,12 @@ final class StackReader {
     static final String WANTED = " wanted in ";
 
     /**
-     * Follows the lock in the name of a lock whose owner does not run code of the application any more. {@link #WANTED}
-     * follows.
+     * If the owner of a lock no longer runs application code, the name of the part consists of the lock, this text,
+     * {@link #WANTED} and the waiting stack frame.
      */
     static final String NEVER_RELEASED = " never released";
 
-    /** The first words of the methods in which a virtual thread gives up its carrier thread. */
+    /** The beginnings of the names of the methods in which a virtual thread releases its carrier thread. */
     private static final List<String> YIELDING = List.of("park", "yield", "tryYield", "sleep");
 
     private static final String INITIALIZER = "<clinit>";
@@ -349,8 +349,8 @@ final class StackReader {
     }
 
     /**
-     * Returns the application's frames from this frame on, which entered a monitor. If the application has no frame
-     * outside of it, returns the application's outermost frame.
+     * Returns the application's frames, starting at the frame that entered a monitor and going outwards. If there is no
+     * such frame, returns the application's outermost frame.
      */
     private static List<StackTraceElement> pathFrom(ThreadLook owner, int entered) {
         ApplicationFrames application = ApplicationFrames.of(owner.frames());

@@ -73,7 +73,7 @@ final class StoreText {
     private static final Set<String> STOPPING =
             Set.of("KEYS", "FLUSHALL", "FLUSHDB", "SAVE", "SORT", "EVAL", "EVALSHA", "FCALL", "DEBUG");
 
-    /** The Redis commands that take long even if the server and the network are as quick as usual. */
+    /** The Redis commands that usually take long even if the server and the network are fast. */
     private static final Set<String> ALWAYS_SLOW = Set.of("KEYS", "FLUSHALL", "FLUSHDB");
 
     private static final String SLOW_REDIS = "a command that blocks it (SLOWLOG), its load, its memory";
@@ -363,7 +363,7 @@ final class StoreText {
     }
 
     /**
-     * Returns the text for Lettuce's threads, which decode all replies. Returns null unless the processors are nearly
+     * Describes Lettuce's threads, which decode all replies, as a cause. Returns null unless the processors are nearly
      * saturated and these threads use a large share of them.
      */
     private @Nullable Told eventLoops(List<String> facts) {
@@ -414,7 +414,10 @@ final class StoreText {
                 + " network to it";
     }
 
-    /** Returns what else to look at if a command whose time grows with the number of elements is slow. */
+    /**
+     * Returns additional advice for a slow command whose time grows with the number of elements, in case the number has
+     * not grown; empty for any other command.
+     */
     private static String orElse(String name) {
         String verb = name.split(" ", 2)[0].toUpperCase(Locale.ROOT);
         return overManyElements(verb) == null || ALWAYS_SLOW.contains(verb)

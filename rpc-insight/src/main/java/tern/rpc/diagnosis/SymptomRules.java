@@ -100,7 +100,7 @@ final class SymptomRules {
         passOnToOwnCode();
     }
 
-    /** Attributes waits for results to the asynchronous operation whose result had not arrived when the calls ended. */
+    /** Attributes waits for results to the asynchronous operation that was still running when the calls ended. */
     private void passOnToUnanswered() {
         for (Part part : leaves.longestFirst()) {
             Part unanswered = ResultRules.waitsForOthers(part)
@@ -237,7 +237,7 @@ final class SymptomRules {
         return true;
     }
 
-    /** Returns whether the operations belong to different servers, as far as their names tell. */
+    /** Returns whether the names of the operations show that they run on different servers. */
     private boolean isOfOtherServer(Part one, Part other) {
         return !OperationNames.store(one.name()).isEmpty()
                 && !OperationNames.store(other.name()).isEmpty()
@@ -320,9 +320,9 @@ final class SymptomRules {
     }
 
     /**
-     * Attributes lines that use no processor time and show no wait to the collector, if threads wait for it to free
-     * memory for their new objects most of this time. ZGC does not count this as a pause, and the stack does not show
-     * it.
+     * Attributes time to the collector if a stack shows neither the use of processor time nor a wait, and if threads
+     * waited for free memory during most of this time. ZGC does not report such an allocation stall as a pause, and the
+     * stack does not show it.
      */
     private void passOnStalls() {
         Times one = new Times();
@@ -358,7 +358,7 @@ final class SymptomRules {
         boolean asked = MachineText.isAskedForFromOutside(reason);
         boolean other = asked || (reason != null && (reason.startsWith("System.gc") || reason.startsWith("Metadata")));
         if (asked) {
-            // The tool that asks for collections also stops the JVM to count objects or to write them to a file.
+            // A tool that requests collections also stops the JVM while it counts objects or writes them to a file.
             leaves.move(Part.of(Kind.JVM_PAUSE), collector);
         }
         Times large = leaves.only(

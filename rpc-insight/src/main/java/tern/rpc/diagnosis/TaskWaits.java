@@ -3,16 +3,16 @@ package tern.rpc.diagnosis;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Tells what completes a result, from the method of the JDK in which application code waits for the result. */
+/** Determines what completes a result from the JDK method in which application code waits for the result. */
 final class TaskWaits {
 
-    /** The methods that wait for a task which was handed over to an executor. */
+    /** Matches the methods that wait for a task of an executor. */
     private static final Pattern TASK = Pattern.compile("(FutureTask|ForkJoinTask)\\.(get|join|invoke).*"
             + "|.*Executor(Service)?\\.invoke(All|Any)"
             + "|ForkJoinPool\\.invoke.*"
             + "|ExecutorCompletionService\\.(take|poll)");
 
-    /** The classes whose methods wait for another program. */
+    /** Matches the methods that wait for another program. */
     private static final Pattern PROGRAM = Pattern.compile("(Process|ProcessImpl|UNIXProcess)\\..*");
 
     private TaskWaits() {}

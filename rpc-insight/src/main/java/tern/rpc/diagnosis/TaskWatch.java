@@ -42,7 +42,10 @@ final class TaskWatch {
     /** Prefixes of the names of Tern's own threads. If they serve no call, they are idle and need not be sampled. */
     private static final List<String> OWN = List.of("rpc-worker-", "rpc-callback-", "rpc-io-", "rpc-diagnosis");
 
-    /** The threads of the common pool, to which ledgers record no waits. It mostly runs tasks of asynchronous calls. */
+    /**
+     * The name of the common pool's threads. Ledgers do not record waits for these threads. The common pool mostly runs
+     * tasks of asynchronous calls.
+     */
     private static final String COMMON_POOL = "ForkJoinPool.commonPool";
 
     private static final Pattern NUMBERS = Pattern.compile("(-worker)?[-#\\d]+$");
@@ -72,8 +75,8 @@ final class TaskWatch {
         final Map<String, Integer> classes = new HashMap<>();
         // for each application class, the innermost frames of this class in tasks that do not wait for a lock
         private final Map<String, Map<Inside, Integer>> inside = new HashMap<>();
-        // The ids of the threads that were sampled since the last halving of the samples. The next field contains those
-        // of the interval before.
+        // The ids of the threads that were sampled since the last halving of the samples. The next field contains the
+        // ids from the interval before.
         private Set<Long> threads = new HashSet<>();
         private Set<Long> earlierThreads = Set.of();
         final boolean isExecutor; // false for threads outside of executors, which take no tasks from a queue
@@ -194,7 +197,7 @@ final class TaskWatch {
     }
 
     /**
-     * A line of a class that a task was found in.
+     * A source line that a sampled task executed.
      *
      * @param rank the lower the rank, the more likely the task holds a lock at this line. The rank is high where the
      *     task sleeps or waits for work, because it usually does not hold the lock there
@@ -278,8 +281,8 @@ final class TaskWatch {
     }
 
     /**
-     * Returns whether the thread is a consumer that waits for the next item: its code waits at a queue directly, and no
-     * other class of the application is on the stack.
+     * Returns whether the thread is a consumer that waits for the next item. This is the case if application code takes
+     * an item from a queue directly, and no other class of the application is on the stack.
      */
     private static boolean isIdle(ThreadLook thread, List<StackTraceElement> path) {
         String type = path.get(0).getClassName();
@@ -310,12 +313,13 @@ final class TaskWatch {
     /**
      * Returns the name of the executor or of the threads that most likely work on the result for which a thread waits.
      * The first choice is an executor whose tasks run code of the class in which the thread waits. The second choice is
-     * the only executor with tasks, if its threads are mostly busy and something connects it with the wait. The common
-     * pool needs no such connection, because it mostly runs tasks of calls. The third choice is other threads that
-     * often run code of the class in which the thread waits. Returns null if there are no such threads either.
+     * the only executor with tasks, if its threads are mostly busy and there is evidence that its tasks complete the
+     * result. The common pool needs no such evidence, because it mostly runs tasks of calls. The third choice is a
+     * group of threads outside of executors that often run code of the class in which the thread waits. Returns null if
+     * there is none of these.
      *
      * @param line the thread's waiting frame; null if an asynchronous method waits without a thread
-     * @param isConnected returns whether something connects an executor with the wait
+     * @param isConnected returns whether there is evidence that an executor's tasks complete the awaited result
      */
     @Nullable
     String executorOf(@Nullable StackTraceElement line, Predicate<Executor> isConnected) {
@@ -333,7 +337,7 @@ final class TaskWatch {
                 onlyBusy = connected && 2 * executor.busy >= executor.looks ? entry.getKey() : null;
             }
         }
-        // A thread that passed through the class once shows nothing.
+        // A single sample of a thread in this class is not sufficient evidence.
         return busy == 1 && onlyBusy != null ? onlyBusy : mostOf(threads, line, MIN_BUSY);
     }
 
@@ -396,8 +400,8 @@ final class TaskWatch {
     }
 
     /**
-     * Returns the name of the executor whose tasks were most often sampled in this part, or else of such threads
-     * outside of executors; null if there is none.
+     * Returns the name of the executor whose tasks were most often sampled in this part. If there is none, returns the
+     * name of such threads outside of executors, or null.
      */
     @Nullable
     String executorIn(Part part) {

@@ -75,7 +75,7 @@ record ThreadLook(
     boolean isDeadlocked() {
         Set<Long> seen = new HashSet<>(Set.of(id));
         for (ThreadLook next = owner; next != null; next = next.owner) {
-            // The stacks were read at different times, so the cycle may never have existed.
+            // The stacks were read at different times, so the apparent cycle may never have existed.
             if (!seen.add(next.id)) {
                 return THREADS.findDeadlockedThreads() != null;
             }

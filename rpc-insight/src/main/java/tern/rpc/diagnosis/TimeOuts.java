@@ -26,7 +26,10 @@ final class TimeOuts {
     /** The name of the timeout, with the recommended change. */
     record TooShort(String name, Change change) {}
 
-    /** The calls that failed because of a timeout. The times are those of the calls, not of their operations. */
+    /**
+     * The number of calls that failed because of a timeout, out of {@code of} calls, with the mean and the usual time
+     * of a whole call.
+     */
     private record Failed(int calls, int of, double eachNanos, double usualNanos) {
 
         boolean areMost() {

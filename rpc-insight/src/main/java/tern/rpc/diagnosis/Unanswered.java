@@ -11,7 +11,7 @@ import tern.rpc.diagnosis.Part.Kind;
 
 /**
  * Finds the asynchronous operation for which late or failed calls waited and which was still running when these calls
- * ended. It may also be a task that no thread of its executor had started.
+ * ended. The operation may also be a task that was still waiting for a thread of its executor.
  */
 final class Unanswered {
 

@@ -18,7 +18,7 @@ final class UnknownExecutors {
     /** If a part is a wait for a thread of such an executor, its name begins with this word. */
     private static final String THREADS = "threads ";
 
-    /** Tasks are queued if calls wait for at least this multiple of the time of a task. */
+    /** Tasks are assumed to queue if calls wait for at least this multiple of the time of a task. */
     private static final double QUEUED = 2;
 
     /** More threads can help only if a task takes at most this share of the latency target. */
@@ -54,8 +54,8 @@ final class UnknownExecutors {
     }
 
     /**
-     * Returns the wait for a thread of this executor. Returns null if a thread is idle, if calls do not wait much longer
-     * than a task takes, or if a task alone takes about as long as the latency target.
+     * Returns the part for the wait for a thread of this executor. Returns null in three cases: a thread is idle, calls
+     * do not wait much longer than a task takes, or a task alone takes about as long as the latency target.
      *
      * @param threads the common name of the executor's threads
      * @param wait the calls' wait for a result of the executor

@@ -26,7 +26,10 @@ final class UnknownPoolText {
         return opensConnections(part) ? "CONNECTIONS OPEN SLOWLY" : "WAIT AT POOL";
     }
 
-    /** @param mostly the most frequent activity of the executor's tasks; empty if unknown or if it is no executor */
+    /**
+     * @param mostly the most frequent activity of the executor's tasks; empty if unknown or if the pool is not an
+     *     executor
+     */
     Change change(Part part, String mostly) {
         String name = "\"" + part.name() + "\"";
         double waited = excess.accountOfCallsWith(part).of(part);

@@ -37,8 +37,8 @@ final class Usual {
     private static final int MIN_SECONDS = 10;
 
     /**
-     * Like {@link #MIN_SECONDS}, for a method whose calls are usually late. Such a method may be called as rarely as
-     * once in ten seconds.
+     * Like {@link #MIN_SECONDS}, for methods whose calls are usually late. The number is lower, because such a method
+     * may be called only once in ten seconds.
      */
     private static final int MIN_RARE_SECONDS = 3;
 
@@ -51,7 +51,7 @@ final class Usual {
     /** The maximum share by which one call changes the estimated 90th percentile of the call times. */
     private static final double BORDER_STEP = 0.05;
 
-    /** The mean of the slowest tenth is used after this number of calls. */
+    /** The mean of the slowest tenth is used only after this number of calls has been recorded for it. */
     private static final int MIN_SLOW_CALLS = 10;
 
     private static final int MAX_FIGURES = 5_000;
@@ -226,7 +226,7 @@ final class Usual {
     /** Returns whether the usual times include this part in the call's own time. */
     static boolean isOwn(Part part) {
         if (part.name().startsWith(StackReader.CALLED)) {
-            return true; // The part is an operation that is known only from samples.
+            return true; // an operation that is known only from samples
         }
         return switch (part.kind()) {
             case COMPUTING,

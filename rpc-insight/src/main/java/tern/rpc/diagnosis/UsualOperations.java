@@ -43,7 +43,7 @@ final class UsualOperations {
             }
             for (NamedTimes.Entry entry : call.ledger().named()) {
                 if (isFailedInStore(entry.kind(), entry.name())) {
-                    continue; // the time until a failure is not the usual time of a statement
+                    continue; // the time until a failure does not show the usual time of a statement
                 }
                 long[] sum = sums.computeIfAbsent(eachKey(entry.kind(), entry.name()), name -> new long[2]);
                 sum[0] += entry.nanos();
@@ -88,7 +88,7 @@ final class UsualOperations {
         return calls == 0 ? -1 : sum / calls;
     }
 
-    /** Returns whether the name is that of a failed statement or command. */
+    /** Returns whether this is the name of a failed statement or command. */
     static boolean isFailedInStore(Phase phase, String name) {
         return (phase == Phase.SQL || phase == Phase.REDIS) && OperationNames.isFailing(name);
     }

@@ -18,7 +18,10 @@ final class VmOperations {
 
     private static final double KEPT_SECONDS = 60;
 
-    /** Matches the beginning or the end of an operation. JDK 21 and later add whether it stops the threads. */
+    /**
+     * Matches the beginning or the end of an operation. Since JDK 21, the log also says whether the operation stops all
+     * threads.
+     */
     private static final Pattern EVENT =
             Pattern.compile("Event: ([0-9.]+) Executing (non-safepoint |safepoint )?VM operation: (\\w+)[^\\n]*");
 
@@ -26,9 +29,12 @@ final class VmOperations {
     private static final Pattern OTHER =
             Pattern.compile("(?:Handshake|Rendezvous|G1|Gen|Parallel|Serial|CollectFor|Shenandoah|[ZX][A-Z]).*");
 
-    private final Map<Double, Operation> operations = new ConcurrentHashMap<>(); // by the time of their beginning
+    private final Map<Double, Operation> operations = new ConcurrentHashMap<>(); // by start time in seconds
 
-    /** @param toSeconds the time since the start of the JVM, as is {@code fromSeconds} */
+    /**
+     * @param toSeconds the end of the operation in seconds after the start of the JVM, like {@code fromSeconds} for its
+     *     beginning
+     */
     private record Operation(String name, double fromSeconds, double toSeconds) {}
 
     /** Reads the JVM's event log. Does nothing if this JVM has none. */
@@ -72,7 +78,8 @@ final class VmOperations {
      * Returns the nanoseconds for which each operation has stopped all threads since the given time after the start of
      * the JVM.
      *
-     * @param minNanos shorter operations are left out, because many of them are not one long pause
+     * @param minNanos the minimum duration; shorter operations are ignored, because many short pauses are not one long
+     *     pause
      */
     Map<String, Double> since(double seconds, double minNanos) {
         Map<String, Double> sums = new HashMap<>();
@@ -87,7 +94,7 @@ final class VmOperations {
 
     /**
      * Returns whether the diagnosis itself asks for operations with this name while it samples late calls. Such an
-     * operation explains no pause. If it is long, it mostly waited for a thread that did not stop in time.
+     * operation does not explain a pause. A long one mostly waited for a thread that did not stop in time.
      */
     static boolean isOwn(String operation) {
         return operation.equals("ThreadDump") || operation.equals("FindDeadlocks");

@@ -10,8 +10,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.evidence.VirtualStacks.Stack;
 
 /**
- * Finds threads that have ended but still own locks. For an ended thread, as for a virtual thread, the JVM reports
- * nothing by its id. Therefore this class lists the virtual threads, if the JVM has any. Thread-safe.
+ * Finds threads that have ended but still own locks. The JVM reports nothing about an ended thread, but also nothing
+ * about a virtual thread, if asked by thread id. To tell the two apart, this class lists the virtual threads, if the
+ * JVM supports them. Thread-safe.
  */
 public final class EndedThreads {
 
@@ -23,7 +24,7 @@ public final class EndedThreads {
     private final Supplier<@Nullable List<Stack>> reader;
     private final LongSupplier clock;
     private final Set<Long> ended = new HashSet<>(); // guarded by this
-    private long next; // the time of the next list; 0 before the first one; guarded by this
+    private long next; // the earliest time of the next list; 0 before the first list; guarded by this
 
     public EndedThreads() {
         this(VirtualStacks.isSupported(), VirtualStacks::readOrNull, System::nanoTime);
@@ -39,7 +40,7 @@ public final class EndedThreads {
      * Returns whether the thread has ended. Returns false if this is not known yet, because the virtual threads are
      * listed at most every 2 seconds.
      *
-     * @param id the id of a thread that is no running platform thread
+     * @param id the id of a thread that is not a running platform thread
      */
     public synchronized boolean contains(long id) {
         if (!hasVirtualThreads || ended.contains(id)) {
@@ -51,7 +52,7 @@ public final class EndedThreads {
         }
         List<Stack> stacks = reader.get();
         next = now + Math.max(PAUSE_NANOS, COST_FACTOR * (clock.getAsLong() - now));
-        // A list of the maximum length may lack threads.
+        // A list of the maximum length may be incomplete.
         boolean isComplete = stacks != null && stacks.size() < VirtualStacks.MAX_THREADS;
         if (!isComplete || stacks.stream().anyMatch(stack -> stack.id() == id)) {
             return false;

@@ -10,9 +10,9 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Distinguishes application code from library code by class names. A stack with a class of the application's known
- * packages contains application code in these packages only. For other stacks, every class outside of well-known
- * libraries belongs to the application.
+ * Distinguishes application code from library code by class names. If a stack contains a class from the application's
+ * known packages, only classes in these packages are considered application code on this stack. On any other stack,
+ * every class outside of well-known libraries is.
  */
 public final class ApplicationCode {
 
@@ -299,7 +299,7 @@ public final class ApplicationCode {
 
     private static final String OUR_ROOT = "tern.rpc.";
 
-    /** The hosts of open-source projects whose names begin the packages of different owners. */
+    /** Package prefixes of open-source hosts. Packages below such a prefix belong to different owners. */
     private static final Set<String> HOSTS = Set.of("com.github", "com.gitlab", "io.github", "io.gitlab");
 
     /** The prefixes of the application's known packages. Each one ends with a dot. */
@@ -307,7 +307,9 @@ public final class ApplicationCode {
 
     private static final int MAX_CACHED = 20_000;
 
-    /** Whether a class belongs to a library. A stack has many frames, and the list of libraries is long. */
+    /**
+     * Caches whether a class belongs to a library, because a stack has many frames and the list of libraries is long.
+     */
     private static final ConcurrentMap<String, Boolean> CACHE = new ConcurrentHashMap<>();
 
     private ApplicationCode() {}
@@ -340,8 +342,8 @@ public final class ApplicationCode {
     }
 
     /**
-     * Adds packages of the application. The first two parts of a name count, as in {@code com.acme}, because the
-     * application's classes are often in packages beside the package of its main class.
+     * Adds packages of the application. Only the first two parts of a package name are used, as in {@code com.acme},
+     * because many classes of an application are in packages next to the package of its main class.
      */
     public static void addPackages(Collection<String> packages) {
         for (String name : packages) {

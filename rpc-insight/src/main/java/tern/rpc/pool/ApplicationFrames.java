@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The application's frames on one stack. Some of these frames only pass a call on to the code that they surround, such
- * as a servlet filter that has called {@code FilterChain.doFilter}. What runs inside of such a frame is not the frame's
- * work.
+ * as a servlet filter that has called {@code FilterChain.doFilter}. Time spent inside of such a frame is not attributed
+ * to the frame.
  */
 public final class ApplicationFrames {
 
@@ -76,8 +76,8 @@ public final class ApplicationFrames {
     }
 
     /**
-     * Returns whether the frame called code that continues a chain of filters or interceptors. A frame also passes the
-     * call on if it does so through another method of the application, which it calls directly.
+     * Returns whether the frame called code that continues a chain of filters or interceptors. Also returns true if the
+     * frame directly called another application method that passes the call on.
      */
     private boolean passesOn(int index) {
         for (int i = index - 1; i >= 0; i--) {

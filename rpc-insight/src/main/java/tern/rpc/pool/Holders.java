@@ -136,8 +136,8 @@ public final class Holders {
     }
 
     /**
-     * Returns whether another stack trace may be recorded in this second. The limit is a number per second and not a
-     * minimum interval, because an interval would allow only the first borrowing of each call.
+     * Returns whether another stack trace may be recorded in this second. The limit is a number per second, because a
+     * minimum interval would record only the first of several borrowings by one call.
      */
     private boolean mayWalk(long now) {
         long began = secondBegan.get();
@@ -149,7 +149,7 @@ public final class Holders {
 
     private static @Nullable StackTraceElement applicationFrame(Stream<StackWalker.StackFrame> frames) {
         List<StackTraceElement> read = new ArrayList<>();
-        // Most stacks need not be read to their end, which takes long.
+        // Frames are read one by one, because reading a whole stack takes long and is rarely needed.
         for (Iterator<StackWalker.StackFrame> each = frames.limit(MAX_FRAMES).iterator(); each.hasNext(); ) {
             StackTraceElement frame = each.next().toStackTraceElement();
             read.add(frame);

@@ -10,8 +10,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The data sources of an application, or its Redis servers. If there are several, the names of operations end with the
- * store that runs them, as in {@code update stock (data source orders)}. Thread-safe.
+ * The stores of an application: either its data sources or its Redis servers. If there are several stores, the name of
+ * an operation ends with its store, as in {@code update stock (data source orders)}. Thread-safe.
  */
 public final class StoreNames {
 
@@ -19,7 +19,10 @@ public final class StoreNames {
     private static final String REDIS = "Redis";
     private static final Pattern IN_NAME = Pattern.compile(" \\((?:" + DATA_SOURCE + "|" + REDIS + ") ([^()]+)\\)$");
 
-    /** The minimum time between two writes of the time of the last answer. Frequent writes by many threads to the same memory are slow. */
+    /**
+     * The minimum interval between two updates of the time of the last answer. Frequent writes by many threads to the
+     * same memory are slow.
+     */
     private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private static final int MAX_STORES = 64;
@@ -57,7 +60,7 @@ public final class StoreNames {
             return name;
         }
 
-        /** Returns the name of an operation of this store. Contains the store if there are several. */
+        /** Returns the name of an operation of this store. The name contains the store if there are several stores. */
         public @Nullable String operation(@Nullable String operation) {
             if (!several || operation == null) {
                 return operation;
@@ -85,7 +88,7 @@ public final class StoreNames {
         /** Records that an operation has ended without a failure. */
         public void answered() {
             if (!several) {
-                return; // If there is only one store, the ended calls show when it last answered.
+                return; // the times of ended calls show when the only store last answered
             }
             long now = System.nanoTime();
             if (!hasAnswered || now - answeredNanos >= STEP_NANOS) {
@@ -106,8 +109,8 @@ public final class StoreNames {
     }
 
     /**
-     * Returns when each store last answered, on the clock of {@link System#nanoTime()}. Stores without an answer are left
-     * out. If there is only one store, the result is empty, because the names of its operations do not contain it.
+     * Returns when each store last answered, on the clock of {@link System#nanoTime()}. Stores without an answer are
+     * omitted. If there is only one store, the result is empty, because the names of its operations do not contain it.
      */
     public Map<String, Long> answers() {
         Map<String, Long> answers = new HashMap<>();
@@ -121,7 +124,7 @@ public final class StoreNames {
         return answers;
     }
 
-    /** Returns the server of each store. Stores whose server is unknown are left out. */
+    /** Returns the server of each store. Stores with an unknown server are omitted. */
     public Map<String, String> servers() {
         Map<String, String> servers = new HashMap<>();
         stores.forEach((name, store) -> {

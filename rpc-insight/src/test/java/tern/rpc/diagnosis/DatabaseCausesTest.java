@@ -25,7 +25,7 @@ class DatabaseCausesTest {
 
     private final Shop shop = new Shop();
 
-    /** Returns calls that run these statements. */
+    /** Returns the steps of a call that runs these statements. */
     private static Consumer<Shop.Steps> statements(Object... namesAndMillis) {
         return operations(Phase.SQL, namesAndMillis);
     }

@@ -9,10 +9,12 @@ import org.junit.jupiter.api.Test;
 import shop.Packages;
 import tern.rpc.pool.Holders;
 
-/** Tests stacks on which many frames of libraries lie inside of the application's code. */
+/** Tests stacks with many library frames below the application's code. */
 class DeepStacksTest {
 
-    /** A future whose join method runs code below as many frames as an object-relational mapper with its proxies has. */
+    /**
+     * A future whose join method runs code below as many frames as the proxies of an object-relational mapper produce.
+     */
     private static final class Deep extends CompletableFuture<String> {
 
         private static final int FRAMES = 150;

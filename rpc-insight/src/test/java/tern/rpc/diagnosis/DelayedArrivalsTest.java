@@ -15,7 +15,7 @@ class DelayedArrivalsTest {
 
     private final Shop shop = new Shop();
 
-    /** Serves 100 calls after a pause of the collector. */
+    /** Simulates a pause of the collector, followed by 100 calls. */
     private void secondAfterPause(long pauseMillis) {
         long end = shop.now() + TimeUnit.MILLISECONDS.toNanos(pauseMillis);
         shop.stops.add(new Stop(shop.now(), end, 0));

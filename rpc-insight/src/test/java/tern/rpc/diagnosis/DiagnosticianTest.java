@@ -94,7 +94,7 @@ class DiagnosticianTest {
     @Test
     void orderOfCallsDoesNotMatter() {
         List<Consumer<Shop.Steps>> calls = new ArrayList<>();
-        for (int i = 0; i < 40; i++) { // There are few enough calls that all of them are recorded.
+        for (int i = 0; i < 40; i++) { // The number of calls is small enough that all of them are recorded.
             int millis = i;
             calls.add(call -> call.own(2)
                     .in(Phase.SQL, "select " + millis % 3, 120 + millis)

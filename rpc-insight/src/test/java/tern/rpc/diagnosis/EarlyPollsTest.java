@@ -12,7 +12,7 @@ import tern.rpc.Phase;
 import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.Diagnosis.State;
 
-/** Tests calls that wait for an event while the diagnosis does not know yet how long such calls usually take. */
+/** Tests calls that wait for an event before the diagnosis has learned how long such calls usually take. */
 class EarlyPollsTest {
 
     private static final String POLL = "web.GET /events";

@@ -17,7 +17,7 @@ import tern.rpc.Phase;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests to what the diagnosis attributes failed calls. */
+/** Tests the causes to which the diagnosis attributes failed calls. */
 class FailedCallsTest {
 
     private final Shop shop = new Shop().healthy(USUAL);

@@ -147,7 +147,7 @@ class FailedPeersTest {
         assertThat(DiagnosisText.title(first(miss))).isEqualTo("SLOW STATEMENT: select report");
     }
 
-    /** Has the simple name of the exception from which the exceptions of MongoDB's client are derived. */
+    /** Has the simple name of the base class of the MongoDB client's exceptions. */
     private static class MongoException extends RuntimeException {
         private static final long serialVersionUID = 1;
 

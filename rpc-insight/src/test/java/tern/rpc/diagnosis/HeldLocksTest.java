@@ -111,7 +111,7 @@ class HeldLocksTest {
         Thread holder = new Thread(() -> new Invoices(lock).fail(), "holder");
         holder.start();
         holder.join();
-        Thread waiter = new Thread(() -> new Invoices(lock).number(), "waiter"); // waits until the JVM ends
+        Thread waiter = new Thread(() -> new Invoices(lock).number(), "waiter"); // waits until the JVM exits
         waiter.setDaemon(true);
         waiter.start();
         while (waiter.getState() != Thread.State.WAITING) {

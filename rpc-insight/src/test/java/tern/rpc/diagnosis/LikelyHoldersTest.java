@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import shop.Stock;
 
-/** Tests calls that wait for something held by other calls, although the JVM does not report the holders. */
+/** Tests calls that wait for locks, permits or objects of other calls whose holders the JVM does not report. */
 class LikelyHoldersTest {
 
     private static final int CALLS = 6;

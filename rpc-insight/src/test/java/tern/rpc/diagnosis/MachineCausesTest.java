@@ -31,7 +31,7 @@ class MachineCausesTest {
         return new Machine(2, own, others, 0, collecting, live, cause, allocated, -1, List.of(), 0, null, List.of());
     }
 
-    /** Simulates calls that the garbage collector pauses for 120 ms each, and returns the first cause. */
+    /** Simulates calls that each include a garbage collector pause of 120 ms, and returns the first cause. */
     private Cause causeOfPauses(Machine during) {
         shop.machine = machine(0.3, 0.1, 0, 0.2, null, 10e6);
         shop.healthy(USUAL);

@@ -42,7 +42,7 @@ class MoreCallsTest {
         }
     }
 
-    /** The database became slower for all statements. */
+    /** Returns the given steps with a database that is slower for all statements. */
     private static Consumer<Shop.Steps> slow(Consumer<Shop.Steps> usual) {
         return call -> {
             if (usual == SHORT) {
@@ -168,7 +168,7 @@ class MoreCallsTest {
         assertThat(first(shop.diagnosis()).kind()).as(shop.diagnosis().text()).isEqualTo("SLOW DATABASE");
     }
 
-    /** Simulates seconds in which as many callers of reports as given send the same number of calls. */
+    /** Simulates seconds in which the given number of callers request reports, each at the same rate. */
     private void reportsFrom(int from, int callers, int seconds, int each, Consumer<Shop.Steps> report) {
         for (int i = 0; i < seconds; i++) {
             shop.second(() -> {

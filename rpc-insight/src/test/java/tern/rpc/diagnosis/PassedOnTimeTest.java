@@ -18,8 +18,8 @@ import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
 /**
- * Tests to which cause the time of a wait is attributed. Also tests that the ranking of causes is consistent with the
- * number of late or failed calls that would meet the latency target without the cause.
+ * Tests the causes to which the time of waits is attributed. Also tests that the ranking of causes is consistent with
+ * the number of late or failed calls that would meet the latency target without the cause.
  */
 class PassedOnTimeTest {
 

@@ -89,7 +89,7 @@ class ReplayModelTest {
                     (long) (i * 100 * MILLI),
                     (long) (300 * MILLI),
                     0,
-                    new long[] {(long) (250 * MILLI), 0, 0}, // The model contains no queue that explains this wait.
+                    new long[] {(long) (250 * MILLI), 0, 0}, // the model has no queue that could cause this wait
                     new int[] {1, 0, 0}));
         }
 

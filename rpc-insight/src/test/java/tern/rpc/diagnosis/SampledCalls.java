@@ -35,7 +35,7 @@ final class SampledCalls {
         return this;
     }
 
-    /** Sets the time in which the calls ended. */
+    /** Sets the length of the observed period, in which all calls ended. */
     SampledCalls during(double observedSeconds) {
         seconds = observedSeconds;
         return this;
@@ -53,7 +53,7 @@ final class SampledCalls {
     }
 
     /**
-     * Lets the collector's cycles because of allocation stalls take this time during each call.
+     * Simulates collector cycles that are caused by allocation stalls and take this time during each call.
      *
      * @param cause the main cause of collections
      */
@@ -141,7 +141,7 @@ final class SampledCalls {
         return this;
     }
 
-    /** Lets calls begin to miss the target after the calls that were added before. */
+    /** Sets the beginning of the miss to the time after the calls that were added so far. */
     SampledCalls missBegins() {
         missedFrom = time.get();
         return this;

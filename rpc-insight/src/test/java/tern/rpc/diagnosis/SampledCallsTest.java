@@ -6,7 +6,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
 
-/** Tests work of libraries that the samples of threads show. */
+/** Tests the recognition of library work in samples of threads. */
 class SampledCallsTest {
 
     private int looks;

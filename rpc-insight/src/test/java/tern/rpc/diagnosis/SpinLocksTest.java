@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
 
-/** Tests code that repeats a command with pauses until it gets a lock, if the lock is held only for some attempts. */
+/** Tests code that repeats a command with pauses until it gets a lock. The lock becomes free after a few attempts. */
 class SpinLocksTest {
 
     private static final String LOCK = "SET lock:*";

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.Phase;
 
-/** Tests faults that need their own advice. */
+/** Tests faults for which the diagnosis has separate advice. */
 class UnpreparedFaultsTest {
 
     private final Shop shop = new Shop();

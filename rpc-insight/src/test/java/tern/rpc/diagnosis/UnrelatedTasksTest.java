@@ -15,7 +15,7 @@ import shop.Brochures;
 import shop.Packages;
 import shop.PriceBook;
 
-/** Tests busy tasks and threads that have nothing to do with the wait of calls, although they run similar code. */
+/** Tests busy tasks and threads that are unrelated to the wait of calls, although they run similar code. */
 class UnrelatedTasksTest {
 
     private final Shop shop = new Shop().healthy(call -> call.own(2));

@@ -24,7 +24,7 @@ final class WaitingCalls {
         this.shop = shop;
     }
 
-    /** Sets what each waiting call has done before it waits. */
+    /** Sets the operations that each waiting call runs before it waits. */
     WaitingCalls after(Consumer<CallLedger> operations) {
         before = operations;
         return this;
@@ -84,7 +84,7 @@ final class WaitingCalls {
         return new RunningCall(Shop.PLACE, thread.getId(), Phase.OWN, 0, 0, known);
     }
 
-    /** Ends pauses of the calls, which would last too long for a test. */
+    /** Interrupts the calls' threads, because their pauses are too long for a test. */
     void interrupt() {
         threads.forEach(Thread::interrupt);
     }

@@ -5,7 +5,7 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import javax.sql.DataSource;
 
-/** Keeps files in a database. */
+/** Stores files in a database. */
 public class Files {
 
     private final DataSource database;

@@ -143,7 +143,10 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
         return port == null ? RpcServer.DEFAULT_PORT : Integer.parseInt(port);
     }
 
-    /** Returns whether the host consists of numbers but is no IPv4 address. Java would read 20880 as 0.0.81.144. */
+    /**
+     * Returns whether the host consists of numbers but is not an IPv4 address. Java would read the host 20880 as
+     * 0.0.81.144.
+     */
     private static boolean isPartOfAddress(@Nullable String host) {
         return host != null
                 && IPV4.matcher(host).matches()

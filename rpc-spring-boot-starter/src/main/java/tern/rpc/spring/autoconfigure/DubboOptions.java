@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.spring.autoconfigure.PropertyIntents.Intent;
 
 /**
- * Names of Dubbo's options that people write below Tern's prefixes during a migration, each with Tern's alternative.
- * The same name may have different meanings for a consumer, a provider and a registry, so each entry lists the prefixes
- * to which it applies.
+ * Names of Dubbo's options that people use under Tern's prefixes during a migration, each with Tern's alternative. The
+ * same name may have different meanings for a consumer, a provider and a registry, so each entry lists the prefixes to
+ * which it applies.
  */
 final class DubboOptions {
 
@@ -138,7 +138,7 @@ final class DubboOptions {
                             + " under spring.ssl.bundle"));
 
     /**
-     * The answer for any other setting of a registry. It is used only if the search for typing errors finds nothing.
+     * The advice for any other property of a registry. It is used only if the search for typing errors finds nothing.
      */
     private static final Intent OF_AN_ADDRESS =
             Intent.of(REGISTRY, "*", "the address of a registry has its settings; docs/registries.md lists them");
@@ -149,12 +149,15 @@ final class DubboOptions {
 
     private DubboOptions() {}
 
-    /** Returns Tern's alternative to an option of Dubbo in this place, or null if the table does not contain it. */
+    /**
+     * Returns Tern's alternative to an option of Dubbo under this prefix, or null if the table does not contain the
+     * option.
+     */
     static @Nullable String insteadOf(List<String> written) {
         return PropertyIntents.adviceFor(ALL, written);
     }
 
-    /** Returns the answer for any setting of a registry; null for other settings. */
+    /** Returns the advice for any property of a registry; null for other properties. */
     static @Nullable String ofRegistry(List<String> written) {
         return PropertyIntents.adviceFor(List.of(OF_AN_ADDRESS), written);
     }

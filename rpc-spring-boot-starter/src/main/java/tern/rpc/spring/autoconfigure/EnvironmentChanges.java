@@ -24,7 +24,7 @@ final class EnvironmentChanges implements ApplicationListener<ApplicationEvent> 
 
     static final String EVENT = "org.springframework.cloud.context.environment.EnvironmentChangeEvent";
 
-    /** The properties whose changed values are used at once. The element {@code *} stands for any name. */
+    /** The properties whose changed values take effect immediately. The element {@code *} stands for any name. */
     static final List<String> APPLIED = List.of(
             "rpc.client.timeout",
             "rpc.client.load-balancing",
@@ -43,7 +43,7 @@ final class EnvironmentChanges implements ApplicationListener<ApplicationEvent> 
     private final ObjectProvider<RunningLimits> limits;
     private final Environment environment;
     private final KnownProperties known = new KnownProperties();
-    private final Set<String> told = new HashSet<>(); // the fixed properties that were named; guarded by this
+    private final Set<String> told = new HashSet<>(); // the properties named in a warning; guarded by this
 
     EnvironmentChanges(
             ObjectProvider<RpcReferences> references, ObjectProvider<RunningLimits> limits, Environment environment) {

@@ -33,7 +33,7 @@ final class ExportedBeans {
 
     /**
      * The prefixes of packages whose interfaces are never exported. Libraries that generate classes, such as mocks and
-     * proxies, add interfaces of their own to the classes.
+     * proxies, add their own interfaces to these classes.
      */
     private static final Set<String> FOREIGN = Set.of(
             "java",

@@ -35,7 +35,7 @@ final class FirstCalls {
     private static final Logger LOG = LoggerFactory.getLogger(FirstCalls.class);
     private static final int CALLS = 3;
 
-    /** The maximum number of connections to the temporary port. The first calls need only one. */
+    /** The maximum number of connections to the temporary port. The warm-up calls need only one. */
     private static final int CONNECTIONS = 1;
 
     private static final int MESSAGE_BYTES = 64 << 10;

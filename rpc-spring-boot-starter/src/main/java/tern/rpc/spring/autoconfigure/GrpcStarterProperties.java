@@ -6,16 +6,16 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
 /**
- * The properties of the Spring Boot starters for gRPC, and Tern's properties for them. An application that comes from
- * such a starter may still have them.
+ * Maps properties of Spring Boot starters for gRPC to Tern's properties. An application that used such a starter before
+ * may still contain these properties.
  */
 final class GrpcStarterProperties {
 
     static final List<String> PREFIXES = List.of("spring.grpc", "grpc.server", "grpc.client");
 
     /**
-     * Classes of the starters, and of gRPC's own servers and channels. If one is present, properties with these prefixes
-     * may be meant for it.
+     * Classes of the starters, and of gRPC's own servers and channels. If one of these classes is present, it may use
+     * properties with these prefixes.
      */
     private static final List<String> USERS = List.of(
             "org.springframework.grpc.server.GrpcServerFactory",
@@ -53,7 +53,7 @@ final class GrpcStarterProperties {
         return USERS.stream().anyMatch(name -> ClassUtils.isPresent(name, loader));
     }
 
-    /** Returns Tern's property for a property of a starter; null if there is none of the same meaning. */
+    /** Returns Tern's property for a property of a starter; null if no property has the same meaning. */
     static @Nullable String ours(String name) {
         int server = name.indexOf("grpc.server.");
         return server >= 0

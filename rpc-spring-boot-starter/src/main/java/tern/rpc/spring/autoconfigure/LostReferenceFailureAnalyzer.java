@@ -34,7 +34,7 @@ final class LostReferenceFailureAnalyzer implements FailureAnalyzer, Ordered {
 
     private static final String LOMBOK = "lombok.copyableAnnotations += tern.rpc.spring.RpcReference";
 
-    /** The settings that say where services are. */
+    /** The settings that contain or lead to the addresses of services. */
     private static final Set<String> CALLS = Set.of("url", "registry", "registries", "services");
 
     private final @Nullable BeanFactory beans;
@@ -59,7 +59,7 @@ final class LostReferenceFailureAnalyzer implements FailureAnalyzer, Ordered {
 
     private @Nullable FailureAnalysis analyze(InjectionPoint point, Throwable failure) {
         if (RpcReferenceResolver.referenceAt(point).isPresent()) {
-            // The resolver would have supplied a proxy, so it was not installed.
+            // An installed resolver would have supplied a proxy, so the auto-configuration is not active.
             return inactive(RpcReferenceResolver.place(point), point.getDeclaredType(), failure);
         }
         MethodParameter parameter = point.getMethodParameter();
@@ -81,8 +81,8 @@ final class LostReferenceFailureAnalyzer implements FailureAnalyzer, Ordered {
     }
 
     /**
-     * Explains a point without any {@code @RpcReference}, if the application calls remote services and the type may be
-     * one of them.
+     * Explains an injection point without {@code @RpcReference}, if the application calls remote services and the type
+     * may be a service.
      */
     private @Nullable FailureAnalysis forgotten(InjectionPoint point, Throwable failure) {
         Class<?> type = point.getDeclaredType();
@@ -110,7 +110,7 @@ final class LostReferenceFailureAnalyzer implements FailureAnalyzer, Ordered {
         if (!type.isInterface()
                 || ExportedBeans.isForeign(type)
                 || Arrays.stream(type.getInterfaces()).anyMatch(ExportedBeans::isForeign)) {
-            return false; // an interface of Spring Data, for example, becomes a bean in another way
+            return false; // for example, Spring Data itself creates beans for its interfaces
         }
         try {
             ServiceDescriptor.of(type);

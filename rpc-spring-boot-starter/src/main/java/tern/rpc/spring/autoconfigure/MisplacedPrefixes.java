@@ -30,13 +30,13 @@ final class MisplacedPrefixes {
     private static final String DUBBO_CLASS = "org.apache.dubbo.common.URL";
     private static final int MAX_NAMES = 20;
 
-    /** Prefixes that only Tern can be meant with. */
+    /** Prefixes that can only be meant for Tern. */
     private static final List<String> WRONG = List.of("tern.rpc", "spring.rpc", "spring.tern.rpc");
 
     /** Prefixes that may also belong to the application, so they only cause a warning. */
     private static final List<String> DOUBTFUL = List.of("tern", "spring.tern");
 
-    /** Tern's properties for those of Dubbo, as in the table of docs/from-dubbo.md. */
+    /** Tern's property for each Dubbo property, as in the table in docs/from-dubbo.md. */
     static final Map<String, String> INSTEAD_OF_DUBBO = Map.ofEntries(
             Map.entry("dubbo.application.name", "spring.application.name"),
             Map.entry("dubbo.protocol.port", "rpc.server.port"),
@@ -63,7 +63,10 @@ final class MisplacedPrefixes {
         this.known = known;
     }
 
-    /** Returns a description of each property of Tern below a wrong prefix, and warns of those that may be others'. */
+    /**
+     * Returns a description of each Tern property under a wrong prefix. Logs a warning for each property that may
+     * belong to the application.
+     */
     List<String> problems() {
         List<String> problems = new ArrayList<>();
         sources()
@@ -89,7 +92,10 @@ final class MisplacedPrefixes {
                         .matches();
     }
 
-    /** Returns nothing if the right property is also set, because the application then uses the other as a variable. */
+    /**
+     * Returns a description of the property if it was probably meant for Tern. Returns null if the correct property is
+     * also set, because the application may then refer to the other one in a placeholder.
+     */
     private @Nullable String described(
             IterableConfigurationPropertySource source, ConfigurationPropertyName name, List<String> prefixes) {
         for (String text : prefixes) {
@@ -115,7 +121,7 @@ final class MisplacedPrefixes {
         return false;
     }
 
-    /** Warns once of the properties of Dubbo, unless the application also contains Dubbo. */
+    /** Logs one warning about Dubbo properties, unless the application also contains Dubbo. */
     void warnOfDubbo(@Nullable ClassLoader loader) {
         List<String> names = namesBelow(List.of("dubbo"));
         if (!names.isEmpty() && !ClassUtils.isPresent(DUBBO_CLASS, loader)) {
@@ -126,7 +132,9 @@ final class MisplacedPrefixes {
         }
     }
 
-    /** Warns once of the properties of starters for gRPC, unless the application contains a library that may read them. */
+    /**
+     * Logs one warning about properties of gRPC starters, unless the application contains a library that may read them.
+     */
     void warnOfGrpc(@Nullable ClassLoader loader) {
         List<String> names = namesBelow(GrpcStarterProperties.PREFIXES);
         if (!names.isEmpty() && !GrpcStarterProperties.mayBeRead(loader)) {

@@ -22,8 +22,8 @@ final class OwnServer {
     }
 
     /**
-     * Returns the advice for a call that reached no provider. The advice applies only if the call was meant for this
-     * server and was made before the server started. Otherwise the result is an empty string.
+     * Returns the advice for a call that reached no provider because it was made to this server before the server
+     * started. Returns an empty string for any other call.
      */
     String advice(ReferenceSettings reference) {
         if (reference.registry() != null) {

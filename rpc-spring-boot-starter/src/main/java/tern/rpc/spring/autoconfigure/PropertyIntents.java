@@ -10,9 +10,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Names that people expect below Tern's prefixes although they do not exist, each with the setting that does what they
- * intend. A comparison of letters cannot find these settings: {@code rpc.client.port} looks like {@code
- * rpc.server.port}, but means a part of {@code rpc.client.url}.
+ * Property names that people expect under Tern's prefixes although they do not exist, each with the property that has
+ * the intended effect. Comparing the letters of names would not find these properties: {@code rpc.client.port} looks
+ * like {@code rpc.server.port}, but the port of a provider is a part of {@code rpc.client.url}.
  */
 final class PropertyIntents {
 
@@ -22,9 +22,9 @@ final class PropertyIntents {
     /**
      * An expected name.
      *
-     * @param scopes the paths below which the name is expected; {@link #ANY} stands for one chosen element
-     * @param leaves the expected last elements without dashes; empty for any
-     * @param advice the advice; {@link #PARENT} stands for the path that was written
+     * @param scopes the paths under which the name is expected; {@link #ANY} matches any single element
+     * @param leaves the expected last elements without dashes; empty to match any last element
+     * @param advice the advice; {@link #PARENT} is replaced with the path of the unknown property
      */
     record Intent(List<List<String>> scopes, Set<String> leaves, String advice) {
 
@@ -261,7 +261,7 @@ final class PropertyIntents {
 
     private PropertyIntents() {}
 
-    /** Returns which setting does what the written name means, or null if the table does not contain the name. */
+    /** Returns the advice for this property name, or null if the table does not contain the name. */
     static @Nullable String adviceFor(List<String> written) {
         return adviceFor(ALL, written);
     }

@@ -18,22 +18,26 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import tern.rpc.TypingErrors;
 
 /**
- * Finds what somebody intended who set a property that does not exist. A wrong suggestion costs more than none, because
- * people follow it. So the meaning comes first ({@link PropertyIntents}), and a suggestion by letters must be a typing
- * error. If nothing fits, the names that exist in that place are listed. Immutable.
+ * Suggests an existing property for a property that does not exist. A wrong suggestion is worse than none, because
+ * people follow it. Therefore the meaning of the name is considered first ({@link PropertyIntents}). A property with a
+ * similar name is suggested only if the difference is a typing error. If there is no suggestion, lists the existing
+ * names in the same place. Immutable.
  */
 final class PropertySuggestions {
 
     private static final String ANY = "*";
     private static final String LIST = "; docs/properties.md lists all properties";
 
-    /** Names for the value of a property itself, such as {@code rpc.client.registry.address}. */
+    /**
+     * Last elements that people append although the property itself has the value, as in {@code
+     * rpc.client.registry.address}.
+     */
     private static final Set<String> VALUES = Set.of("address", "addresses", "url", "urls", "uri", "value", "values");
 
-    /** Names for the settings of single services. */
+    /** Names that people use in place of {@code services}. */
     private static final Set<String> OTHER_SERVICES = Set.of("references", "reference", "stubs");
 
-    /** Server properties that mean something else, or nothing, to a client. */
+    /** Server properties for which the client has no property with the same meaning. */
     private static final Set<String> ONLY_OF_SERVERS = Set.of(
             "port",
             "address",
@@ -54,7 +58,7 @@ final class PropertySuggestions {
     }
 
     /**
-     * Returns the end of the sentence that the property does not exist.
+     * Returns the second part of the error message for a property that does not exist.
      *
      * @param value the value of the property, if it is known
      */
@@ -86,7 +90,7 @@ final class PropertySuggestions {
         return suggestion == null ? null : "did you mean " + suggestion + "?";
     }
 
-    /** Returns the property that differs from the name by typing errors only, or null if there is none. */
+    /** Returns the property whose name differs from this name only by typing errors, or null if there is none. */
     @Nullable
     String misspelt(ConfigurationPropertyName name) {
         List<String> written = elements(name);
@@ -115,7 +119,7 @@ final class PropertySuggestions {
         return element.equals(ANY) ? 0 : TypingErrors.between(uniform(element), uniform(written));
     }
 
-    /** Returns the name with {@code services} inserted, if the third element is the name of a service. */
+    /** Returns the property with {@code services} inserted, if the third element is probably the name of a service. */
     private @Nullable String belowServices(List<String> written) {
         if (written.size() < 4 || !(startsWith(written, "rpc", "client") || startsWith(written, "rpc", "server"))) {
             return null;
@@ -136,7 +140,7 @@ final class PropertySuggestions {
                 .orElse(null);
     }
 
-    /** Returns the advice for a property {@code X.enabled} whose parent X is a property with true or false itself. */
+    /** Returns the advice for a property {@code X.enabled} if X itself is a boolean property. */
     private @Nullable String switchItself(List<String> written, @Nullable Object value) {
         List<String> parent = written.subList(0, written.size() - 1);
         String leaf = uniform(written.get(written.size() - 1));
@@ -154,7 +158,7 @@ final class PropertySuggestions {
         return type == boolean.class || type == Boolean.class;
     }
 
-    /** Explains {@code X.address} if X is itself an address. */
+    /** Returns the advice for a property such as {@code X.address} if X itself has the value. */
     private @Nullable String valueItself(List<String> written) {
         String spelled = existing(written.subList(0, written.size() - 1));
         return spelled != null && VALUES.contains(uniform(written.get(written.size() - 1)))
@@ -162,7 +166,10 @@ final class PropertySuggestions {
                 : null;
     }
 
-    /** Returns the property of a method, if the name has it without {@code methods} or without the method. */
+    /**
+     * Returns the property of a method, if the name lacks {@code methods}, or lacks both {@code methods} and the
+     * method's name.
+     */
     private @Nullable String ofMethod(List<String> written) {
         if (written.size() < 5 || !written.get(2).equals("services")) {
             return null;
@@ -178,7 +185,7 @@ final class PropertySuggestions {
         return existing(inserted);
     }
 
-    /** Explains a property of the server that was written for the client, but which the client does not have. */
+    /** Returns the advice for a server property under {@code rpc.client} if clients have no such property. */
     private @Nullable String ofOtherSide(List<String> written) {
         if (!startsWith(written, "rpc", "client")) {
             return null;
@@ -215,7 +222,7 @@ final class PropertySuggestions {
                 .orElse(null);
     }
 
-    /** Explains a setting that is not made for one service, but for all of the client or the server. */
+    /** Returns the advice for a service's property if the property exists only for the whole client or server. */
     private @Nullable String ofWholeClient(List<String> written) {
         if (written.size() < 5 || !written.get(2).equals("services")) {
             return null;
@@ -228,9 +235,9 @@ final class PropertySuggestions {
     }
 
     /**
-     * Returns a property with the same last element for each service, or in the limits, which apply to clients and
-     * servers. Other places are not searched, because equal last elements of unrelated properties have different
-     * meanings.
+     * Returns a property with the same last element among the properties of services and methods, or among the limits,
+     * which apply to clients and servers. Other places are not searched, because equal last elements of unrelated
+     * properties have different meanings.
      */
     private @Nullable String withSameLastElement(List<String> written) {
         List<String> leaf = written.subList(written.size() - 1, written.size());
@@ -251,7 +258,10 @@ final class PropertySuggestions {
         return Stream.concat(some.stream(), more.stream()).toList();
     }
 
-    /** Lists the names that exist where the property was written. If some have words in common, lists only those. */
+    /**
+     * Lists the existing names in the place of the unknown property. If some of them share a word with it, lists only
+     * these.
+     */
     private String namesLike(List<String> written) {
         int depth = written.size() - 1;
         while (depth > 1 && namesBelow(written, depth).isEmpty()) {
@@ -324,7 +334,7 @@ final class PropertySuggestions {
                 .toList();
     }
 
-    /** Joins elements as properties are written. An element with dots is put in brackets. */
+    /** Joins elements to a property name. An element that contains dots is put in brackets. */
     static String joined(List<String> elements) {
         StringBuilder name = new StringBuilder();
         for (String element : elements) {

@@ -20,9 +20,9 @@ import tern.rpc.transport.Token;
 
 /**
  * Rejects values of Tern's properties that Spring would silently replace with other values, or that would silently
- * remove a protection. A placeholder without a property would stay in the value as text. Everyone who knows the
- * configuration file would then know the token. YAML may read a text without quotes as a number or boolean that differs
- * from the text in the file. The error messages contain no tokens.
+ * remove a protection. For example, a placeholder that matches no property would remain in the value of a token as
+ * text, and everyone who has read the configuration file would know the token. YAML may read a text without quotes as a
+ * number or boolean that differs from the text in the file. The error messages contain no tokens.
  */
 final class PropertyValueCheck {
 
@@ -57,7 +57,7 @@ final class PropertyValueCheck {
     }
 
     /**
-     * Checks the values that are in force.
+     * Checks the values that take effect.
      *
      * @throws InvalidPropertyException if a value cannot be used as it is written
      */
@@ -126,7 +126,7 @@ final class PropertyValueCheck {
         }
     }
 
-    /** Checks that a value which YAML did not read as a text has the same text as in the file. */
+    /** Checks that the text of a value is the same as in the file, if YAML did not read the value as a string. */
     private void checkText(ConfigurationPropertyName name, ConfigurationProperty property, Object value) {
         Class<?> type = known.typeOf(name);
         if (type == Token.class) {
@@ -151,7 +151,7 @@ final class PropertyValueCheck {
         } catch (PlaceholderResolutionException e) {
             String missing = e.getPlaceholder();
             if (OWN_PORT.equals(missing)) {
-                return text; // The class Addresses then explains why this port is unknown.
+                return text; // the class Addresses explains why this port is unknown
             }
             throw new InvalidPropertyException(
                     name.toString(),

@@ -52,7 +52,9 @@ final class RpcAotProcessor implements BeanRegistrationAotProcessor {
         }
     }
 
-    /** Returns no methods for an interface that cannot be a service. The start of the application explains why. */
+    /**
+     * Returns no methods for an interface that cannot be a service. The error message at startup explains the reason.
+     */
     private static List<MethodDescriptor> methods(Class<?> service) {
         try {
             return ServiceDescriptor.of(service).methods();

@@ -68,7 +68,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
     private final Set<String> usedProperties = new TreeSet<>();
     // the references whose changed addresses were named in a warning; guarded by this
     private final Set<ReferenceSettings> otherAddresses = new HashSet<>();
-    private boolean allAreKnown; // whether the application has created its beans; guarded by this
+    private boolean allAreKnown; // whether all beans have been created; guarded by this
     private final Set<ServiceKey> called = new LinkedHashSet<>(); // guarded by this
     private final Set<String> names = new TreeSet<>(); // the names as written in the properties; guarded by this
 

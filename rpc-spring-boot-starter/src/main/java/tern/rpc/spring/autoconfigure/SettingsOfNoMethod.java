@@ -10,8 +10,8 @@ import tern.rpc.MethodType;
 import tern.rpc.ServiceDescriptor;
 
 /**
- * Finds settings of a service that are meant for its methods, but apply to none of them, and settings that apply to two
- * interfaces although they were probably meant for one.
+ * Finds method settings of a service that apply to none of its methods. Also finds settings that apply to two
+ * interfaces although they were probably meant for only one.
  */
 final class SettingsOfNoMethod {
 

@@ -20,9 +20,10 @@ import org.springframework.validation.annotation.Validated;
 import org.springframework.validation.beanvalidation.MethodValidationPostProcessor;
 
 /**
- * Warns of constraints of Bean Validation on services that nothing checks. Spring checks the arguments of a controller
- * without {@link Validated}, but those of other beans only with it, so calls would run with invalid arguments without
- * any sign of it. The annotations are recognized by name, because Bean Validation is not on every class path.
+ * Warns about Bean Validation constraints of services that are not checked. Spring always checks the arguments of
+ * controllers, but checks the arguments of other beans only if they have {@link Validated}. Without a warning, methods
+ * would silently run with invalid arguments. The annotations are recognized by name, because Bean Validation is
+ * optional.
  */
 final class UncheckedConstraints {
 
@@ -36,8 +37,7 @@ final class UncheckedConstraints {
     private UncheckedConstraints() {}
 
     /**
-     * Warns once of the constraints of a bean's service interfaces that are not checked, and of those that Bean
-     * Validation refuses.
+     * Logs a warning if constraints of a bean's service interfaces are not checked, or if Bean Validation rejects them.
      *
      * @param type the class of the bean, not of its proxy
      */

@@ -59,8 +59,8 @@ final class UnusedSettings {
     }
 
     /**
-     * Returns the properties that have no effect on their reference, each with the reason. Only the references
-     * themselves show which address and registry they use.
+     * Returns the properties that have no effect on their reference, each with the reason. These properties are checked
+     * with the created references, because only a reference shows which address and registry it uses.
      *
      * @param references the references by the name of their properties
      */

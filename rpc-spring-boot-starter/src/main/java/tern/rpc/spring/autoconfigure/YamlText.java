@@ -15,15 +15,17 @@ import org.springframework.boot.origin.TextResourceOrigin.Location;
 import org.springframework.core.io.Resource;
 
 /**
- * A value without quotes in a YAML file that YAML reads as a number or boolean, and whose text changes. For example,
- * YAML reads 1.10 as 1.1, on as true, and 010 as 8.
+ * An unquoted value in a YAML file that YAML reads as a number or boolean, so that its text changes. For example, YAML
+ * reads 1.10 as 1.1, on as true, and 010 as 8.
  *
  * @param written the text in the file
  * @param read the number or boolean that YAML reads
  */
 record YamlText(String written, Object read) {
 
-    /** Matches the end of a number or boolean in YAML, also inside of a list or map in one line. */
+    /**
+     * Matches the end of a number or boolean in YAML. Also matches inside a list or map that is written on one line.
+     */
     private static final Pattern END_OF_SCALAR = Pattern.compile("[\\s,\\]}]");
 
     /**

@@ -15,7 +15,7 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** Tests properties of Tern below a wrong prefix, and those of Dubbo in an application without Dubbo. */
+/** Tests Tern properties under a wrong prefix, and Dubbo properties in an application without Dubbo. */
 @ExtendWith(OutputCaptureExtension.class)
 class MisplacedPrefixesTest {
 

@@ -17,7 +17,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import tern.rpc.TypingErrors;
 
-/** Tests the suggestions for property names that people guess. A suggested property must mean what the name says. */
+/**
+ * Tests the suggestions for property names that people guess. A suggested property must have the meaning of the guessed
+ * name.
+ */
 class PropertySuggestionsTest {
 
     /** Words that people expect as the last element of a property. */
@@ -119,8 +122,8 @@ class PropertySuggestionsTest {
 
     /**
      * An option of Dubbo may have a different meaning for each prefix. Each cell of the table contains the part of the
-     * answer that names the setting. A minus sign means that Tern knows no such setting and refers to the list of all
-     * properties. An empty cell means that the property exists.
+     * answer that names the setting. A minus sign means that Tern has no such setting, so the message refers to the
+     * list of all properties. An empty cell means that the property exists.
      */
     @ParameterizedTest
     @CsvSource(delimiter = '|', useHeadersInDisplayName = true, textBlock = """

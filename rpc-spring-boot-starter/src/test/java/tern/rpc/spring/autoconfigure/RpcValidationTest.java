@@ -122,7 +122,7 @@ class RpcValidationTest {
         }
     }
 
-    /** The interface has no constraints, and a type argument has one. */
+    /** The interface of a service whose constraint is on a type argument. */
     public interface Plain {
         void store(String name, List<String> tags);
     }

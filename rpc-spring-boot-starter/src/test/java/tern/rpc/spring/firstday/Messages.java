@@ -29,8 +29,8 @@ public final class Messages {
     /**
      * Compares a message with the expected message in {@link #FILE}.
      *
-     * @param occasion when the newcomer meets the message, such as {@code only the starter: busy port}. This is the
-     *     title of the section with the expected message
+     * @param occasion the situation in which the message appears, such as {@code only the starter: busy port}; it is
+     *     the title of the section with the expected message
      */
     public static void assertSays(String occasion, String message) {
         String said = uniform(message);

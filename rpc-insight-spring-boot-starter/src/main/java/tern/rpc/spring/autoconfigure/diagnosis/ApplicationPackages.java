@@ -15,7 +15,10 @@ final class ApplicationPackages {
 
     private ApplicationPackages() {}
 
-    /** Returns the packages that Spring Boot knows, and those of the classes that component scans have found. */
+    /**
+     * Returns the auto-configuration packages of Spring Boot, and the packages of the classes that component scans have
+     * found.
+     */
     static Set<String> of(ApplicationContext context) {
         Set<String> packages = new TreeSet<>();
         if (AutoConfigurationPackages.has(context)) {

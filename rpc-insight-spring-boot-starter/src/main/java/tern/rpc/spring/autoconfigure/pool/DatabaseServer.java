@@ -7,13 +7,19 @@ import org.jspecify.annotations.Nullable;
 /** Finds out which database a data source uses. Two data sources may use the same database. */
 final class DatabaseServer {
 
-    /** Drivers whose URL does not tell the database without parameters. In Oracle, the user is the schema. */
+    /**
+     * The URL prefixes of drivers for which the database is not identified by the URL without parameters. For SQL
+     * Server, a parameter names the database. In Oracle, the user is the schema.
+     */
     private static final List<String> UNKNOWN = List.of("jdbc:sqlserver:", "jdbc:oracle:");
 
-    /** Parameters that choose a schema. Tables of two schemas may have the same name. */
+    /**
+     * Parameters that select a schema. Two data sources with different schemas do not count as the same database,
+     * because tables in the two schemas may have the same name.
+     */
     private static final List<String> SCHEMAS = List.of("currentschema", "searchpath", "search_path");
 
-    /** The URL of a database of H2 without a name. Each connection has its own. */
+    /** The URL of an unnamed H2 in-memory database. Each connection with this URL has its own database. */
     private static final String PRIVATE = "jdbc:h2:mem:";
 
     private DatabaseServer() {}

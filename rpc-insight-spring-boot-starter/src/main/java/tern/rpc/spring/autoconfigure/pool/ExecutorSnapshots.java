@@ -107,7 +107,7 @@ final class ExecutorSnapshots {
                         pool.getQueuedSubmissionCount()
                                 + (int) Math.min(
                                         Integer.MAX_VALUE / 2,
-                                        pool.getQueuedTaskCount())) // includes tasks submitted by other tasks
+                                        pool.getQueuedTaskCount())) // tasks that were submitted by tasks of the pool
                 .counts(NO_RECORD, NO_RECORD)
                 .build();
     }

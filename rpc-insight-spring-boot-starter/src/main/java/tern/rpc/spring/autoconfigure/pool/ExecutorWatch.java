@@ -29,7 +29,7 @@ final class ExecutorWatch implements BeanPostProcessor, SmartInitializingSinglet
 
     private static final Logger LOG = LoggerFactory.getLogger(ExecutorWatch.class);
 
-    /** The class of executors that start a new thread for each task. They have no limit. */
+    /** The class of executors that start a new thread for each task, without a limit. */
     private static final String THREAD_PER_TASK = "java.util.concurrent.ThreadPerTaskExecutor";
 
     private final ObjectProvider<PoolSources> sources;
@@ -42,7 +42,7 @@ final class ExecutorWatch implements BeanPostProcessor, SmartInitializingSinglet
 
     @Override
     public void afterSingletonsInstantiated() {
-        origins.getIfAvailable(); // created now, because a snapshot may be read while the context is being closed
+        origins.getIfAvailable(); // created early, because a snapshot may be read while the context closes
         ForkJoinPool common = ForkJoinPool.commonPool();
         sources.getObject().add("common-pool", () -> ExecutorSnapshots.of("common-pool", common));
     }

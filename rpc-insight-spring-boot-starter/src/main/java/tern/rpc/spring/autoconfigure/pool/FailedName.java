@@ -16,7 +16,7 @@ final class FailedName {
     /** Classes of SQL states for wrong or duplicate data, which applications often expect. */
     private static final Set<String> EXPECTED_STATES = Set.of("22", "23");
 
-    /** Errors of Redis that client libraries or applications expect. */
+    /** Redis errors that client libraries or applications expect. */
     private static final Set<String> EXPECTED_ERRORS = Set.of("NOSCRIPT", "BUSYGROUP", "MOVED", "ASK", "WRONGTYPE");
 
     /** A part of the message of Redis clients whose pool has no free connection. */
@@ -30,7 +30,8 @@ final class FailedName {
 
     /**
      * Returns the name of a statement that ended with an exception. A statement that timed out keeps its name, because
-     * it was slow but did not fail. So does a statement that broke a rule for the data.
+     * it was slow but did not fail. A statement that was rejected because of its data also keeps its name, because
+     * applications often expect this.
      */
     static @Nullable String ofStatement(@Nullable String statement, Throwable failure) {
         if (statement == null || isTimeOut(failure)) {
@@ -50,7 +51,7 @@ final class FailedName {
         }
         String word = "";
         Throwable cause = failure;
-        for (int i = 0; cause != null && i < MAX_CAUSES; i++) { // Spring's exceptions wrap those of the clients
+        for (int i = 0; cause != null && i < MAX_CAUSES; i++) { // Spring wraps the clients' exceptions
             String message = cause.getMessage() == null ? "" : cause.getMessage();
             Matcher error = REDIS_ERROR.matcher(message);
             if (word.isEmpty() && error.find()) {

@@ -10,13 +10,14 @@ import org.jspecify.annotations.Nullable;
 final class StatementText {
 
     /**
-     * The maximum length of a returned statement, in characters. In longer statements, only the first column of each
-     * list of columns remains. If this is not enough, the middle of the statement is left out. The table, the condition
-     * and words such as "for update" distinguish statements of one entity, and are at the end.
+     * The maximum length of a returned statement, in characters. A longer statement is shortened in two steps. First,
+     * only the first column of each list of columns is kept. If the statement is still too long, its middle is omitted.
+     * The end is kept, because it contains the table, the condition and words such as "for update", by which statements
+     * of one entity differ.
      */
     private static final int MAX_LENGTH = 200;
 
-    /** The number of characters of the end of a statement that are kept if its middle is left out. */
+    /** The number of characters that are kept at the end of a statement whose middle is omitted. */
     private static final int END_LENGTH = 80;
 
     private static final String LEFT_OUT = ", ...";
@@ -65,11 +66,11 @@ final class StatementText {
                 : text.substring(0, MAX_LENGTH - END_LENGTH) + " ... " + text.substring(text.length() - END_LENGTH);
     }
 
-    /** Leaves out all but the first column in the lists of SELECT, INSERT and UPDATE. */
+    /** Removes all columns but the first from the column lists of SELECT, INSERT and UPDATE. */
     private static String withoutColumns(String text) {
         String lower = text.toLowerCase(Locale.ROOT);
         if (lower.length() != text.length()) {
-            return text; // a letter whose lower case has another length; positions would differ
+            return text; // some letters change length in lower case, which would shift the positions
         }
         int end;
         if (lower.startsWith("insert")) {
@@ -82,7 +83,7 @@ final class StatementText {
         return comma < 0 || end < comma ? text : text.substring(0, comma) + LEFT_OUT + text.substring(end);
     }
 
-    /** Returns the first position of the text outside of parentheses; -1 if there is none. */
+    /** Returns the first position of {@code wanted} outside of parentheses; -1 if there is none. */
     private static int atTopLevel(String statement, String wanted) {
         int depth = 0;
         for (int i = 0; i < statement.length(); i++) {

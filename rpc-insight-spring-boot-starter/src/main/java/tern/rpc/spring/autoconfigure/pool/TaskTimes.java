@@ -17,7 +17,7 @@ final class TaskTimes {
     private final LongAdder ranNanos = new LongAdder();
     private final LongAdder rejected = new LongAdder();
     private final AtomicLong submitted = new AtomicLong();
-    private final AtomicLong newestStarted = new AtomicLong(); // the number of the started task that was submitted last
+    private final AtomicLong newestStarted = new AtomicLong(); // number of the newest started task
     private final AtomicInteger running = new AtomicInteger();
     private final AtomicInteger mostRunning = new AtomicInteger();
 
@@ -97,8 +97,8 @@ final class TaskTimes {
     }
 
     /**
-     * Returns the number of tasks that wait for a thread. Executors start tasks in the order of their submission.
-     * Therefore the tasks submitted after the last started one wait. A canceled or rejected task counts only until a
+     * Returns the number of tasks that wait for a thread. Executors start tasks in the order of submission, so these
+     * are the tasks that were submitted after the last started one. A canceled or rejected task is counted only until a
      * later task starts, or until no task runs.
      */
     int waiting() {

@@ -36,7 +36,7 @@ final class WatchedHttpClient extends HttpClient {
     public <T> HttpResponse<T> send(HttpRequest request, BodyHandler<T> handler)
             throws IOException, InterruptedException {
         CallLedger ledger = CallLedger.current();
-        // RestClient records this exchange itself.
+        // RestClient has already recorded this exchange
         if (ledger.phase() == Phase.HTTP) {
             return client.send(request, handler);
         }

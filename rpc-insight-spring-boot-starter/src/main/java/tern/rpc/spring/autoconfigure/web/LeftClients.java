@@ -11,13 +11,19 @@ final class LeftClients {
     private static final Set<String> LEFT =
             Set.of("ClientAbortException", "AsyncRequestNotUsableException", "AbortedException");
 
-    /** The start of the class names of Jetty's exceptions. Jetty's HTTP client throws the same exceptions. */
+    /**
+     * The prefix of the class names of Jetty's exceptions. The stack must also show that the server was writing,
+     * because Jetty's HTTP client throws the same exceptions.
+     */
     private static final String JETTY = "org.eclipse.jetty.";
 
     /** The classes in which the web servers write an answer. */
     private static final Set<String> OUTPUTS = Set.of("OutputBuffer", "CoyoteOutputStream", "HttpOutput");
 
-    /** The names of exceptions of HTTP clients. An exception that caused one of these concerns another server. */
+    /**
+     * The names of exceptions that HTTP clients throw. The cause of such an exception concerns a connection to another
+     * server.
+     */
     private static final Set<String> CLIENTS = Set.of("RestClientException", "WebClientException", "FeignException");
 
     private static final int MAX_CAUSES = 8;
@@ -25,7 +31,7 @@ final class LeftClients {
 
     private LeftClients() {}
 
-    /** Returns whether the request failed only because its client has left. */
+    /** Returns whether the request failed only because its client has disconnected. */
     static boolean caused(@Nullable Throwable failure) {
         Throwable cause = failure;
         for (int i = 0; cause != null && i < MAX_CAUSES; i++) {

@@ -5,14 +5,14 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Estimates for how long a request has waited until its event loop read it. If code blocks the loop, the request waits in
- * its socket, and this wait cannot be measured. The estimate is the mean wait of a queue with random arrivals and
- * constant service times (M/D/1). It is used only while the loop works for a long time on each request.
+ * Estimates how long a request waited before its event loop read it. While code blocks the loop, the request waits in
+ * its socket, and this wait cannot be measured. The estimate is the mean wait in a queue with random arrivals and
+ * constant service times (M/D/1). It is used only if the loop works for a long time on each request.
  *
- * <p>Arrivals are not random if a client sends its next request only after the previous answer. Therefore two limits
- * apply. A request has not waited for longer than since the previous request on its connection. A loop serves each
- * other connection at most once while a request waits. If the connection had no request before, the wait is unknown,
- * and the estimate is 0. Each thread has its own loop. Thread-safe.
+ * <p>Arrivals are not random if a client sends its next request only after the previous answer. Therefore the estimate
+ * has two upper bounds: the time since the end of the previous request on the same connection, and the time to serve
+ * one request of each other connection. For the first request on a connection, the estimate is 0. Each thread has its
+ * own loop. Thread-safe.
  */
 final class LoopWaits {
 
@@ -28,7 +28,7 @@ final class LoopWaits {
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final double WEIGHT = 0.2;
     private static final double MAX_SHARE = 0.95;
-    private static final int MAX_CONNECTIONS = 1_024; // of one loop
+    private static final int MAX_CONNECTIONS = 1_024; // per loop
 
     @SuppressWarnings("ThreadLocalUsage") // each filter counts only its own requests
     private final ThreadLocal<Loop> loops = ThreadLocal.withInitial(Loop::new);

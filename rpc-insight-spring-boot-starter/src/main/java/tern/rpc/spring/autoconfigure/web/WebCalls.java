@@ -47,7 +47,7 @@ final class WebCalls implements CallSource {
     private static final Set<String> VERBS =
             Set.of("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE");
 
-    /** Stands for all verbs that are not in {@link #VERBS}. */
+    /** The name used for all verbs that are not in {@link #VERBS}. */
     private static final String OTHER_VERB = "OTHER";
 
     private static final int TOO_MANY_REQUESTS = 429;
@@ -152,7 +152,8 @@ final class WebCalls implements CallSource {
 
         private Call(String verb, String path, long waitedNanos, Supplier<@Nullable String> caller) {
             this.caller = caller;
-            // Unknown verbs share one name, because clients could invent verbs until no route is left.
+            // Unknown verbs share one name, because a client could otherwise use up the limit of routes with invented
+            // verbs.
             this.verb = VERBS.contains(verb) ? verb : OTHER_VERB;
             this.path = path;
             long now = clock.nanoTime();
@@ -272,8 +273,9 @@ final class WebCalls implements CallSource {
         }
 
         /**
-         * Counts a request whose client has left. It has not failed. It counts as late if it was late, because that may
-         * be the reason why the client left. Otherwise the diagnosis does not use it, because it may have ended early.
+         * Counts a request whose client has disconnected. Such a request has not failed. If it is late, it counts as
+         * late, because the client may have disconnected for this reason. Otherwise the diagnosis ignores it, because
+         * it may have ended early.
          */
         private void countLeft(long took, long now) {
             if (stream || hasWaited(took, now)) {

@@ -223,7 +223,7 @@ class ExecutorWatchTest {
         TaskTimes times = new TaskTimes();
         List<Integer> waiting = new ArrayList<>();
         Runnable first = times.measured((Runnable) () -> waiting.add(times.waiting()));
-        times.measured(() -> {}); // is canceled before it starts
+        times.measured(() -> {}); // a task that is canceled before it starts
         Runnable last = times.measured((Runnable) () -> waiting.add(times.waiting()));
 
         first.run();

@@ -152,8 +152,8 @@ class InsightAloneTest {
     @ParameterizedTest
     @ValueSource(strings = {"servlet", "reactive"})
     void requestThatFailsIsNoSuccess(String kind) throws Exception {
-        // The latency target is generous, because a response with status 503 that takes longer than the target would
-        // count as a failure.
+        // The latency target is long, because a response with status 503 counts as a failure if it takes longer than
+        // the target.
         try (var there = start(kind, "rpc.slo.latency=1m")) {
             assertThat(get(there, "/broken").statusCode()).isEqualTo(503);
             assertThat(get(there, "/failing").statusCode()).isEqualTo(500);

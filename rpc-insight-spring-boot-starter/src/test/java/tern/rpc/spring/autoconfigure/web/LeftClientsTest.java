@@ -21,7 +21,7 @@ import org.springframework.web.context.request.async.AsyncRequestNotUsableExcept
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
 
-/** Tests requests whose clients leave before they have the answer. */
+/** Tests requests whose clients disconnect before they have received the answer. */
 class LeftClientsTest {
 
     private static final long MILLI = 1_000_000;

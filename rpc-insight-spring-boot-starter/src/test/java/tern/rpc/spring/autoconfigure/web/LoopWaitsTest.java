@@ -36,7 +36,7 @@ class LoopWaitsTest {
         serve(MANY, workMillis, pauseMillis);
     }
 
-    /** Returns the estimated wait of the next request of the connection that has not sent one for longest. */
+    /** Returns the estimated wait of the next request on the connection whose last request is oldest. */
     private long waited(double laterMillis) {
         return waits.waited((last + 1) % MANY, now + millis(laterMillis));
     }

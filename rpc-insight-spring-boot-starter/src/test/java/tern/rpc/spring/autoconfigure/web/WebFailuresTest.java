@@ -18,7 +18,7 @@ import tern.rpc.diagnosis.CallSource;
 import tern.rpc.diagnosis.ErrorStatus;
 import tern.rpc.metrics.RpcMeters;
 
-/** Tests the failures that a diagnosis gets to know of web requests that the application answers itself. */
+/** Tests which failures the diagnosis sees if the application itself answers failed web requests. */
 @Timeout(120)
 class WebFailuresTest {
 
