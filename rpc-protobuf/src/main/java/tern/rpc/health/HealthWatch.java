@@ -19,8 +19,8 @@ final class HealthWatch implements Flow.Subscription {
     private final AtomicLong wanted = new AtomicLong();
     private final AtomicInteger changes = new AtomicInteger(); // the number of changes that have not been sent
     private volatile boolean over;
-    private volatile boolean subscribed; // true when the caller may be told of an end
-    private volatile @Nullable RpcException replaced; // the reason why another call has taken the place of this one
+    private volatile boolean subscribed; // whether the end of the stream may be sent to the caller
+    private volatile @Nullable RpcException replaced; // the failure with which a newer call replaced this call
     private @Nullable ServingStatus told; // used only by the thread that increments {@code changes} from zero
 
     private HealthWatch(
@@ -45,7 +45,7 @@ final class HealthWatch implements Flow.Subscription {
                 caller.onSubscribe(watch);
                 watch.subscribed = true;
                 if (watch.replaced != null) {
-                    watch.changed(); // another thread may have found that the caller was not subscribed yet
+                    watch.changed(); // another thread could not end the call yet
                 }
             } catch (Throwable e) {
                 watch.end(); // this call must no longer count towards the limit of open Watch calls
@@ -90,7 +90,7 @@ final class HealthWatch implements Flow.Subscription {
         } while (seen != 0);
     }
 
-    /** Ends the call, because another one has taken its place. */
+    /** Ends the call, because another call has replaced it. */
     void replaced(RpcException reason) {
         replaced = reason;
         changed();

@@ -67,7 +67,10 @@ final class OpenWatches {
         return ended;
     }
 
-    /** Chooses an earlier call whose caller keeps at least as many calls as the new one gets, or else the new call. */
+    /**
+     * Chooses the call that must end. This is an earlier call if its address or connection would still have at least as
+     * many calls as that of the new call; otherwise it is the new call.
+     */
     private HealthWatch chooseFor(HealthWatch added) {
         Network own = networks.get(network(added.connection()));
         Network largest = networks.values().stream()

@@ -9,13 +9,17 @@ import tern.rpc.NanoClock;
 import tern.rpc.Pace;
 
 /**
- * Finds the classes that messages name. A class loader keeps each name that it was asked to load for ever, even if the
- * class does not exist, and searches the whole class path for it. A peer could fill the memory with invented names.
- * Therefore a class is loaded only if its file exists, and the number of searches is limited. Thread-safe.
+ * Finds the classes that messages name. A class loader remembers each requested name permanently, even if no class has
+ * this name, and searches the whole class path for the class. A peer could therefore fill the memory with invented
+ * names. To prevent this, a class is loaded only if its file exists, and the number of searches is limited.
+ * Thread-safe.
  */
 final class NamedClasses {
 
-    /** The maximum number of remembered names without a class. When it is reached, the rate of searches is limited. */
+    /**
+     * The maximum number of remembered names for which there is no class. When this number is reached, the rate of
+     * searches is limited.
+     */
     static final int MAX_UNKNOWN = 1024;
 
     /** The maximum number of searches for further names per second. */
@@ -23,7 +27,7 @@ final class NamedClasses {
 
     private final @Nullable ClassLoader loader;
 
-    /** False if the class loader has no files of its classes, such as in a native image. */
+    /** False if the class loader provides no class files, as in a native image. */
     private final boolean hasFiles;
 
     /** The loaded classes, keyed by class names from messages. The class path limits their number. */

@@ -3,7 +3,7 @@ package tern.rpc.serialization.hessian;
 import com.alibaba.com.caucho.hessian.io.JavaSerializer;
 import org.jspecify.annotations.Nullable;
 
-/** Rules for objects that {@code writeReplace} puts in the place of another object. */
+/** Rules for the objects that {@code writeReplace} returns as replacements. */
 final class Replacements {
 
     private static final String HIBERNATE = "org.hibernate.proxy.";
@@ -27,15 +27,15 @@ final class Replacements {
         return JavaSerializer.getWriteReplace(type) != null;
     }
 
-    /** Returns whether the class stands for an entity of Hibernate that is not loaded. */
+    /** Returns whether this is the name of a class that represents an unloaded Hibernate entity. */
     static boolean isOfHibernate(String name) {
         return name.startsWith(HIBERNATE);
     }
 
     /**
-     * Refuses an entity that is not loaded, so that the sender learns of it.
+     * Rejects an unloaded entity on the sender's side, because the receiver could not load it.
      *
-     * @throws IllegalStateException if the replacement stands for an entity of Hibernate that is not loaded
+     * @throws IllegalStateException if the replacement represents an unloaded Hibernate entity
      */
     static void check(Object replaced, @Nullable Object replacement) {
         if (replacement != null && isOfHibernate(replacement.getClass().getName())) {

@@ -51,7 +51,7 @@ class ReplacedObjectsTest {
         }
     }
 
-    /** A class of the same package, which creates an object of another class. */
+    /** A class of the same package whose {@code readResolve} returns an object of an unexpected class. */
     static final class Liar implements Serializable {
         private static final long serialVersionUID = 1L;
 
@@ -69,7 +69,7 @@ class ReplacedObjectsTest {
         private static final long serialVersionUID = 1L;
     }
 
-    /** Stands for an entity that is not loaded, as Hibernate's proxies do. */
+    /** Represents an unloaded entity, as Hibernate's proxies do. */
     static final class UnloadedCustomer extends Customer {
         private static final long serialVersionUID = 1L;
 

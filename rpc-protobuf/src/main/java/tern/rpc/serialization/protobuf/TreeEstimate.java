@@ -9,8 +9,8 @@ final class TreeEstimate {
 
     private static final int OBJECT_BYTES = 250; // an empty object of the tree, and the message that it becomes
     private static final int ARRAY_BYTES = 100; // an empty array with a table of ten slots
-    private static final int VALUE_BYTES = 100; // a number, which the tree keeps as text, and its slot
-    private static final int MEMBER_BYTES = 100; // a name, and the entry that has it
+    private static final int VALUE_BYTES = 100; // a number, stored as text in the tree, and its slot
+    private static final int MEMBER_BYTES = 100; // the name of a member, and its map entry
 
     private TreeEstimate() {}
 

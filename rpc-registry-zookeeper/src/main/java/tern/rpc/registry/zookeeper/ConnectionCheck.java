@@ -26,7 +26,7 @@ import org.apache.zookeeper.common.ZKConfig;
  */
 record ConnectionCheck(List<InetSocketAddress> servers, boolean isTls, ZKConfig config, int timeoutMillis) {
 
-    /** How long to wait for the server to reject the client's certificate after the handshake. */
+    /** The time to wait, after the handshake, for the server to reject the client's certificate. */
     private static final int REFUSAL_MILLIS = 500;
 
     /**

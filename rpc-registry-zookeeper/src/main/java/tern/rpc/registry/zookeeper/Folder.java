@@ -158,8 +158,8 @@ final class Folder<T> implements Session.Listener {
     }
 
     /**
-     * Called when the children of the node cannot be listed. If they have never been listed, the node counts as one
-     * without children. The list of providers would otherwise wait for these children.
+     * Called when the children of the node cannot be listed. If they have never been listed, the node is treated as if
+     * it had no children. Otherwise the list of providers would keep waiting for them.
      */
     private void unreadable() {
         if (!heard) {
@@ -252,8 +252,8 @@ final class Folder<T> implements Session.Listener {
         }
         if (isListed(child)) {
             failed.remove(child);
-            failed.add(child); // The child becomes the last of the failed children, so that each of them gets its turn.
-            retry.failed(); // The child has no watch.
+            failed.add(child); // moves the child to the end, so that the failed children are read in turn
+            retry.failed(); // no watch reports changes of a child that could not be read
         }
     }
 

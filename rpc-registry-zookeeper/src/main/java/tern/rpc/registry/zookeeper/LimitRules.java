@@ -48,7 +48,7 @@ final class LimitRules {
         watched.forEach(each -> each.watch().start());
     }
 
-    /** Applies the rules for the address of a registration that is published from now on. */
+    /** Applies the rules to the address of this registration, which is published from now on. */
     void follow(Registration registration) {
         if (registration.application().equals(application)) {
             own = new Endpoint(registration.host(), registration.port());
@@ -63,7 +63,7 @@ final class LimitRules {
         List<RuledLimit> limits = watched.stream().flatMap(this::limits).toList();
         if (!limits.equals(last)) {
             listener.accept(limits);
-            last = limits; // Limits that the listener could not apply are offered again.
+            last = limits; // not reached if the listener fails, so that these limits are passed to it again
         }
     }
 

@@ -47,8 +47,8 @@ final class ProviderWatch implements Session.Listener {
     }
 
     /**
-     * Called when the entries of the interface cannot be listed. If they have never been listed, the interface counts
-     * as one without entries. The list of providers would otherwise wait for these entries.
+     * Called when the entries of the interface cannot be listed. If they have never been listed, the interface is
+     * treated as if it had no entries. Otherwise the list of providers would keep waiting for them.
      */
     private void unreadable() {
         if (!heard) {

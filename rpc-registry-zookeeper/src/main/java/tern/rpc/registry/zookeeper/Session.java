@@ -97,7 +97,7 @@ final class Session implements AutoCloseable {
     private long losses; // confined to the session's thread
     private String lastCause = ""; // why there is no connection; confined to the session's thread
     private String lastStale = ""; // the last message logged during an outage; confined to the session's thread
-    private String outage = ""; // what the listeners were last told about the outage; confined to the session's thread
+    private String outage = ""; // the last message to the listeners during an outage; confined to the session's thread
     private final SeldomWarning outages;
     private volatile String lastTlsFailure = "";
     private volatile boolean closed;

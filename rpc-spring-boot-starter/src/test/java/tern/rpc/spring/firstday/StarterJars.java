@@ -30,8 +30,8 @@ import org.w3c.dom.NodeList;
 final class StarterJars {
 
     /**
-     * Artifacts that third-party libraries need only for their own tests. The parent poms of these libraries, which
-     * this class does not read, declare the scope.
+     * Artifacts that third-party libraries need only for their own tests. The parent poms of these libraries declare
+     * this scope.
      */
     private static final Set<String> OF_OUR_TESTS =
             Set.of("org.mockito:mockito-core", "commons-io:commons-io", "com.google.code.gson:gson");

@@ -11,9 +11,9 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.registry.dubbo.Limits;
 
 /**
- * The addresses that one text in a rule stands for, in the forms of Dubbo 3.3: {@code host}, {@code host:port}, {@code
- * host:*}, {@code 0.0.0.0} for every host, an IPv4 address with {@code *} or a range such as {@code 1-20} in place of a
- * number, and a network such as {@code 10.1.0.0/16}. Names are never looked up.
+ * A pattern for addresses in a rule, in one of the forms of Dubbo 3.3: {@code host}, {@code host:port}, {@code host:*},
+ * {@code 0.0.0.0} for every host, an IPv4 address with {@code *} or a range such as {@code 1-20} in place of a number,
+ * and a network such as {@code 10.1.0.0/16}. Names are never looked up.
  *
  * @param form the form of the host
  * @param host the host, the pattern, or the address of the network; an IPv6 address has no brackets

@@ -21,15 +21,15 @@ import tern.rpc.registry.dubbo.Limits;
  */
 record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) implements Rule {
 
-    /** What a rule applies to, according to its key. */
+    /** The kinds of rules, by their keys. */
     enum Scope {
-        /** One service. */
+        /** A rule for one service. */
         SERVICE,
-        /** The services that an application calls. Changes of {@code side: provider} are left out. */
+        /** A rule for the services that an application calls. Changes with {@code side: provider} are ignored. */
         CALLER,
         /**
-         * The providers of an application. Changes of {@code side: consumer} are left out, and so are parameters for the
-         * providers themselves, such as {@code threads}.
+         * A rule for the providers of an application. Changes with {@code side: consumer} are ignored, and so are
+         * parameters for the providers themselves, such as {@code threads}.
          */
         PROVIDER
     }
