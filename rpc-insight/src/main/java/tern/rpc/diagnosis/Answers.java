@@ -6,7 +6,8 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * The times of the last calls that ended without a failure. Such a call shows that the stores that it used answer.
+ * The times at which calls last ended without a failure. A database or Redis server that such a call used was answering
+ * at that time.
  *
  * @param byPhase for each kind of operation, the end of the last such call that ran an operation of this kind
  * @param byMethod for each method, the end of the last such call to it
@@ -16,7 +17,7 @@ import tern.rpc.diagnosis.Part.Kind;
 record Answers(
         Map<Phase, Long> byPhase, Map<String, Long> byMethod, Map<String, Long> byStore, Map<String, String> servers) {
 
-    /** Stands for calls of which no answers were recorded. */
+    /** An instance without any recorded answers. */
     static final Answers UNKNOWN = new Answers(Map.of(), Map.of(), Map.of(), Map.of());
 
     Answers {

@@ -8,8 +8,8 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.PoolKind;
 
 /**
- * Tells the data sources or the Redis servers of an application apart. If the application has only one, its name is
- * empty.
+ * Finds the data source or Redis server for which a call waits, by name. If the application has only one data source or
+ * Redis server, the name is empty.
  */
 final class AwaitedStores {
 
@@ -71,7 +71,7 @@ final class AwaitedStores {
                 .toList();
     }
 
-    /** Returns the name of the store for a cause. */
+    /** Returns the name of the store in the form that the diagnosis shows. */
     String shown(Kind kind, String name) {
         String store = kind == Kind.REDIS ? "Redis" : "database";
         if (!name.isEmpty()) {

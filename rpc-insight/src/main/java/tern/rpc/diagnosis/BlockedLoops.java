@@ -9,7 +9,7 @@ import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.Part.Kind;
 
-/** Finds the code with which late or failed calls block event loops. */
+/** Finds the code of late or failed calls that blocks event loops. */
 final class BlockedLoops {
 
     private BlockedLoops() {}

@@ -101,8 +101,8 @@ final class CallRecords implements CallObserver {
         final LongAdder nanos = new LongAdder();
         final LongAdder[] phaseNanos = new LongAdder[PHASES.length]; // sums over the calls that met the latency target
         final Ring bad = new Ring(BAD_CALLS);
-        // Calls that a limiter refused. They have a ring of their own, because they would soon replace the calls that
-        // show why the limiter refuses calls.
+        // Calls that a limiter refused. They have a separate ring buffer. In the buffer "bad", they would soon replace
+        // the calls that show why the limiter refuses calls.
         final Ring refused = new Ring(BAD_CALLS);
         final Ring good = new Ring(GOOD_CALLS);
         final ConcurrentMap<String, Caller> callers = new ConcurrentHashMap<>();
@@ -219,7 +219,8 @@ final class CallRecords implements CallObserver {
         } else if (sampled) {
             records.good.add(new EndedCall(method, ledger, now, tookNanos, null));
             records.learn(ledger, now);
-            // The threads must be registered before a call hangs, because a hanging call may never end.
+            // The thread is registered at the end of a call that met the target, because a call that hangs may never
+            // end.
             threads.register();
         }
     }
@@ -280,7 +281,10 @@ final class CallRecords implements CallObserver {
         return calls;
     }
 
-    /** Like {@link #bad}, without the calls that a circuit breaker, a bulkhead or a rate limiter refused. */
+    /**
+     * Returns the same calls as {@link #bad}, except those that a circuit breaker, a bulkhead or a rate limiter
+     * refused.
+     */
     List<EndedCall> badAdmitted(long sinceNanos) {
         List<EndedCall> calls = new ArrayList<>();
         methods.values().forEach(records -> records.bad.since(sinceNanos, calls));

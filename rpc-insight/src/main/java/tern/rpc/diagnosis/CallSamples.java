@@ -48,7 +48,7 @@ final class CallSamples {
         });
     }
 
-    /** Returns the share of a call's time that each activity took, according to the call's samples. */
+    /** Returns the estimated share of each activity in a call's time, computed from the call's samples. */
     Shares of(CallLedger call) {
         Shares shares = new Shares();
         shares.add(list(call));
@@ -60,7 +60,10 @@ final class CallSamples {
         return byCall.getOrDefault(call, List.of());
     }
 
-    /** Returns the share of time that each activity took in the samples of a method's late or failed calls. */
+    /**
+     * Returns the estimated share of each activity in the time of a method's late or failed calls, computed from their
+     * samples.
+     */
     Shares of(String method) {
         return byMethod.getOrDefault(method, NONE);
     }
@@ -327,7 +330,10 @@ final class CallSamples {
         return activity == null || !activity.phase().isOperation() ? null : activity.phase();
     }
 
-    /** Returns what the likely holders of the thing do for which calls wait; null if unknown. */
+    /**
+     * Returns the activity of the likely holders of the lock, permit or pooled object for which calls wait; null if
+     * unknown.
+     */
     LikelyHolders.@Nullable Activity likelyHolders(Part wait) {
         return LikelyHolders.of(wait, all());
     }

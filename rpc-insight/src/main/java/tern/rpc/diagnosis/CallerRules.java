@@ -10,8 +10,8 @@ final class CallerRules {
     private static final double BURST = 4;
 
     /**
-     * If the number of calls is at least this multiple of the usual number, the calls themselves are the cause. This
-     * holds even if one part takes most of the time, because the calls overload that part.
+     * If the number of calls is at least this multiple of the usual number, the calls themselves are the cause. This is
+     * so even if one resource takes most of the time, because the calls overload this resource.
      */
     private static final double LARGE_BURST = 8;
 
@@ -80,7 +80,10 @@ final class CallerRules {
         return pool != null && pool.reason() == PoolVerdict.Reason.TOO_SMALL;
     }
 
-    /** Returns whether the part represents all operations on a server, which have become slower together. */
+    /**
+     * Returns whether the part represents all operations on one server, after a rule has merged them because they
+     * became slower together.
+     */
     private boolean isEveryOperation(Part part) {
         String store = OperationNames.storeOfAll(part);
         return store != null

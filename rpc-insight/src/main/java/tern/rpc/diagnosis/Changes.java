@@ -8,7 +8,7 @@ import java.util.Map;
 import tern.rpc.Phase;
 
 /**
- * Compares the values measured during a miss with their usual values, and finds those that changed, are new or stayed
+ * Compares the values measured during a miss with their usual values. Reports which values changed, are new or stayed
  * the same.
  */
 final class Changes {
@@ -16,7 +16,10 @@ final class Changes {
     /** A value is reported as changed if it is at least this multiple of its usual value. */
     private static final double MUCH = 2;
 
-    /** The number of operations per call is compared only if it is, or usually is, greater than this number. */
+    /**
+     * The number of operations per call is compared only if the current number or the usual number is greater than
+     * this.
+     */
     private static final double LEAST_COUNT = 0.2;
 
     /** Methods with fewer calls per second are not reported. */

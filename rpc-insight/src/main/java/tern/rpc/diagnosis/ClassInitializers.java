@@ -49,7 +49,7 @@ final class ClassInitializers {
     }
 
     /**
-     * Returns the threads that run static initializers. The keys are the ids of the sampled threads that wait for them.
+     * Returns the threads that run static initializers, by the id of the sampled thread that waits for the initializer.
      */
     Map<Long, ThreadLook> awaited(Collection<ThreadLook> sampled, long now) {
         List<ThreadLook> standing = standing(sampled, now);

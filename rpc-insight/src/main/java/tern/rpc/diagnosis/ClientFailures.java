@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Reads from the exceptions of HTTP and gRPC clients how another service failed. Each client writes the status of an
- * answer in a different way.
+ * Determines from the exceptions of HTTP and gRPC clients how another service failed. Each client library formats the
+ * status of an answer differently.
  */
 final class ClientFailures {
 

@@ -12,8 +12,7 @@ import tern.rpc.pool.ApplicationCode;
 final class CodeText {
 
     /**
-     * The first words in the name of a {@link Part} that represents the wait of an executor's tasks for other tasks of
-     * the executor.
+     * The prefix of a part's name, if the part is the wait of an executor's tasks for other tasks of the same executor.
      */
     static final String TASKS = "tasks of ";
 
@@ -81,7 +80,7 @@ final class CodeText {
         };
     }
 
-    /** Returns the text for a part in which only an executor's tasks spend time, while calls wait for these tasks. */
+    /** Describes an activity of an executor's tasks as a cause, if calls wait for these tasks. */
     private Told task(Part part, String executor, TaskWatch.Executor tasks) {
         StackTraceElement line = tasks.lines.get(part);
         StackTraceElement caller = tasks.callers.get(part);
@@ -246,7 +245,7 @@ final class CodeText {
                         + " initializes (jcmd PID Thread.print names it), or memory that is read from a disk";
     }
 
-    /** Returns the text for calls that wait until a static initializer ends. */
+    /** Describes the wait of calls for the end of a static initializer. */
     private Told initialization(Part part, String shown, @Nullable StackTraceElement line) {
         List<String> facts = new ArrayList<>();
         if (line != null) {

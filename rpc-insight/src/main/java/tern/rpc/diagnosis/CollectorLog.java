@@ -35,7 +35,10 @@ final class CollectorLog implements NotificationListener, PauseTimes {
 
     /** A pause of the application threads, or a cycle during which they run. */
     private record Collection(long fromNanos, long toNanos, String cause) {
-        /** Returns the time of this collection within the period; negative if it is outside. */
+        /**
+         * Returns the part of this collection's time that lies within the period; negative if the collection is outside
+         * of the period.
+         */
         double within(long from, long to) {
             return Math.min(toNanos, to) - (double) Math.max(fromNanos, from);
         }
@@ -74,8 +77,8 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     }
 
     /**
-     * Returns whether the collector's MXBean reports pauses. Of the concurrent collectors, only G1 has a bean that
-     * does.
+     * Returns whether the collector's MXBean reports pauses. For the concurrent collectors, only G1's bean reports
+     * them.
      */
     private static boolean reportsPauses(String name) {
         return !name.contains("Cycles") && (!name.contains("Concurrent") || name.startsWith("G1 "));

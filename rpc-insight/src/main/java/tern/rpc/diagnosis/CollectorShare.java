@@ -19,7 +19,9 @@ final class CollectorShare {
 
     private static final double MOST = 0.5;
 
-    /** The collector must have taken most of the time for this long. A single long collection is not enough. */
+    /**
+     * The minimum time for which the collector must take most of the time. A single long collection is not sufficient.
+     */
     private static final long LASTING_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private static final long MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -58,7 +60,7 @@ final class CollectorShare {
         return millis;
     }
 
-    /** Returns whether the objects that the last collections have kept nearly fill the heap. */
+    /** Returns whether the objects that survived the last collections nearly fill the heap. */
     private static boolean isNearlyFull() {
         long kept = 0;
         for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {

@@ -38,8 +38,8 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
     private static final String HELD = " held in ";
 
     /**
-     * Returns the sample under the name of its lock's usual holder, or of the common caller of running code. If neither
-     * applies, returns the sample unchanged.
+     * Returns a copy of the sample that is named after its lock's usual holder, or after the common caller of running
+     * code. If neither applies, returns the sample itself.
      */
     Sample of(Sample sample) {
         String lock = lock(sample);

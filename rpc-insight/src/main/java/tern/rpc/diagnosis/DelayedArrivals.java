@@ -7,11 +7,15 @@ import tern.rpc.diagnosis.HiccupMeter.Stop;
 
 /**
  * Estimates the calls that arrived while the whole process was paused. The process measures a call from the moment at
- * which it reads the request, so it does not see how long the request waited in the socket during the pause. Callers do.
+ * which it reads the request, so its measured time does not include the wait in the socket during the pause. The
+ * caller's measured time does.
  */
 final class DelayedArrivals {
 
-    /** A call may begin this much before the measured end of the pause, because the end is measured by another thread. */
+    /**
+     * The tolerance for calls that begin shortly before the measured end of a pause. The end is measured by another
+     * thread, so it is slightly late.
+     */
     private static final long SLACK_NANOS = 10_000_000;
 
     private DelayedArrivals() {}

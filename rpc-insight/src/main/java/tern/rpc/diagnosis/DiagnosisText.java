@@ -67,8 +67,8 @@ final class DiagnosisText {
     }
 
     /**
-     * Returns whether the first two causes both take much time, and fixing only one of them would help less than half
-     * of the late or failed calls.
+     * Returns whether there are two main causes: both take much time, and without only one of them, less than half of
+     * the late or failed calls would meet the target.
      */
     static boolean isNotAlone(List<Cause> causes) {
         return causes.size() > 1

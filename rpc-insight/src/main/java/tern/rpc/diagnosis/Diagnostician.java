@@ -348,7 +348,7 @@ public final class Diagnostician {
         }
     }
 
-    /** During the warm-up, no usual times of quick methods are known. Therefore all calls are counted then. */
+    /** During the warm-up, all calls are counted, because no usual times of quick methods are known. */
     private boolean hasNeverMetTarget(String method) {
         return usual.hasNeverMetTarget(method)
                 && (watch.isWarm()

@@ -18,7 +18,7 @@ final class EarlyPolls {
     /** Long polls are expected to end several times within this time after the application's first call. */
     private static final long EARLY_NANOS = TimeUnit.MINUTES.toNanos(5);
 
-    /** A call whose thread does something other than wait for an event is expected to end within this time. */
+    /** A call whose thread is busy, instead of waiting for an event, is expected to end within this time. */
     private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     private EarlyPolls() {}

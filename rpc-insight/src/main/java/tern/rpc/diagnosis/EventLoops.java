@@ -47,9 +47,9 @@ final class EventLoops {
     }
 
     /**
-     * Returns the part of a call's time that the stack of its thread shows. If the thread is an event loop, a wait is
-     * named after the code that blocks the loop. A thread that computes does not wait, for example while a reactive
-     * driver reads an answer.
+     * Returns the activity of a call's thread. If the thread is an event loop that waits, this is the blocking of the
+     * event loop, named after the code that waits. A thread that computes is not considered blocked, for example while
+     * a reactive driver decodes an answer.
      *
      * @param read what the stack of the thread shows
      */

@@ -62,7 +62,7 @@ record Evidence(
      */
     record Counts(long calls, long late, long failed, long refused, int hung) {
 
-        /** Returns these counts with more late calls. */
+        /** Returns a copy with additional late calls. */
         Counts withLate(long more) {
             return more == 0 ? this : new Counts(calls, Math.min(calls, late + more), failed, refused, hung);
         }

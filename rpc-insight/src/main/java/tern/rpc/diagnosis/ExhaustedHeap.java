@@ -31,7 +31,7 @@ final class ExhaustedHeap {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     private final LongUnaryOperator allocatedBytes;
-    // the bytes that the thread of each running call had allocated when the call was first seen here
+    // for each running call, the bytes that its thread had allocated when this class first saw the call
     private Map<CallLedger, Long> firstSeen = new IdentityHashMap<>();
 
     ExhaustedHeap() {

@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Attributes waits to the failure in which they end. If nothing accepts connections, calls wait for a connection, or for
- * the answer of an operation, until a timeout ends the wait. The exception then names the reason. The calls that still
- * wait have the same reason.
+ * Attributes long waits for a peer to the failure of this peer. If a peer accepts no connections, calls wait for a
+ * connection or an answer until a timeout ends the wait. The exceptions of these calls name the failure. Calls that are
+ * still waiting are assumed to wait for the same reason.
  */
 final class FailedPeers {
 
@@ -23,7 +23,7 @@ final class FailedPeers {
     /** Calls that ended after a long wait. */
     private static final class Ended {
         int calls;
-        final Times failures = new Times(); // the number of calls by the failure of the peer
+        final Times failures = new Times(); // the number of calls by failure of the peer
 
         void add(@Nullable Part failure) {
             calls++;

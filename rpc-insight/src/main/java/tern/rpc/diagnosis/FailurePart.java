@@ -125,9 +125,9 @@ final class FailurePart {
     }
 
     /**
-     * Returns why a database, or a peer that a client could not reach in time, does not serve the call; null if the
-     * exceptions show no such reason. The timeout of a pool often has the reason as its cause. The timeout of a client
-     * often contains it only in the message.
+     * Returns the reason why a database did not serve the call, or why a client could not reach a peer in time. Returns
+     * null if the exceptions show no such reason. The timeout of a pool often has the reason as its cause. The timeout
+     * of a client often contains it only in the message.
      */
     private static @Nullable String condition(List<Throwable> chain) {
         boolean waited = false;
@@ -138,7 +138,7 @@ final class FailurePart {
             late |= !atPool && isTimeOut(one);
         }
         String hidden = waited || late ? HiddenReasons.of(chain) : null;
-        // A connection that is lost because a statement took too long is a symptom of the statement.
+        // if a connection is lost because a statement took too long, the statement is the cause
         return hidden != null || late ? hidden : DatabaseConditions.of(chain);
     }
 
@@ -397,8 +397,8 @@ final class FailurePart {
     }
 
     /**
-     * Returns why the JDK's HTTP client could not connect; null if the failure is another one. The client repeats a
-     * refused attempt on the closed channel, and reports only the failure of the repetition, without a message.
+     * Returns the reason why the JDK's HTTP client could not connect; null for any other failure. After a refused
+     * attempt, the client tries again on the closed channel, and reports only the second failure, which has no message.
      */
     private static @Nullable String whileConnecting(List<Throwable> chain, int innermost) {
         boolean isWithin = chain.get(innermost) instanceof ClosedChannelException

@@ -9,8 +9,9 @@ import tern.rpc.pool.PoolSnapshot;
 
 /**
  * Recognizes calls that run the items of their parallel streams themselves, because other tasks block the threads of
- * the common pool. Without this class, the operations of these items would seem to be too many or too slow: if a thread
- * of the pool ran them, the call's thread would not run them one after another.
+ * the common pool. The call's thread then runs the items one after another, although threads of the pool should run
+ * them in parallel. Without this class, the number or the duration of the items' operations would be named as the
+ * cause.
  */
 final class ForkedWork {
 
@@ -65,8 +66,8 @@ final class ForkedWork {
     }
 
     /**
-     * Returns whether most late calls run items themselves, and the pool's tasks run other code. If they run the same
-     * code, the items themselves are slow.
+     * Returns whether most late calls run items themselves while the pool's tasks run other code. If the tasks run the
+     * same code, the items themselves are slow.
      */
     private boolean callsRunItems(TaskWatch.Executor tasks) {
         int sampled = 0;

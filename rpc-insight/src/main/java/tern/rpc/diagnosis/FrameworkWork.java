@@ -24,7 +24,7 @@ final class FrameworkWork {
     private FrameworkWork() {}
 
     /**
-     * Returns the index of the frame of the innermost known work on this stack; -1 if there is none.
+     * Returns the index of the innermost frame on this stack that belongs to such work; -1 if there is none.
      *
      * @param stack the frames, the innermost first
      */
@@ -48,7 +48,7 @@ final class FrameworkWork {
         return method.equals(READS) || method.equals(WRITES);
     }
 
-    /** Returns the name of the work that this frame stands for. */
+    /** Returns the name of the work to which this frame belongs. */
     static String name(StackTraceElement frame) {
         return switch (frame.getMethodName()) {
             case READS -> READING;

@@ -71,7 +71,7 @@ final class HiccupMeter {
                 RunTime now = runQueue.of(Thread.currentThread());
                 long delay = Math.max(0, now.since(waited).delayNanos());
                 long used = MachineWatch.processNanos();
-                // Without this check, delays on a busy machine would be reported as pauses.
+                // otherwise, waits for a processor on a busy machine would be reported as pauses
                 if (now.isKnown() && over - delay > MIN_PAUSE_NANOS) {
                     add(new Stop(due, due + over - delay, used - cpu));
                 }

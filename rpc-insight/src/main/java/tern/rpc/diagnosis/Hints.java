@@ -237,7 +237,7 @@ final class Hints {
                 : "";
     }
 
-    /** Returns what to use instead of a JDK object for whose lock threads wait; an empty string if unknown. */
+    /** Returns an alternative to a JDK object whose lock threads wait for; an empty string if there is none. */
     static String lock(String lock) {
         if (SYNCHRONIZED.matcher(lock).find()) {
             return "use a concurrent collection instead of this synchronized one";

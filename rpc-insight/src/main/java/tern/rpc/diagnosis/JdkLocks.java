@@ -27,8 +27,9 @@ final class JdkLocks {
     private JdkLocks() {}
 
     /**
-     * If the thread waits for a lock of the JDK or of a library while the lock's owner uses a file or a socket, returns
-     * this work of the owner. Each waiting thread would do the same work. Returns null otherwise.
+     * Returns the owner's use of a file or socket, if the thread waits for a lock of the JDK or of a library during
+     * this use. The waiting thread would do the same work next, so its wait is attributed to this work. Returns null
+     * otherwise.
      */
     static @Nullable Part workOfOwner(ThreadLook thread) {
         ThreadLook owner = thread.owner();

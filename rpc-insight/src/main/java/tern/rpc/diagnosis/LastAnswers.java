@@ -16,7 +16,7 @@ final class LastAnswers {
     /** The time of the last event of one kind. It may be up to {@value #STEP_MILLIS} ms too early. Thread-safe. */
     static final class LastTime {
 
-        // Threads seldom write, because writes to the same memory are slow.
+        // The minimum interval between two writes. Frequent writes by many threads to the same memory are slow.
         private static final long STEP_MILLIS = 10;
         private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(STEP_MILLIS);
 

@@ -6,7 +6,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 
-/** The client libraries in which threads wait for other processes, and the pools of database connections. */
+/**
+ * Lists client libraries in which threads wait for other processes, and libraries with pools of database connections.
+ */
 final class Libraries {
 
     /**

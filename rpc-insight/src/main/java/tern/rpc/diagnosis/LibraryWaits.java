@@ -19,7 +19,7 @@ final class LibraryWaits {
 
     private static final Pattern QUEUE = Pattern.compile(".*(Queue|Deque)\\.(take|poll)(First|Last)?");
 
-    /** Precedes the waiting frame in the name of a pool. */
+    /** The text between the pool and the waiting frame in the name of a part. */
     private static final String IN = " in ";
 
     static final String DISTRIBUTED = "distributed lock";
@@ -67,7 +67,7 @@ final class LibraryWaits {
     private LibraryWaits() {}
 
     /**
-     * Returns what the thread waits for inside a library; null if it does not wait, or waits for something else.
+     * Returns the part for the thread's wait inside a library; null if there is no such wait.
      *
      * @param at the application's innermost method
      */
@@ -112,9 +112,8 @@ final class LibraryWaits {
     }
 
     /**
-     * Returns what the thread of a call does. If the ledger of the call says that the call runs its own code, a wait
-     * for a database connection is a wait for a pool that Tern does not measure: code of the application created this
-     * pool.
+     * Returns the activity of a call's thread. If the thread waits for a database connection although the ledger
+     * records no such wait, the pool is not measured, because the application created it in its own code.
      *
      * @param read what the stack of the thread shows
      */

@@ -47,7 +47,7 @@ final class LibraryWork {
         boolean isFull = false;
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
-            // Valves and filters of loggers call the code that handles the request, and are not called by it.
+            // valves and filters of loggers are callers of the code that handles the request
             boolean isServer = type.startsWith("org.apache.catalina.")
                     || frame.getMethodName().startsWith("doFilter");
             if (isServer || application.test(type)) {

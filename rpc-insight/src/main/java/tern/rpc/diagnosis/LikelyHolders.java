@@ -22,7 +22,7 @@ final class LikelyHolders {
     private static final int MIN_SAMPLES = 3;
 
     /**
-     * What the holders do.
+     * The activity of the holders.
      *
      * @param phase the phase of their ledgers
      * @param part their activity according to their stacks, if the phase is {@link Phase#OWN}; otherwise the operation
@@ -35,7 +35,7 @@ final class LikelyHolders {
     /**
      * Returns the activity that at least half of the samples of likely holders show; null if there is none.
      *
-     * @param wait what the waiting calls wait for
+     * @param wait the wait of the other calls
      * @param all the samples of all late or failed calls
      */
     static @Nullable Activity of(Part wait, List<Sample> all) {

@@ -21,7 +21,7 @@ final class LimitedCallers {
     /** Fewer calls than usual are served if the difference is larger than this share of the usual number. */
     private static final double SHARE = 0.03;
 
-    /** The difference must also exceed this number of standard deviations of a random number of calls. */
+    /** The difference must also exceed this number of standard deviations, assuming that calls arrive at random. */
     private static final double DEVIATIONS = 2;
 
     /**

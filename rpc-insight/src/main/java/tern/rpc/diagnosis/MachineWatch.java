@@ -21,7 +21,7 @@ final class MachineWatch implements ProcessWatch {
     private static final long MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final int SECONDS_BETWEEN_SEARCHES = 60;
 
-    /** Values of the garbage collector are means over this period, because the collector works in bursts. */
+    /** Values about the garbage collector are averaged over this period, because the collector works in bursts. */
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(15);
 
     private static final OperatingSystemMXBean SYSTEM =

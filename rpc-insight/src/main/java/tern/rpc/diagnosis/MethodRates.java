@@ -9,7 +9,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.CallRecords.Sums;
 
-/** Learns how often each method is called, and compares this with the current number of calls. */
+/** Learns how often each method is usually called, and compares the current number of calls with the usual number. */
 final class MethodRates {
 
     /** A burst begins with the first second in which the number of calls is at least this multiple of the usual number. */

@@ -12,7 +12,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class MoreCalls {
 
-    /** The additional calls matter if all calls together need at least this multiple of their usual time. */
+    /**
+     * The additional calls are considered the cause only if all calls together need at least this multiple of their
+     * usual total time.
+     */
     private static final double LOAD = 2;
 
     private static final double HALF = 0.5;
@@ -32,7 +35,7 @@ final class MoreCalls {
     }
 
     /**
-     * Returns the method whose additional calls increase the work of the application most; null if there is none, or if
+     * Returns the method whose additional calls cause the most additional work. Returns null if there is none, or if
      * the additional calls began only after calls had become late.
      */
     @Nullable

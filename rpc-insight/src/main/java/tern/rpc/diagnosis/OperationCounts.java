@@ -117,7 +117,7 @@ final class OperationCounts {
                 number(usual(part.kind(), phase, name).count));
     }
 
-    /** Returns how many times as often as usual calls run this operation. */
+    /** Returns the current number of these operations per call, divided by the usual number. */
     String factor(Part part) {
         Phase phase = phase(part);
         String name = name(part);

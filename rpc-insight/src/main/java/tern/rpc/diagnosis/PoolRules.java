@@ -9,8 +9,8 @@ import tern.rpc.pool.PoolKind;
 final class PoolRules {
 
     /**
-     * Calls that wait for the results of tasks may also do other work. If this other work takes at least this share of
-     * the time spent waiting for results, only the other work counts as a reason why the pool is full.
+     * Calls that wait for the results of tasks may also do other work. If the other work takes at least this share of
+     * the wait for results, only the other work is considered a reason for the full pool.
      */
     private static final double MIN_OTHER_WORK = 0.1;
 

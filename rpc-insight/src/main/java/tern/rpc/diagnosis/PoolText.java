@@ -298,7 +298,7 @@ final class PoolText {
         return null;
     }
 
-    /** Returns the text for an executor whose tasks were run by the threads that submitted them. */
+    /** Describes an executor whose tasks were run by the threads that submitted them, as a cause. */
     Told executor() {
         PoolVerdict full = full();
         if (full == null) {
@@ -347,8 +347,8 @@ final class PoolText {
     }
 
     /**
-     * Returns whether calls hand tasks over to this executor and wait for its threads, or whether its tasks run code of
-     * the class that waits.
+     * Returns whether the calls probably wait for tasks of this executor. This is the case if calls submit tasks and
+     * wait for its threads, or if its tasks run code of the class that waits.
      */
     private boolean isAwaited(PoolVerdict verdict, Part wait, @Nullable StackTraceElement line) {
         double queued = excess.account.of(new Part(Kind.POOL, verdict.name()));

@@ -62,7 +62,10 @@ final class RedisStops {
         return all.size() > 1;
     }
 
-    /** Returns whether another command has become slower by more than this command. Returns false for new commands. */
+    /**
+     * Returns whether another command became slower by a longer time than this command, or by more than twice its
+     * factor. Returns false for new commands.
+     */
     private static boolean hasGrownMore(double other, double otherUsually, double each, double usually) {
         return usually > 0
                 && otherUsually > 0

@@ -35,7 +35,7 @@ final class ResultRules {
 
     /**
      * Attributes the time spent waiting for results to the work of the executor's tasks. If most of these tasks wait as
-     * well, the time is attributed to other tasks of the same executor, or to a wait whose end no stack shows.
+     * well, the time is attributed to other tasks of the same executor, or to something that no stack shows.
      */
     void apply() {
         UnknownExecutors unknown = new UnknownExecutors(evidence, excess);
@@ -106,7 +106,10 @@ final class ResultRules {
                                                 && executor.runsPackageOf(line)));
     }
 
-    /** Returns whether the executor is occupied by unrelated tasks, or by tasks that block if it is the common pool. */
+    /**
+     * Returns whether unrelated tasks occupy the executor, or whether blocking tasks occupy it if it is the common
+     * pool.
+     */
     private boolean isOccupied(PoolVerdict pool, TaskWatch.Executor executor, Part wait) {
         return isOccupiedByOthers(pool, executor, wait)
                 || (executor.waiting() == null && ForkedWork.isBlocked(pool, executor));

@@ -33,7 +33,7 @@ final class RunningOperations {
     }
 
     /**
-     * Adds the time that a client library spends between its operations to the operation that the same code starts.
+     * Adds the time that threads spend in a client library between operations to the operation that the same code runs.
      * Otherwise one loop in the code would appear as two causes.
      */
     private void addTimeWithin(Part operation) {

@@ -43,7 +43,7 @@ final class Sampler {
         // the number of samples in which another thread ran a part of the call and did not wait for the client
         int otherLooks;
         private long lastNanos;
-        // whether the call's thread ran a task that it had submitted to a full executor
+        // whether the call's thread ran a task that a full executor had rejected
         boolean ranRejectedTask;
         int sleepingPairs; // the number of successive samples that found the thread sleeping at the same place
         long sleeps; // the number of sleeps between these samples
@@ -85,7 +85,7 @@ final class Sampler {
             lastNanos = sample.atNanos();
         }
 
-        /** Counts a look that is not kept as a sample. */
+        /** Counts a sample that is not kept. */
         void addOther(long now) {
             otherLooks++;
             lastNanos = now;
@@ -288,8 +288,8 @@ final class Sampler {
     }
 
     /**
-     * Adds a look at a thread that runs a part of a call. The look is kept only if the thread waits for the call's
-     * caller. {@link TaskWatch} samples all other work of such threads.
+     * Adds a sample of a thread that runs only a part of a call. The sample is kept only if the thread waits for the
+     * call's caller, because {@link TaskWatch} samples all other work of such threads.
      */
     private void addPart(CallThread worker, ThreadLook thread, long now) {
         Samples known = worker.isWorking() ? samplesOf(worker.call()) : null;

@@ -37,8 +37,8 @@ final class SlowCallers {
     }
 
     /**
-     * Returns the bad calls without those that are late only because of their callers. Returns all of them if calls
-     * wait for workers, because slow callers may occupy the workers.
+     * Removes the calls that are late only because of their callers, and returns the other bad calls. Removes no calls
+     * if calls wait for workers, because slow callers may occupy the workers.
      */
     static List<EndedCall> without(List<EndedCall> bad, Map<CallLedger, Sampler.Samples> samples, long targetNanos) {
         boolean queued = bad.stream()

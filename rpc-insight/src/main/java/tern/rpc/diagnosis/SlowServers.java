@@ -118,7 +118,7 @@ final class SlowServers {
     }
 
     /**
-     * Returns whether another store or peer answers quickly within calls that met the target. This rules out a slow
+     * Returns whether another store or peer answered quickly in calls that met the target, which rules out a slow
      * network.
      */
     private boolean isAnyQuick(Phase phase, Set<String> slow) {

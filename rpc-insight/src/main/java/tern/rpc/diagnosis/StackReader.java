@@ -83,7 +83,7 @@ final class StackReader {
         if (waitsForCarrier(thread)) {
             return Part.of(Kind.RUN_QUEUE);
         }
-        if (isResolver(thread)) { // lookups of the same name share a lock
+        if (isResolver(thread)) { // checked before locks, because lookups of the same name share a lock
             return new Part(Kind.RESOLVER, at);
         }
         Part work = LibraryWork.of(thread, at);
@@ -209,7 +209,7 @@ final class StackReader {
         return false;
     }
 
-    /** Returns whether the thread runs a task that it has submitted to a full executor itself. */
+    /** Returns whether the thread itself runs a task that it submitted to a full executor. */
     static boolean runsRejectedTask(ThreadLook thread) {
         for (StackTraceElement frame : thread.frames()) {
             if (frame.getClassName().endsWith("CallerRunsPolicy")) {
@@ -219,7 +219,7 @@ final class StackReader {
         return false;
     }
 
-    /** Returns the frames of the application that do not only pass the call on, the innermost first. */
+    /** Returns the application's frames, innermost first, except frames that only forward the call. */
     static List<StackTraceElement> path(ThreadLook thread) {
         return ApplicationFrames.of(thread.frames()).all().stream()
                 .limit(MAX_PATH)
@@ -229,8 +229,8 @@ final class StackReader {
     /**
      * Returns the method that the application's innermost frame calls, as simple class name and method name. Returns
      * null if that frame does not call a method, or if the stack contains no frame of the application and no known work
-     * of a framework. If a method further inside has advice of its own, returns that method: the method that the
-     * application calls often has several uses.
+     * of a framework. If there is specific advice for a method that is called further inside, returns that method,
+     * because a method that the application calls directly often has several uses.
      */
     static @Nullable String called(ThreadLook thread) {
         StackTraceElement[] frames = thread.frames();
@@ -366,7 +366,7 @@ final class StackReader {
         return path.isEmpty() && outermost != null ? List.of(outermost) : path;
     }
 
-    /** Returns the application's innermost frame that does not only pass the call on; null if there is none. */
+    /** Returns the application's innermost frame, except frames that only forward the call; null if there is none. */
     static @Nullable StackTraceElement first(ThreadLook thread) {
         return ApplicationCode.first(thread.frames());
     }
@@ -380,9 +380,9 @@ final class StackReader {
     }
 
     /**
-     * Returns the method of the application's innermost frame that does not only pass the call on. If there is none,
-     * returns the framework's work that surrounds the innermost frames, or else the method of the innermost frame
-     * outside the JDK.
+     * Returns the method of the application's innermost frame, except frames that only forward the call. If there is
+     * none, returns the name of the framework's work on the stack. If there is none either, returns the method of the
+     * innermost frame outside the JDK.
      */
     static String place(ThreadLook thread) {
         StackTraceElement own = ApplicationCode.first(thread.frames());

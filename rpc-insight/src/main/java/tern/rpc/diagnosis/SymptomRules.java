@@ -262,8 +262,9 @@ final class SymptomRules {
     }
 
     /**
-     * If calls run one statement or command more often than usual and this takes most of the time of its kind, attributes
-     * the time of the others to it, because the additional operations keep the server busy.
+     * Considers a statement or command that calls run more often than usual and that takes most of the time of all
+     * statements or commands. Attributes the time of the other statements or commands to it, because the additional
+     * operations keep the server busy.
      *
      * @return whether there is such an operation
      */
@@ -277,7 +278,7 @@ final class SymptomRules {
             return false;
         }
         if (!isServerSlower(kind, longest)) {
-            return true; // The server answers the other operations as quickly as usual.
+            return true; // the other operations are as fast as usual
         }
         for (Part part : leaves.longestFirst()) {
             if (part.kind() == kind && !part.equals(longest) && !isOfOtherServer(part, longest)) {
@@ -425,8 +426,8 @@ final class SymptomRules {
      * Attributes the extra time of operations to the processors, if these are saturated and operations of several kinds
      * are slower. In this case the calls' threads, the event loops and perhaps the servers on this machine wait for
      * processors. If other processes saturate the processors, three slower operations of one kind are enough, because
-     * their server may run on this machine. A part that takes most of the extra time remains the cause. So does code
-     * whose processor time exceeds the time of the slower operations.
+     * their server may run on this machine. Two kinds of parts remain causes: a part that takes most of the extra time,
+     * and code whose processor time exceeds the time of the slower operations.
      */
     private void passOnToProcessors() {
         Machine machine = evidence.machine();

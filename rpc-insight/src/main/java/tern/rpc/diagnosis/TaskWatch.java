@@ -34,8 +34,8 @@ final class TaskWatch {
 
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     /**
-     * The interval at which the weight of all earlier samples is halved. A miss is a period in which calls miss the
-     * latency target. The samples of an earlier miss, which may have had another cause, therefore lose influence.
+     * The interval at which the weight of all earlier samples is halved. Older samples may come from an earlier period
+     * of late calls, which had another cause.
      */
     private static final long HALF_LIFE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -241,7 +241,7 @@ final class TaskWatch {
             lookups.halve();
         }
         List<Long> others = new ArrayList<>();
-        // Without stacks, the names of all threads are read quickly.
+        // reading the names of all threads is fast if their stacks are not read
         for (ThreadInfo thread : THREADS.getThreadInfo(THREADS.getAllThreadIds())) {
             if (thread != null
                     && !serving.contains(thread.getThreadId())

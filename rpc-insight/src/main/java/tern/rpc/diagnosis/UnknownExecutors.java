@@ -15,7 +15,7 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class UnknownExecutors {
 
-    /** If a part is a wait for a thread of such an executor, its name begins with this word. */
+    /** The prefix of a part's name, if the part is a wait for a thread of such an executor. */
     private static final String THREADS = "threads ";
 
     /** Tasks are assumed to queue if calls wait for at least this multiple of the time of a task. */
@@ -36,7 +36,7 @@ final class UnknownExecutors {
     }
 
     /**
-     * The late or failed calls that wait for a result.
+     * The waits of late or failed calls for a result.
      *
      * @param perSecond the number of these calls that end per second
      * @param waitNanos the mean time for which one of them waits

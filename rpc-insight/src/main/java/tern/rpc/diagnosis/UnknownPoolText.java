@@ -59,8 +59,8 @@ final class UnknownPoolText {
     }
 
     /**
-     * Returns whether the data source most likely opens a connection for each use. Only a pool gives up while all of
-     * its connections are in use.
+     * Returns whether the data source most likely opens a connection for each use. If calls failed because all
+     * connections were in use, the data source has a pool.
      */
     private boolean opensConnections(Part part) {
         return isMeasuredAs(Phase.JDBC_CONNECTION, part)

@@ -8,10 +8,10 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * How long calls to each method usually take, learned while calls meet the latency target. The usual times follow the
- * first minute quickly, because a new process becomes faster. Later, they follow changes only within about five
- * minutes. Otherwise a statement that becomes slower within a minute would soon seem to be as slow as usual. Not
- * thread-safe: only one thread uses it.
+ * How long calls to each method usually take, learned while calls meet the latency target. In the first minute, the
+ * usual times adapt quickly, because a new process becomes faster. Later, they adapt to changes only within about five
+ * minutes. Otherwise a statement that becomes slower within a minute would soon be considered usual. Not thread-safe:
+ * only one thread uses it.
  */
 final class Usual {
 
@@ -25,8 +25,8 @@ final class Usual {
     private static final double LEAST_WEIGHT = 1.0 / 300;
 
     /**
-     * If more calls than this are learned in one second, each of them has a lower weight. This applies after the first
-     * {@link #QUICK_SECONDS} seconds.
+     * After the first {@link #QUICK_SECONDS} seconds, each call has a lower weight if more calls than this are learned
+     * in one second.
      */
     private static final double CALLS_OF_FULL_WEIGHT = 10;
 

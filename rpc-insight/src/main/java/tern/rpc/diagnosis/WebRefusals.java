@@ -12,8 +12,8 @@ public final class WebRefusals {
     /**
      * Returns whether a request failed although its answer has the status of a refusal, such as 503. Applications often
      * answer with this status if a peer, a database or an executor failed. The ledger then contains the failed
-     * operation, or an exception names what failed. A rate limiter of the application refuses the request itself, so
-     * its exception is no failure.
+     * operation, or an exception names what failed. If a rate limiter of the application refused the request itself,
+     * the exception is not a failure.
      *
      * @param handled the exception that the application handled; null if none is known
      */

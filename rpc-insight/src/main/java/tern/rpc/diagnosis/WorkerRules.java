@@ -53,9 +53,8 @@ final class WorkerRules {
             return false;
         }
         double usually = usualService();
-        // Busy workers complete calls at a rate of workers / service. They would suffice for this rate if the usual
-        // work
-        // kept them busy for at most 80 % of the time.
+        // Busy workers complete calls at a rate of workers / service. The workers are sufficient for this rate if, with
+        // the usual work, they would be busy for at most 80 % of the time.
         boolean isWorkAsUsual = usually <= 0 || service < usually / FULL;
         double workers = workers();
         return isWorkAsUsual || (workers > 0 && wantedPerSecond() * usually / 1e9 > FULL * workers);

@@ -5,8 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The cgroup directories of this process. Supports cgroup v1, cgroup v2, and both at the same time. A group's folder
- * comes before its parent's folder, because the parent's limit applies too.
+ * The cgroup directories of this process. Supports cgroup v1, cgroup v2, and both at the same time. The folders of
+ * parent groups are included, because their limits also apply. A group's folder precedes its parent's folder.
  *
  * @param unified folders of version 2; only these folders contain pressure files
  */

@@ -379,8 +379,8 @@ public final class ApplicationCode {
     }
 
     /**
-     * Returns the application's innermost frame; null if there is none. Frames that only pass a call on to other code
-     * are left out.
+     * Returns the application's innermost frame, except frames that only forward a call to other code; null if there is
+     * none.
      */
     public static @Nullable StackTraceElement first(StackTraceElement[] frames) {
         return ApplicationFrames.of(frames).first();

@@ -7,13 +7,13 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The application's frames on one stack. Some of these frames only pass a call on to the code that they surround, such
- * as a servlet filter that has called {@code FilterChain.doFilter}. Time spent inside of such a frame is not attributed
- * to the frame.
+ * The application's frames on one stack. Some of these frames only forward a call to the code that they surround. An
+ * example is a servlet filter that has called {@code FilterChain.doFilter}. Time spent inside of such a frame is not
+ * attributed to the frame.
  */
 public final class ApplicationFrames {
 
-    /** The classes of Tern RPC that a filter calls to pass a call on. */
+    /** The classes of Tern RPC that a filter calls to forward a call. */
     private static final Set<String> NEXT = Set.of(
             "tern.rpc.Filter",
             "tern.rpc.client.ReferenceMethods",
@@ -43,12 +43,12 @@ public final class ApplicationFrames {
         return owner.test(stack[index].getClassName());
     }
 
-    /** Returns whether the frame belongs to the application and does not only pass the call on. */
+    /** Returns whether the frame belongs to the application and does more than forward the call. */
     public boolean works(int index) {
         return works[index];
     }
 
-    /** Returns the index of the innermost frame that does not only pass the call on; -1 if there is none. */
+    /** Returns the index of the innermost frame that does more than forward the call; -1 if there is none. */
     public int firstIndex() {
         for (int i = 0; i < works.length; i++) {
             if (works[i]) {
@@ -58,13 +58,13 @@ public final class ApplicationFrames {
         return -1;
     }
 
-    /** Returns the innermost frame that does not only pass the call on; null if there is none. */
+    /** Returns the innermost frame that does more than forward the call; null if there is none. */
     public @Nullable StackTraceElement first() {
         int index = firstIndex();
         return index < 0 ? null : stack[index];
     }
 
-    /** Returns the frames that do not only pass the call on, the innermost first. */
+    /** Returns the frames that do more than forward the call, innermost first. */
     public List<StackTraceElement> all() {
         List<StackTraceElement> all = new ArrayList<>();
         for (int i = 0; i < stack.length; i++) {
@@ -77,7 +77,7 @@ public final class ApplicationFrames {
 
     /**
      * Returns whether the frame called code that continues a chain of filters or interceptors. Also returns true if the
-     * frame directly called another application method that passes the call on.
+     * frame directly called another application method that forwards the call.
      */
     private boolean passesOn(int index) {
         for (int i = index - 1; i >= 0; i--) {
@@ -104,7 +104,7 @@ public final class ApplicationFrames {
                 || NEXT.contains(type);
     }
 
-    /** Returns whether a class is generated, or belongs to reflection or to the calls of lambdas. */
+    /** Returns whether a class is generated, or implements reflection or lambdas. */
     private static boolean isPlumbing(String type) {
         return type.contains("$$")
                 || type.startsWith("jdk.internal.reflect.")

@@ -37,7 +37,7 @@ class EarlyPollsTest {
         shop.second(100, USUAL);
     }
 
-    /** Serves three calls of 20 seconds again and again. */
+    /** Repeatedly serves three calls that take 20 seconds each. */
     private void poll(int times) {
         for (int i = 0; i < times; i++) {
             begin(3);

@@ -6,7 +6,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
 
-/** Tests code that sleeps again and again until another thread has done something. */
+/** Tests code that repeatedly sleeps until another thread has done something. */
 class PollingLoopsTest {
 
     private static final Part SLEEP = new Part(Part.Kind.SLEEP, "Naps.pause");

@@ -135,10 +135,10 @@ public final class HealthService {
     }
 
     /**
-     * Registers a call of Watch. The number of these calls is limited, because they need no token and may stay open for
-     * ever. If the limit is reached, a call of the caller with the most calls ends. It ends with UNIMPLEMENTED: after
-     * this status, gRPC clients use the server without health checks (gRFC A17). After any other status, they would
-     * send it no calls at all.
+     * Registers a call of Watch. The number of these calls is limited, because they need no token and may stay open
+     * forever. If the limit is reached, a call of the caller with the most calls ends with UNIMPLEMENTED. After this
+     * status, gRPC clients use the server without health checks (gRFC A17). After any other status, they would send no
+     * calls to the server.
      *
      * @return the reason why the call is refused; null if it is registered
      */

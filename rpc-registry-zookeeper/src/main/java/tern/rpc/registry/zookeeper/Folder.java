@@ -17,7 +17,7 @@ import tern.rpc.registry.dubbo.SortedEntries;
 
 /**
  * Watches the children of one node. Reads each child once, and again after it has changed. If children change
- * frequently, reads them at growing intervals. A child that cannot be read is left out and tried again after growing
+ * frequently, reads them at growing intervals. A child that cannot be read is omitted, and is read again after growing
  * pauses. Keeps the parsed entries. Confined to the session's thread.
  */
 final class Folder<T> implements Session.Listener {

@@ -94,9 +94,9 @@ record ReferenceSettings(
     }
 
     /**
-     * Returns the settings that apply to all methods. Leaves out the hash key if no method of the interface has a
-     * parameter with this name. The key is then meant for another interface with the same simple name, which shares the
-     * settings.
+     * Returns the settings that apply to all methods. Omits the hash key if no method of the interface has a parameter
+     * with this name. Another interface with the same simple name shares the settings, and the key is then meant for
+     * it.
      */
     private MethodSettings fitting(ServiceDescriptor service) {
         String key = defaults.hashKey();

@@ -36,7 +36,7 @@ final class ReferencedServices {
     }
 
     /**
-     * Returns the service interfaces of a bean's references. Leaves out types that {@link RpcReferences} refuses.
+     * Returns the service interfaces of a bean's references. Omits types that {@link RpcReferences} rejects.
      *
      * @param factory the {@code @Bean} method of the bean; null if there is none
      */
