@@ -86,9 +86,9 @@ public final class InsightEndpoint {
     }
 
     /**
-     * Runs the action of a report part. For example, the action of the diagnosis starts a flight recording. Answers 202
-     * if the action was started, and 409 if the action is already running. Returns null if the part has no action.
-     * Actuator then answers with 404.
+     * Runs the action of a report part. For example, the action of the diagnosis starts a flight recording. Answers
+     * with status 202 if the action was started, and with 409 if the action is already running. Returns null if the
+     * part has no action. Actuator then answers with 404.
      */
     @WriteOperation
     public @Nullable WebEndpointResponse<Map<String, Boolean>> act(@Selector String name) {

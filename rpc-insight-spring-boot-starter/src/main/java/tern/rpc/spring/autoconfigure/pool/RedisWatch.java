@@ -53,7 +53,8 @@ final class RedisWatch implements BeanPostProcessor {
             return null;
         }
         String server = lettuce.getHostName() + ":" + lettuce.getPort();
-        // A client with a fixed primary and fixed replicas also returns the default.
+        // The default address counts as unknown, because a client with a fixed primary and fixed replicas returns it
+        // too.
         return server.equals(DEFAULT_SERVER) ? null : server;
     }
 }

@@ -167,7 +167,8 @@ class BusinessPoolTest {
                             CallLedger.current().leave(CallLedger.current().enter(Phase.REDIS));
                         });
                         done.get(30, TimeUnit.SECONDS);
-                        // Before this task runs, the pool adds the times of the first task to the call's ledger.
+                        // The single thread adds the times of the first task to the call's ledger before it runs this
+                        // task.
                         bind.submit(() -> {}).get(30, TimeUnit.SECONDS);
                         return null;
                     });
