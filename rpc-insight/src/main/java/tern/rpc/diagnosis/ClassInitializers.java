@@ -115,9 +115,9 @@ final class ClassInitializers {
     }
 
     /**
-     * Returns the initializing thread whose class name shares the longest prefix with the class name of the waiting
-     * thread. A thread's class is the class of its innermost application frame. The class names are compared because
-     * the JVM does not report the class for which a thread waits.
+     * Returns the initializing thread for which the waiting thread most likely waits. The JVM does not report the class
+     * for which a thread waits. Therefore the classes of the innermost application frames are compared: the names of
+     * both classes must have the longest common prefix.
      */
     private static @Nullable ThreadLook nearest(ThreadLook waiting, List<ThreadLook> initializers) {
         StackTraceElement line = StackReader.first(waiting);

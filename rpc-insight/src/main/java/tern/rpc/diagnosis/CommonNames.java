@@ -9,14 +9,13 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Gives related samples a common name. If the processor time of calls is spread over many small methods, the samples
- * get the name of the common caller. All samples that wait for the same lock get a name that includes the lock's usual
+ * Gives related samples a common name. If running code is spread over many small methods, its samples are named after
+ * the common caller of these methods. All samples that wait for the same lock get a name that includes the lock's usual
  * holder.
  *
  * @param caller the common caller of the code that uses processor time; null if each method is reported under its own
  *     name
- * @param holders for each lock with a usual holder, the part name that includes this holder; for each lock that was
- *     never released, the part name that says so
+ * @param holders a part name for each lock with a usual holder and for each lock that was never released
  */
 record CommonNames(@Nullable String caller, Map<String, String> holders) {
 

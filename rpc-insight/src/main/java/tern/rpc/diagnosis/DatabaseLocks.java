@@ -246,7 +246,7 @@ final class DatabaseLocks {
         return now > factor * usually && now > usually + LEAST_NANOS;
     }
 
-    /** The words with which databases lock the rows that a statement reads. */
+    /** The phrases in a reading statement that lock the rows it reads. */
     private static final List<String> LOCKING_READS = List.of(
             "for update",
             "for no key update",

@@ -25,7 +25,10 @@ final class DelayedAcks {
 
     private DelayedAcks() {}
 
-    /** Returns a hint for the recommended change; empty if the exchanges are not delayed in this way. */
+    /**
+     * Returns a hint about delayed acknowledgements for the recommended change; empty if they do not explain the
+     * exchanges' times.
+     */
     static String hint(Part part, Excess excess, Operations operations) {
         Phase phase = Operations.phase(part.kind());
         int all = 0;

@@ -45,9 +45,13 @@ final class HttpConnections {
     record Found(String kind, String name, Change change, List<String> facts) {}
 
     /**
-     * The number of samples taken during HTTP exchanges: all of them, those in which the call waited for a connection,
-     * and those in which it opened one. Also the number of calls that opened a connection, and of calls that opened one
-     * slowly.
+     * The samples taken during HTTP exchanges, in numbers.
+     *
+     * @param all the number of samples
+     * @param waits the number of samples in which the call waited for a connection
+     * @param connects the number of samples in which the call opened a connection
+     * @param connectingCalls the number of calls that opened a connection
+     * @param slowlyConnectingCalls the number of calls that took long to open one
      */
     private record Looks(int all, int waits, int connects, int connectingCalls, int slowlyConnectingCalls) {}
 

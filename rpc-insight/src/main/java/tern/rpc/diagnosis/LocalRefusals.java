@@ -108,8 +108,8 @@ final class LocalRefusals {
     }
 
     /**
-     * Returns the part for a refused call. Its name contains the name of the limiter, if the exception shows it, and
-     * the place.
+     * Returns the part for a refused call. The part's name contains the place and, if the exception shows it, the
+     * limiter's name.
      *
      * @param place the application code that the limiter refused, with a leading {@code in}; empty if unknown
      */

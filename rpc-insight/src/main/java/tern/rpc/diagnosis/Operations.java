@@ -35,7 +35,8 @@ final class Operations {
     static final int MANY = 8;
 
     /**
-     * Operations of one name are considered the attempts of a polling loop if there are at least this many per call.
+     * If each call runs at least this many operations with the same name, they are considered the attempts of a polling
+     * loop.
      */
     private static final int MIN_ATTEMPTS = 5;
 

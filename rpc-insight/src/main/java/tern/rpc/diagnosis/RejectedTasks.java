@@ -49,7 +49,8 @@ final class RejectedTasks {
     }
 
     /**
-     * Returns the part for a rejected task. Its name contains the executor, if the exception names it, and the place.
+     * Returns the part for a rejected task. The part's name contains the place and, if the exception names it, the
+     * executor.
      *
      * @param place the application code that submitted the task, with a leading {@code in}; empty if unknown
      */

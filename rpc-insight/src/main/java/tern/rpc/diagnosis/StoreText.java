@@ -415,8 +415,8 @@ final class StoreText {
     }
 
     /**
-     * Returns additional advice for a slow command whose time grows with the number of elements, in case the number has
-     * not grown; empty for any other command.
+     * Returns additional advice for a slow command whose time grows with the number of elements. The advice applies if
+     * the number of elements has not grown. Returns an empty string for any other command.
      */
     private static String orElse(String name) {
         String verb = name.split(" ", 2)[0].toUpperCase(Locale.ROOT);

@@ -3,7 +3,10 @@ package tern.rpc.diagnosis;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Determines what completes a result from the JDK method in which application code waits for the result. */
+/**
+ * Distinguishes waits for a task from waits for another program. The distinction is based on the JDK method in which
+ * application code waits.
+ */
 final class TaskWaits {
 
     /** Matches the methods that wait for a task of an executor. */

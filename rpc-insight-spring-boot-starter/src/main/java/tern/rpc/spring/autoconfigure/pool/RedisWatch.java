@@ -53,8 +53,7 @@ final class RedisWatch implements BeanPostProcessor {
             return null;
         }
         String server = lettuce.getHostName() + ":" + lettuce.getPort();
-        // The default address counts as unknown, because a client with a fixed primary and fixed replicas returns it
-        // too.
+        // Clients with a fixed primary and replicas also return the default address, so it is treated as unknown.
         return server.equals(DEFAULT_SERVER) ? null : server;
     }
 }
