@@ -15,18 +15,18 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class Usual {
 
-    /** The weight of the mean of a new second in the usual time, during the first seconds. */
+    /** The weight of each second's mean in the usual time, during the first {@link #QUICK_SECONDS} seconds. */
     private static final double WEIGHT = 0.1;
 
     /** The number of seconds in which new values have the weight {@link #WEIGHT}. */
     private static final int QUICK_SECONDS = 60;
 
-    /** The weight of the mean of a new second in the usual time, after several minutes. */
+    /** The weight of each second's mean in the usual time, after several minutes. */
     private static final double LEAST_WEIGHT = 1.0 / 300;
 
     /**
-     * After the first {@link #QUICK_SECONDS} seconds, each call has a lower weight if more calls than this are learned
-     * in one second.
+     * After the first {@link #QUICK_SECONDS} seconds, the calls of one second together have at most the weight of this
+     * many calls.
      */
     private static final double CALLS_OF_FULL_WEIGHT = 10;
 
@@ -170,7 +170,7 @@ final class Usual {
         });
     }
 
-    /** Returns the weight of the mean of a new second in the usual time, after this number of earlier seconds. */
+    /** Returns the weight of a second's mean in the usual time, after this number of earlier seconds. */
     private static double weight(int seconds) {
         return seconds < QUICK_SECONDS ? WEIGHT : Math.max(LEAST_WEIGHT, 1 / (1 / WEIGHT + seconds - QUICK_SECONDS));
     }

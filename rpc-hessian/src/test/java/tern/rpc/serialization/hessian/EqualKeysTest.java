@@ -22,7 +22,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests that map keys and set elements that would make hashing slow are rejected and ordinary ones are accepted. */
+/**
+ * Tests the limits on map keys and set elements. Messages whose keys make hashing slow are rejected, and ordinary keys
+ * are accepted.
+ */
 class EqualKeysTest {
 
     /**

@@ -108,7 +108,8 @@ class HessianWriterTest {
         }
         begin(Integer.MAX_VALUE);
         buffer.takeTurns("a");
-        Thread.currentThread().interrupt(); // so that this thread does not wait to write a large message
+        // an interrupted thread does not wait for its turn to write a large message, but is refused immediately
+        Thread.currentThread().interrupt();
 
         assertThatThrownBy(() -> writer.writeObject(order))
                 .isInstanceOfSatisfying(
