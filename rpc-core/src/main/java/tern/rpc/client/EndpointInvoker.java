@@ -5,6 +5,7 @@ import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.Deadline;
 import tern.rpc.Invocation;
 import tern.rpc.NanoClock;
 import tern.rpc.Response;
@@ -16,6 +17,7 @@ import tern.rpc.Thrown;
 import tern.rpc.TimeLimit;
 import tern.rpc.cluster.Cluster;
 import tern.rpc.cluster.Hashes;
+import tern.rpc.cluster.Node;
 import tern.rpc.cluster.Outcomes;
 import tern.rpc.cluster.Target;
 import tern.rpc.endpoint.Outcome;
@@ -178,6 +180,16 @@ final class EndpointInvoker implements AutoCloseable {
 
     /** Reports an attempt's outcome to its provider's node. */
     void ended(Target target, ClientMethod method, Invocation call, @Nullable RpcException failure, long startedNanos) {
+        ended(target, method, call, failure, startedNanos, false);
+    }
+
+    private void ended(
+            Target target,
+            ClientMethod method,
+            Invocation call,
+            @Nullable RpcException failure,
+            long startedNanos,
+            boolean isCopy) {
         long now = clock.nanoTime();
         boolean missing = failure != null && cluster.isServiceMissing(target, failure, now);
         // a missing service does not show how quick or reliable the provider's other services are
@@ -187,6 +199,9 @@ final class EndpointInvoker implements AutoCloseable {
             target.node().endStream(outcome, now);
         } else if (sentOneWay) {
             target.node().sentOneWay();
+        } else if (isCopy) {
+            long timeoutNanos = call.deadline().remainingNanos(startedNanos);
+            target.node().endCopy(outcome, now - startedNanos, timeoutNanos, now, method.usualTime());
         } else {
             target.node().end(outcome, now - startedNanos, now, method.usualTime());
         }
@@ -213,7 +228,8 @@ final class EndpointInvoker implements AutoCloseable {
 
     /**
      * Sends a copy of an idempotent call to a provider that was slow or failed, if a probe is due. The outcome of the
-     * copy shows whether the provider has recovered. The caller does not wait for the copy.
+     * copy shows whether the provider has recovered. The caller does not wait for the copy. The copy waits longer for its
+     * answer than the call, because a late answer shows that an overloaded provider still serves its calls.
      */
     void probe(ClientMethod method, Invocation call, Target target, long now) {
         if (!method.idempotent() || method.oneWay()) {
@@ -224,17 +240,22 @@ final class EndpointInvoker implements AutoCloseable {
         if (suspect == null || suspect == target) {
             return;
         }
-        suspect.node().beginCopy(now);
+        suspect.node().beginCopy();
         PendingCall copy = new PendingCall(
-                forProvider(call, suspect).withExecutor(executor),
+                forProvider(call, suspect).withExecutor(executor).withDeadline(patient(call.deadline(), now)),
                 false,
                 now,
                 (response, failure) ->
-                        ended(suspect, method, call, failure instanceof RpcException rpc ? rpc : null, now));
+                        ended(suspect, method, call, failure instanceof RpcException rpc ? rpc : null, now, true));
         ClientConnection connection = connection(suspect, copy);
         if (connection != null) {
             connection.send(copy);
         }
+    }
+
+    /** Returns the deadline of a copy of a call. */
+    private static Deadline patient(Deadline ofCall, long now) {
+        return ofCall.remainingNanos(now) < Node.COPY_WAIT_NANOS ? Deadline.at(now + Node.COPY_WAIT_NANOS) : ofCall;
     }
 
     /**

@@ -2,7 +2,6 @@ package tern.rpc.cluster;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -39,26 +38,14 @@ public final class Node {
     /** The minimum time between two pings. It is needed because servers limit the rate of pings. */
     private static final long BETWEEN_PINGS_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    /** The usual time between two probes of a provider. */
-    private static final long PROBE_NANOS = TimeUnit.SECONDS.toNanos(1);
-
-    /** The minimum time between two probes. It applies after a good answer, because the next one may end the probes. */
-    private static final long MIN_PROBE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-
-    /** The maximum time between two probes. A recovered provider therefore gets its calls again within 5 s. */
-    private static final long MAX_PROBE_NANOS = TimeUnit.SECONDS.toNanos(4);
-
-    /** The time between two probes is at least this multiple of the duration of the last call. */
-    private static final int PROBE_TIMES = 4;
+    /** The minimum time for which a copy of a call waits for its answer. */
+    public static final long COPY_WAIT_NANOS = ProbePauses.WAIT_NANOS;
 
     /** The minimum time between two connection attempts that are started by calls. */
     private static final long BETWEEN_ATTEMPTS_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     /** The minimum duration of an outage whose end is logged. The start of a shorter outage is not logged either. */
     private static final long MIN_OUTAGE_NANOS = TimeUnit.SECONDS.toNanos(1);
-
-    private static final AtomicLongFieldUpdater<Node> PROBE =
-            AtomicLongFieldUpdater.newUpdater(Node.class, "nextProbeNanos");
 
     private final Endpoint endpoint;
     private final Supplier<ClientConnection> opener;
@@ -73,13 +60,13 @@ public final class Node {
     // The time of the last answer, or the start of the first call in flight if there has been no answer since.
     private volatile long answeredNanos;
     private final ResponseCost responses;
+    private final ProbePauses probes;
 
     private volatile boolean silent;
     private volatile boolean silenceTold; // True if the current silence has been logged.
     private int callsAtSilence; // The calls in flight when the silence began. This object's lock guards this field.
     private volatile long silentSinceNanos;
     private volatile long nextPingNanos;
-    private volatile long nextProbeNanos;
     private volatile long nextAttemptNanos;
 
     private final Supplier<String> name;
@@ -111,7 +98,7 @@ public final class Node {
         this.answeredNanos = now;
         this.responses = new ResponseCost(now);
         this.nextPingNanos = now;
-        this.nextProbeNanos = now;
+        this.probes = new ProbePauses(now);
         this.nextAttemptNanos = now;
         this.lostNanos = now;
         this.name = name;
@@ -172,10 +159,14 @@ public final class Node {
         }
     }
 
-    /** Records that a copy of an idempotent call is about to be sent as a probe. */
-    public void beginCopy(long now) {
+    /**
+     * Records that a copy of an idempotent call is about to be sent as a probe. Copies do not count as calls in flight.
+     * Otherwise a provider that lost a copy would look busy or slow after its recovery.
+     */
+    public void beginCopy() {
         counts.copied();
-        begin(now);
+        calls.increment();
+        probes.sent();
     }
 
     /**
@@ -208,6 +199,10 @@ public final class Node {
      */
     public void end(Outcome outcome, long tookNanos, long now, UsualTime times) {
         inFlight.decrementAndGet();
+        ended(outcome, tookNanos, now, times);
+    }
+
+    private void ended(Outcome outcome, long tookNanos, long now, UsualTime times) {
         judge(outcome, now);
         if (outcome == Outcome.ANSWERED) {
             long usual = times.add(tookNanos);
@@ -216,19 +211,37 @@ public final class Node {
                 ejection.end(now);
             }
         }
-        if (outcome == Outcome.FAILED || (outcome == Outcome.ANSWERED && !responses.wasGood())) {
-            nextProbeNanos = now + probePauseNanos(tookNanos);
-        } else if (outcome == Outcome.ANSWERED && nextProbeNanos - now > MIN_PROBE_NANOS) {
-            nextProbeNanos = now + MIN_PROBE_NANOS;
+        if (outcome == Outcome.FAILED) {
+            probes.failed(tookNanos, now);
+        } else if (outcome == Outcome.ANSWERED && responses.wasGood()) {
+            probes.good(now);
+        } else if (outcome == Outcome.ANSWERED) {
+            probes.slow(tookNanos, now);
         }
     }
 
     /**
-     * Returns the time until the next probe after a call that failed or took long. The pause is longer than the call.
-     * Otherwise the probes of many clients would overload a slow provider.
+     * Records the end of a copy. An answer that is too late for a caller is as bad as a failure. It also shows that the
+     * provider has served the calls that waited before the copy, so the next copy follows soon.
+     *
+     * @param tookNanos the time since {@link #beginCopy}
+     * @param timeoutNanos the timeout of the call that was copied
+     * @param times the method's usual response time
      */
-    private static long probePauseNanos(long tookNanos) {
-        return Math.max(PROBE_NANOS, Math.min(MAX_PROBE_NANOS, PROBE_TIMES * tookNanos));
+    public void endCopy(Outcome outcome, long tookNanos, long timeoutNanos, long now, UsualTime times) {
+        probes.ended();
+        if (outcome == Outcome.FAILED && tookNanos > timeoutNanos && answeredNanos - (now - tookNanos) > 0) {
+            return; // The provider lost the copy, but has answered calls since then.
+        }
+        if (outcome != Outcome.ANSWERED || tookNanos <= timeoutNanos) {
+            ended(outcome, tookNanos, now, times);
+            return;
+        }
+        answeredNanos = now;
+        alive(now);
+        failed(now);
+        responses.late(tookNanos);
+        probes.late(now);
     }
 
     /**
@@ -483,18 +496,17 @@ public final class Node {
         nextAttemptNanos = now + BETWEEN_ATTEMPTS_NANOS;
     }
 
-    /** Returns whether enough time has passed since the last probe. */
-    boolean isProbeDue(long now) {
-        return now - nextProbeNanos >= 0;
+    /** Returns the pauses between the node's probes. */
+    ProbePauses probes() {
+        return probes;
     }
 
     /**
-     * Reserves the next probe for the calling thread, and returns whether it is due. The end of the probe determines
-     * when the next one is due.
+     * Returns {@link #judgedCost} without the calls in flight. A call that waits is no reason for a probe, because its
+     * end will show how quick the provider is.
      */
-    boolean takeProbe(long now) {
-        long due = nextProbeNanos;
-        return now - due >= 0 && PROBE.compareAndSet(this, due, now + MAX_PROBE_NANOS);
+    double endedCost(long now) {
+        return responses.judgedCost(now);
     }
 
     /** Returns whether the last calls failed. Slow answers are not failures. */

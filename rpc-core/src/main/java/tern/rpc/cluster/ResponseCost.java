@@ -61,6 +61,18 @@ final class ResponseCost {
     private static final int GOOD_IN_A_ROW = 2;
 
     /**
+     * A good answer counts twice if it took less than the last slow answer, divided by this number. A slow provider
+     * rarely answers that quickly by chance.
+     */
+    private static final int MUCH_FASTER = 40;
+
+    /**
+     * The part of an earlier slow answer that is remembered after a shorter one. A recovered provider may still be busy
+     * with the copies of many clients.
+     */
+    private static final double REMEMBERED = 0.25;
+
+    /**
      * The time after a recovery in which a failure, or a slow mean, is a relapse. Each relapse doubles the number of
      * good answers that the next recovery needs. Otherwise calls would return too early to a provider that fails only
      * for some calls.
@@ -80,6 +92,8 @@ final class ResponseCost {
     // The provider's smoothed response time in nanoseconds; 0 before the first answer.
     private volatile long usualNanos;
     private volatile int goodInARow;
+    private volatile long slowNanos; // The duration of the last slow answer, or part of an earlier one; 0 if none.
+    private volatile boolean failing; // True from a failure until a slow answer or the recovery.
     private volatile int relapses;
     private volatile boolean
             recovered; // True if the provider has recovered, and has been neither slow nor failing since.
@@ -101,13 +115,21 @@ final class ResponseCost {
         double multiple = multiple(tookNanos, usual);
         boolean wasBad = ejected || areSlow(now);
         int needed = wasBad ? GOOD_IN_A_ROW << relapses : GOOD_IN_A_ROW;
-        int good = multiple > GOOD ? 0 : Math.min(needed, goodInARow + 1);
+        boolean muchFaster = wasBad && tookNanos * MUCH_FASTER < slowNanos;
+        boolean isGood = multiple <= (muchFaster || failing ? VERY_SLOW : GOOD);
+        int good = isGood ? Math.min(needed, goodInARow + (muchFaster ? 2 : 1)) : 0;
         goodInARow = good;
+        if (!isGood) {
+            failing = false;
+            slowNanos = Math.max(tookNanos, (long) (slowNanos * REMEMBERED));
+        }
         boolean recovers = good == needed && (cost > GOOD || ejected);
         if (recovers) {
             cost = multiple;
-            mean = multiple;
+            mean = Math.min(multiple, GOOD); // the last answer may be slower than GOOD, but the provider has recovered
             costNanos = now;
+            failing = false;
+            slowNanos = 0;
             if (wasBad) {
                 recovered = true;
                 recoveredNanos = now;
@@ -144,9 +166,15 @@ final class ResponseCost {
         }
     }
 
+    /** Records that an answer took so long that it counts as a failure. {@link #failed} must be called, too. */
+    void late(long tookNanos) {
+        slowNanos = tookNanos;
+    }
+
     /** @param inARow the number of consecutive failures, including this one */
     void failed(int inARow, long now) {
         goodInARow = 0;
+        failing = true;
         relapse(now);
         countFailure(Math.min(MAX_FAILED, FAILED * (1L << Math.min(inARow - 1, MAX_DOUBLINGS))), now);
     }
@@ -162,6 +190,8 @@ final class ResponseCost {
         costNanos = now;
         recovered = false;
         relapses = 0;
+        failing = false;
+        slowNanos = 0;
     }
 
     private void countAnswer(double sample, long now) {

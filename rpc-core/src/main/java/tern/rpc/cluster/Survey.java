@@ -31,6 +31,12 @@ final class Survey {
      */
     private static final long COPIES_NANOS = TimeUnit.SECONDS.toNanos(5);
 
+    /**
+     * The minimum number of calls between two copies if the answer to the first one is missing. The copies of many
+     * clients then do not overload a provider that is ten times slower and usually gets a tenth of the calls.
+     */
+    private static final int COPY_OF_UNANSWERED = 100;
+
     /** The factor by which the response time of a slow provider exceeds the median. */
     private static final double SLOW = 3;
 
@@ -53,6 +59,8 @@ final class Survey {
     private long lastTrialNanos;
     private long callsAtTrial;
     private volatile long lastCopyNanos;
+    private volatile long callsAtSurvey;
+    private volatile long callsAtCopy;
 
     Survey(String zone, Nodes nodes, Figures figures, long now) {
         this.zone = zone;
@@ -150,10 +158,13 @@ final class Survey {
             calls += node.calls();
             if (isSuspect(target, median, now)) {
                 worst = worse(target, worst, now);
-                due = node.isProbeDue(now) ? worse(target, due, now) : due;
+                due = node.probes().isOver(now) ? worse(target, due, now) : due;
             }
         }
-        suspect.set(due);
+        callsAtSurvey = calls;
+        boolean isTooSoon =
+                due != null && due.node().probes().isUnanswered() && calls - callsAtCopy < COPY_OF_UNANSWERED;
+        suspect.set(isTooSoon ? null : due);
         if (worst == null || now - lastCopyNanos < COPIES_NANOS || worst.node().isEjected(now)) {
             return;
         }
@@ -175,7 +186,7 @@ final class Survey {
                 && target.attributes().weight() > 0
                 && !node.isStalled(now)
                 && !target.lacksService(now)
-                && (node.isEjected(now) || node.cost(now) > SLOW * median);
+                && (node.isEjected(now) || node.endedCost(now) > SLOW * median);
     }
 
     /** Returns whether a slow or failing provider may be probed. */
@@ -203,10 +214,11 @@ final class Survey {
         if (found == null
                 || found.attributes().weight() == 0
                 || !among.contains(found)
-                || !found.node().takeProbe(now)) {
+                || !found.node().probes().take(now)) {
             return null;
         }
         lastCopyNanos = now;
+        callsAtCopy = callsAtSurvey;
         return found;
     }
 }

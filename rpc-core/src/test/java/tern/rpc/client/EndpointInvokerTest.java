@@ -13,6 +13,8 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -68,8 +70,12 @@ class EndpointInvokerTest {
     private volatile boolean refusesToOpen; // true if no further connection can be opened
     private final List<Endpoint> asked = new ArrayList<>();
 
-    private final RpcClient client =
-            RpcClient.builder().transport(new FakeTransport(this::open)).build();
+    private final AtomicLong aheadNanos = new AtomicLong(); // how far the client's clock is ahead
+
+    private final RpcClient client = RpcClient.builder()
+            .transport(new FakeTransport(this::open))
+            .clock(() -> System.nanoTime() + aheadNanos.get())
+            .build();
 
     @AfterEach
     void close() {
@@ -322,6 +328,31 @@ class EndpointInvokerTest {
 
         assertThat(failed).isEqualTo(1);
         assertThat(asked).as("calls at the failing provider").isNotEmpty();
+    }
+
+    @Test
+    void copyWaitsLongerForItsAnswerThanTheCall() {
+        List<Duration> waits = new ArrayList<>();
+        Service proxy = client.refer(ServiceReference.to(Service.class, new StaticEndpoints(List.of(ONE, TWO)))
+                .protocol("fake")
+                .timeout(Duration.ofSeconds(2))
+                .method("call", MethodSettings.NONE.withIdempotent(true))
+                .build());
+        connection(ONE).taking = (connection, call) -> {
+            waits.add(Duration.ofNanos(call.call().deadline().remainingNanos(call.startedNanos())));
+            call.fail(RpcException.refusal(StatusCode.UNAVAILABLE, "on purpose", Executed.YES));
+        };
+        for (int i = 0; i < 200 && waits.size() < 2; i++) {
+            try {
+                proxy.call();
+            } catch (RpcException expected) {
+                // the first call at the failing provider
+            }
+            aheadNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(100));
+        }
+
+        assertThat(waits.get(0)).isLessThanOrEqualTo(Duration.ofSeconds(2));
+        assertThat(waits.get(1)).isGreaterThan(Duration.ofSeconds(10));
     }
 
     private Service idempotent(boolean waits, Endpoint... endpoints) {

@@ -107,6 +107,8 @@ final class ClusterModel {
         int badSecond; // The calls to all providers during the fault, excluding the first second.
         int atLast; // The calls in the last second of the run, which begins 5 s after the end of the fault.
         int atLastOfBad;
+        int inFifth; // The calls in the fifth second after the end of the fault.
+        int inFifthOfBad;
         long ejections;
         final Map<String, int[]> byMethod = new HashMap<>(); // The calls of a method to each provider during the fault.
         // The response times of calls that start at least three seconds after the fault begins.
@@ -124,6 +126,11 @@ final class ClusterModel {
 
         double sharePercent() {
             return 100.0 * bad / badSecond;
+        }
+
+        /** Returns the share of the faulty providers in the fifth second after the end of the fault. */
+        double fifthPercent() {
+            return 100.0 * inFifthOfBad / inFifth;
         }
 
         double curedPercent() {
@@ -182,6 +189,7 @@ final class ClusterModel {
     private final Counts counts;
     private String policy = Policies.P2C;
     private double idempotentShare;
+    private int providers = PROVIDERS;
     private Map<String, Double> methods = Map.of("get", 1.0); // The mean service times of the methods.
     private long now;
     private long orders;
@@ -211,6 +219,12 @@ final class ClusterModel {
         return this;
     }
 
+    /** @param count the number of providers, at most {@value #PROVIDERS} */
+    ClusterModel providers(int count) {
+        providers = count;
+        return this;
+    }
+
     ClusterModel fault(int provider, Fault fault) {
         faults.put(provider, fault);
         return this;
@@ -227,7 +241,7 @@ final class ClusterModel {
 
     Counts run() {
         List<Endpoint> endpoints = new ArrayList<>();
-        for (int i = 0; i < PROVIDERS; i++) {
+        for (int i = 0; i < providers; i++) {
             endpoints.add(new Endpoint("10.0.0." + i, i + 1));
             waiting.add(new ArrayDeque<>());
         }
@@ -267,7 +281,7 @@ final class ClusterModel {
                 .mapToDouble(Double::doubleValue)
                 .average()
                 .orElse(1);
-        double perSecond = LOAD * PROVIDERS * workers * 100 / mean;
+        double perSecond = LOAD * providers * workers * 100 / mean;
         at(now + (long) (-Math.log(1 - random.nextDouble()) * 1e9 / perSecond), this::arrive);
         int client = random.nextInt(clusters.size());
         List<String> names = methods.keySet().stream().sorted().toList();
@@ -283,8 +297,10 @@ final class ClusterModel {
     }
 
     private void send(Call call) {
-        call.target.node().begin(now);
-        if (!call.copy) {
+        if (call.copy) {
+            call.target.node().beginCopy();
+        } else {
+            call.target.node().begin(now);
             count(call);
         }
         Fault fault = fault(call.provider());
@@ -293,7 +309,7 @@ final class ClusterModel {
             at(now + ONE_MS / 10, () -> end(call, end.outcome()));
             return;
         }
-        at(now + TIMEOUT_NANOS, () -> end(call, Outcome.FAILED));
+        at(now + (call.copy ? ProbePauses.WAIT_NANOS : TIMEOUT_NANOS), () -> end(call, Outcome.FAILED));
         if (treatment instanceof Serve) {
             waiting.get(call.provider()).add(call);
             work(call.provider());
@@ -309,6 +325,10 @@ final class ClusterModel {
         if (now >= BAD_FROM + SECOND && now < BAD_UNTIL) {
             counts.badSecond++;
             counts.bad += isBad ? 1 : 0;
+        }
+        if (now >= BAD_UNTIL + 4 * SECOND && now < BAD_UNTIL + 5 * SECOND) {
+            counts.inFifth++;
+            counts.inFifthOfBad += isBad ? 1 : 0;
         }
         if (now >= BAD_UNTIL + 5 * SECOND) {
             counts.atLast++;
@@ -352,8 +372,12 @@ final class ClusterModel {
         }
         call.ended = true;
         UsualTime times = usual.get(call.client).computeIfAbsent(call.method, unseen -> new UsualTime());
+        if (call.copy) {
+            call.target.node().endCopy(outcome, now - call.sent, TIMEOUT_NANOS, now, times);
+            return;
+        }
         call.target.node().end(outcome, now - call.sent, now, times);
-        if (call.copy || call.sent < BAD_FROM || call.sent >= BAD_UNTIL) {
+        if (call.sent < BAD_FROM || call.sent >= BAD_UNTIL) {
             return;
         }
         if (outcome != Outcome.ANSWERED) {

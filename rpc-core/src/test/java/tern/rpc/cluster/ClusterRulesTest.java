@@ -38,7 +38,7 @@ class ClusterRulesTest extends SimulatedCluster {
             slow.node().begin(now);
             slow.node().end(Outcome.ANSWERED, 20 * TICK, now, usual);
         }
-        timer.move(SECOND); // the shortest pause between a slow answer and a probe
+        timer.move(4 * SECOND); // the longest pause between a slow answer of this duration and a probe
         List<Target> probed = new ArrayList<>();
         for (int i = 0; i < 8; i++) {
             timer.move(100 * TICK);
@@ -61,11 +61,32 @@ class ClusterRulesTest extends SimulatedCluster {
                 instance(2));
         pass(SECOND);
         call(cluster.targets().get(0), Outcome.FAILED);
-        pass(SECOND);
+        pass(4 * SECOND); // the longest pause between a failure and a probe
 
         assertThat(cluster.takeProbe("get", "", false, now)).isNull();
         assertThat(cluster.takeProbe("get", "gray", false, now))
                 .isSameAs(cluster.targets().get(0));
+    }
+
+    @Test
+    void clientThatMakesFewCallsSendsNoFurtherCopyWhileOneIsUnanswered() {
+        start(3);
+        pass(SECOND);
+        for (Target target : cluster.targets()) {
+            IntStream.range(0, 50).forEach(i -> call(target, Outcome.ANSWERED));
+        }
+        Target failing = cluster.targets().get(0);
+        call(failing, Outcome.FAILED);
+        pass(4 * SECOND);
+        assertThat(cluster.takeProbe("get", "", false, now)).isSameAs(failing);
+        failing.node().beginCopy();
+
+        pass(10 * SECOND);
+        assertThat(cluster.takeProbe("get", "", false, now)).isNull();
+
+        IntStream.range(0, 100).forEach(i -> call(cluster.targets().get(1), Outcome.ANSWERED));
+        pass(SECOND);
+        assertThat(cluster.takeProbe("get", "", false, now)).isSameAs(failing);
     }
 
     private void rule(Rules rules) {

@@ -338,24 +338,78 @@ class NodeTest {
         assertThat(node.judgedCost(now)).isGreaterThan(3);
     }
 
+    private void copy(double millis, Outcome outcome) {
+        node.beginCopy();
+        now += (long) (millis * ONE_MS);
+        node.endCopy(outcome, (long) (millis * ONE_MS), TimeUnit.SECONDS.toNanos(1), now, usual);
+    }
+
     @Test
     void nextProbeIsLaterAfterALongFailureAndSoonAfterAGoodAnswer() {
         call(5);
-        assertThat(node.takeProbe(now)).isTrue();
-        assertThat(node.takeProbe(now)).isFalse();
-        node.begin(now);
-        now += 1_000 * ONE_MS;
-        node.end(Outcome.FAILED, 1_000 * ONE_MS, now, usual);
+        assertThat(node.probes().take(now)).isTrue();
+        assertThat(node.probes().take(now)).isFalse();
+        copy(1_000, Outcome.FAILED);
 
-        now += 3_999 * ONE_MS;
-        assertThat(node.isProbeDue(now)).isFalse();
-        now += ONE_MS;
-        assertThat(node.takeProbe(now)).isTrue();
-        call(5);
+        now += 1_999 * ONE_MS;
+        assertThat(node.probes().isOver(now)).isFalse();
+        now += 4_000 * ONE_MS;
+        assertThat(node.probes().take(now)).isTrue();
+        copy(5, Outcome.ANSWERED);
         now += 99 * ONE_MS;
-        assertThat(node.isProbeDue(now)).isFalse();
+        assertThat(node.probes().isOver(now)).isFalse();
         now += ONE_MS;
-        assertThat(node.isProbeDue(now)).isTrue();
+        assertThat(node.probes().isOver(now)).isTrue();
+    }
+
+    @Test
+    void copyThatIsAnsweredTooLateCountsAsAFailureAndIsSoonFollowedByAnother() {
+        call(5);
+        node.probes().take(now);
+        copy(9_000, Outcome.ANSWERED);
+
+        assertThat(node.isFailing(now)).isTrue();
+        assertThat(node.cost(now)).isGreaterThan(50);
+        assertThat(node.probes().isOver(now + 700 * ONE_MS)).isFalse();
+        assertThat(node.probes().isOver(now + 2_250 * ONE_MS)).isTrue();
+    }
+
+    @Test
+    void oneQuickAnswerIsEnoughAfterAMuchSlowerOne() {
+        for (int i = 0; i < 20; i++) {
+            call(5);
+        }
+        copy(9_000, Outcome.ANSWERED);
+        copy(15, Outcome.ANSWERED);
+
+        assertThat(node.isSlow(now)).isFalse();
+        assertThat(node.cost(now)).isLessThan(4);
+    }
+
+    @Test
+    void lostCopyIsNoFailureOfANodeThatHasAnsweredSince() {
+        call(5);
+        node.beginCopy();
+        now += TimeUnit.SECONDS.toNanos(15);
+        call(5);
+        long tookNanos = TimeUnit.SECONDS.toNanos(15) + 5 * ONE_MS;
+        node.endCopy(Outcome.FAILED, tookNanos, TimeUnit.SECONDS.toNanos(1), now, usual);
+
+        assertThat(node.isFailing(now)).isFalse();
+        assertThat(node.cost(now)).isLessThan(1.5);
+        assertThat(node.probes().isUnanswered()).isFalse();
+    }
+
+    @Test
+    void copiesAreNotCallsInFlight() {
+        call(5);
+        node.beginCopy();
+        now += TimeUnit.SECONDS.toNanos(10);
+
+        assertThat(node.inFlight()).isZero();
+        assertThat(node.probes().isUnanswered()).isTrue();
+        assertThat(node.judgedCost(now)).isEqualTo(1);
+        assertThat(isAvoided()).isFalse();
     }
 
     @Test

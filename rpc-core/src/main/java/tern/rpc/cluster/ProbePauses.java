@@ -1,0 +1,110 @@
+package tern.rpc.cluster;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLongFieldUpdater;
+
+/**
+ * The pauses between the probes of one provider. A probe is a copy of an idempotent call. The pauses keep the copies of
+ * many clients from overloading a slow provider, because a client normally sends the next copy only after the answer to
+ * the previous one. Thread-safe.
+ */
+final class ProbePauses {
+
+    /**
+     * The time for which a client waits for the answer to a copy, if the timeout of the call is shorter. An overloaded
+     * provider answers late. If the client sent another copy instead of waiting, it would increase the overload.
+     */
+    static final long WAIT_NANOS = TimeUnit.SECONDS.toNanos(16);
+
+    /** The minimum pause while a copy is unanswered. A provider may have lost the copy. */
+    private static final long UNANSWERED_NANOS = TimeUnit.SECONDS.toNanos(4);
+
+    /** The usual pause after a slow answer. */
+    private static final long SLOW_NANOS = TimeUnit.MILLISECONDS.toNanos(1_500);
+
+    /** The pause after a slow answer is this multiple of its duration, if that is longer than {@link #SLOW_NANOS}. */
+    private static final int SLOW_TIMES = 4;
+
+    /** The maximum of the usual pauses. */
+    private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(4);
+
+    /** The minimum pause after a failure. */
+    private static final long FAILED_NANOS = TimeUnit.MILLISECONDS.toNanos(2_500);
+
+    /** The pause after a good answer. It is short, because the next good answer may end the probes. */
+    private static final long GOOD_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    private static final AtomicLongFieldUpdater<ProbePauses> NEXT =
+            AtomicLongFieldUpdater.newUpdater(ProbePauses.class, "nextNanos");
+
+    private final AtomicInteger unanswered = new AtomicInteger();
+    private volatile long nextNanos;
+
+    ProbePauses(long now) {
+        this.nextNanos = now;
+    }
+
+    /** Returns whether the pause has ended. */
+    boolean isOver(long now) {
+        return now - nextNanos >= 0;
+    }
+
+    /**
+     * Reserves the next probe for the calling thread, and returns whether the pause has ended. The end of the probe
+     * determines when the next one is due.
+     */
+    boolean take(long now) {
+        long due = nextNanos;
+        return now - due >= 0 && NEXT.compareAndSet(this, due, now + UNANSWERED_NANOS);
+    }
+
+    /** Records that a copy is about to be sent. */
+    void sent() {
+        unanswered.incrementAndGet();
+    }
+
+    /** Records that a copy has ended. The reason is recorded afterwards. */
+    void ended() {
+        unanswered.decrementAndGet();
+    }
+
+    /** Returns whether the answer to a copy is missing. */
+    boolean isUnanswered() {
+        return unanswered.get() > 0;
+    }
+
+    /** Records a good answer. */
+    void good(long now) {
+        if (nextNanos - now > GOOD_NANOS) {
+            nextNanos = now + GOOD_NANOS;
+        }
+    }
+
+    /** Records an answer that took longer than usual. */
+    void slow(long tookNanos, long now) {
+        pause(Math.max(SLOW_NANOS, Math.min(MAX_NANOS, SLOW_TIMES * tookNanos)), now);
+    }
+
+    /** Records that a call failed after the given time. */
+    void failed(long tookNanos, long now) {
+        pause(Math.max(FAILED_NANOS, Math.min(MAX_NANOS, SLOW_TIMES * tookNanos)), now);
+    }
+
+    /** Records an answer that was too late for a caller. */
+    void late(long now) {
+        pause(SLOW_NANOS, now);
+    }
+
+    /**
+     * Starts a pause between half and one and a half of the given time, unless the answer to a copy is missing. The
+     * pauses differ so that the clients do not send their copies at the same time after a recovery. They depend on the
+     * clock instead of random numbers, so that simulations are reproducible.
+     */
+    private void pause(long nanos, long now) {
+        if (!isUnanswered()) {
+            double part = (Hashes.mix(now) >>> 11) * 0x1p-53; // from 0 to 1
+            nextNanos = now + (long) (nanos * (0.5 + part));
+        }
+    }
+}
