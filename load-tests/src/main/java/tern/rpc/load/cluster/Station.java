@@ -1,15 +1,18 @@
 package tern.rpc.load.cluster;
 
-import java.util.PriorityQueue;
+import java.util.ArrayDeque;
+import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
 
 /**
  * A simulated node with some workers. The service time of a call is exponentially distributed. A station has no
- * threads. Instead, it schedules the answer for the time at which a worker would finish. Thread-safe.
+ * threads. Instead, it schedules the answer for the time at which a worker would finish. A call that no longer has a
+ * caller is served, too. Thread-safe.
  */
 final class Station {
 
@@ -30,8 +33,8 @@ final class Station {
     private final ScheduledExecutorService timer;
     private final Random random; // guarded by this
 
-    // The time at which each worker becomes free; guarded by this.
-    private final PriorityQueue<Long> freeAt = new PriorityQueue<>();
+    private final Queue<CompletableFuture<Integer>> waiting = new ArrayDeque<>(); // guarded by this
+    private int idle; // the number of workers without a call; guarded by this
     private final LongAdder arrived = new LongAdder();
     private volatile State state = State.HEALTHY;
 
@@ -39,16 +42,14 @@ final class Station {
         this.number = number;
         this.timer = timer;
         this.random = new Random(number);
-        for (int i = 0; i < workers; i++) {
-            freeAt.add(System.nanoTime());
-        }
+        this.idle = workers;
     }
 
     void state(State changed) {
         state = changed;
     }
 
-    /** Returns the number of calls that have arrived so far. */
+    /** Returns the number of calls that have arrived so far, without calls that could be copies of other calls. */
     long arrived() {
         return arrived.sum();
     }
@@ -58,23 +59,47 @@ final class Station {
      *
      * @param failure creates the framework's exception for an unavailable node
      */
-    CompletableFuture<Integer> work(java.util.function.Supplier<RuntimeException> failure) {
+    CompletableFuture<Integer> work(Supplier<RuntimeException> failure) {
         arrived.increment();
+        return read(failure);
+    }
+
+    /** Serves a call of an idempotent method. It may be a copy that a client sends as a probe, so it is not counted. */
+    CompletableFuture<Integer> read(Supplier<RuntimeException> failure) {
         if (state == State.FAILING) {
             return CompletableFuture.failedFuture(failure.get());
         }
         CompletableFuture<Integer> answer = new CompletableFuture<>();
-        timer.schedule(() -> answer.complete(number), untilServed(), TimeUnit.NANOSECONDS);
+        synchronized (this) {
+            if (idle == 0) {
+                waiting.add(answer);
+            } else {
+                idle--;
+                serve(answer);
+            }
+        }
         return answer;
     }
 
-    private synchronized long untilServed() {
-        long now = System.nanoTime();
+    /** Starts to serve a call. The current state determines the service time, so a recovered node catches up. */
+    private synchronized void serve(CompletableFuture<Integer> answer) {
         double mean = state == State.SLOW ? SLOWER * MEAN_NANOS : MEAN_NANOS;
-        Long free = freeAt.poll();
-        long starts = free == null ? now : Math.max(now, free);
-        long ends = starts + (long) (-Math.log(1 - random.nextDouble()) * mean);
-        freeAt.add(ends);
-        return ends - now;
+        long nanos = (long) (-Math.log(1 - random.nextDouble()) * mean);
+        timer.schedule(
+                () -> {
+                    answer.complete(number);
+                    next();
+                },
+                nanos,
+                TimeUnit.NANOSECONDS);
+    }
+
+    private synchronized void next() {
+        CompletableFuture<Integer> first = waiting.poll();
+        if (first == null) {
+            idle++;
+        } else {
+            serve(first);
+        }
     }
 }

@@ -17,6 +17,6 @@ record StationService(Station station, Supplier<RuntimeException> failure) imple
 
     @Override
     public CompletableFuture<Integer> read(int call) {
-        return station.work(failure);
+        return station.read(failure);
     }
 }
