@@ -218,6 +218,12 @@ public final class NettyServerTransport implements ServerTransport {
                             + " from this address, and no silent one could be closed instead"
                             + " (set by rpc.limits.max-connections and rpc.limits.max-connections-per-host)",
                     null);
+            if (!accepted.closeFuture().isDone()) {
+                // The connection must not count when its peer notices that it was closed, because the peer may then
+                // connect again. This thread is the channel's event loop, so the listener has not run.
+                accepted.closeFuture().removeListener(closed);
+                closed(accepted, network);
+            }
             accepted.close();
             return;
         }
