@@ -339,11 +339,23 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
 
     // The following methods send requests to the server.
 
+    /**
+     * @throws RpcException if the call has no stream yet. This happens only to a publisher that sends more values than
+     *     were requested
+     */
     @Override
     public void send(@Nullable Object value) {
+        commit(); // another endpoint would get only the values after this one
         ClientStream current = stream;
         if (current != null) {
             current.send(value);
+        } else if (over == null && cancelled == null) {
+            throw new RpcException(
+                    StatusCode.INTERNAL,
+                    descriptor + ": its publisher of requests sent a value that was not requested, before the call had"
+                            + " a connection",
+                    Executed.NO,
+                    null);
         }
     }
 

@@ -131,6 +131,7 @@ class StreamAttemptsTest {
     private final List<Endpoint> refused = new ArrayList<>();
     private volatile boolean refusing;
     private volatile boolean readyAtOpen = true;
+    private volatile Runnable beforeOpen = () -> {};
     private @Nullable RpcClient client;
 
     private final class Connection extends IdleConnection {
@@ -145,6 +146,7 @@ class StreamAttemptsTest {
 
         @Override
         public ClientStream open(PendingCall call, ClientStream.Receiver receiver) {
+            beforeOpen.run();
             if (refusing) {
                 refusing = false;
                 refused.add(endpoint);
@@ -265,6 +267,70 @@ class StreamAttemptsTest {
         assertThat(((RpcException) answers.failure()).code()).isEqualTo(StatusCode.UNAVAILABLE);
         assertThat(opened).isEmpty();
         assertThat(first.sent).containsExactly("r");
+    }
+
+    /** Sends values that nobody requested, as a faulty publisher does. */
+    private static final class Unasked implements Flow.Publisher<String> {
+        private Flow.@Nullable Subscriber<? super String> subscriber;
+
+        @Override
+        public void subscribe(Flow.Subscriber<? super String> given) {
+            subscriber = given;
+            given.onSubscribe(new Flow.Subscription() {
+                @Override
+                public void request(long values) {
+                    // The test calls send() instead.
+                }
+
+                @Override
+                public void cancel() {
+                    // The test stops by itself.
+                }
+            });
+        }
+
+        void send(String value) {
+            Flow.Subscriber<? super String> to = subscriber;
+            if (to != null) {
+                to.onNext(value);
+            }
+        }
+    }
+
+    @Test
+    void nothingIsRepeatedAfterARequestThatWasNotAskedFor() throws Exception {
+        Streams proxy = proxyOfTwo();
+        readyAtOpen = false;
+        Unasked values = new Unasked();
+        CompletableFuture<String> answer = proxy.requests(values).toCompletableFuture();
+        Opened first = next();
+        values.send("a");
+
+        first.pending.fail(unexecuted());
+
+        assertThat(codeOf(answer)).isEqualTo(StatusCode.UNAVAILABLE);
+        assertThat(opened).isEmpty();
+        assertThat(first.sent).containsExactly("a");
+    }
+
+    @Test
+    void requestWithoutAStreamFailsTheCallAndIsNotLost() throws Exception {
+        Streams proxy = proxyOfTwo();
+        readyAtOpen = false;
+        Unasked values = new Unasked();
+        CompletableFuture<String> answer = proxy.requests(values).toCompletableFuture();
+        Opened first = next();
+        beforeOpen = () -> values.send("a");
+
+        first.pending.fail(unexecuted());
+
+        assertThat(codeOf(answer)).isEqualTo(StatusCode.INTERNAL);
+    }
+
+    private static StatusCode codeOf(CompletableFuture<?> failed) {
+        ExecutionException failure =
+                catchThrowableOfType(ExecutionException.class, () -> failed.get(20, TimeUnit.SECONDS));
+        return ((RpcException) failure.getCause()).code();
     }
 
     @Test
