@@ -46,6 +46,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     private final InboundPublisher requests;
     private final StreamWaits.Patience patience;
     private final CompletableFuture<Response> result = new CompletableFuture<>();
+    private final CompletableFuture<@Nullable Response> end = new CompletableFuture<>();
     private final AtomicBoolean invoked = new AtomicBoolean();
     private final AtomicBoolean headersSent = new AtomicBoolean();
     private volatile @Nullable MessageWriter writer;
@@ -53,6 +54,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     private volatile @Nullable CompletableFuture<?> mono;
     private volatile @Nullable RpcException over;
     private volatile boolean aborted; // true if Tern ended the method's stream because of an exception
+    private volatile boolean methodRuns; // true until the method has returned
 
     /**
      * @param waits limits how long workers wait for slow readers
@@ -86,9 +88,8 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     void run(Invocation decoded, BiConsumer<? super @Nullable Response, ? super @Nullable Throwable> ended) {
         messages.start(this);
         Invocation asCalled = decoded.withArguments(javaArguments(decoded.arguments()));
-        CompletableFuture<@Nullable Response> end = new CompletableFuture<>();
         end.whenComplete(ended);
-        Runnable task = () -> runFiltered(asCalled, end);
+        Runnable task = () -> runFiltered(asCalled);
         if (takesPublisher()) {
             task.run();
         } else {
@@ -96,7 +97,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         }
     }
 
-    private void runFiltered(Invocation asCalled, CompletableFuture<@Nullable Response> end) {
+    private void runFiltered(Invocation asCalled) {
         try {
             handler.filtered(this::invoke).invoke(asCalled).whenComplete((response, failure) -> {
                 if (failure != null) {
@@ -135,11 +136,20 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         }
         serving.methodBegins();
         try {
-            connect(handler.last().run(filtered.arguments()));
+            connect(runMethod(filtered.arguments()));
         } catch (Throwable e) {
             fail(e);
         }
         return result;
+    }
+
+    private @Nullable Object runMethod(Object[] arguments) throws Throwable {
+        methodRuns = true;
+        try {
+            return handler.last().run(arguments);
+        } finally {
+            methodRuns = false;
+        }
     }
 
     /**
@@ -292,6 +302,23 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     @Override
     public void failed(Throwable cause) {
         abort(cause);
+    }
+
+    /**
+     * If the method is still running, ends the call without the filters, which get a result only after the method. The
+     * method may be waiting for its subscriber, which gets no further signal, so the caller must not wait for the
+     * method.
+     */
+    @Override
+    public void subscriberFailed(Throwable cause) {
+        abort(cause);
+        if (methodRuns) {
+            result.whenComplete((response, failure) -> {
+                if (failure != null) {
+                    end.completeExceptionally(failure);
+                }
+            });
+        }
     }
 
     // The following methods send the answers of the service's method.

@@ -40,11 +40,16 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         /** Called when the subscriber has cancelled its subscription. */
         void cancel();
 
-        /**
-         * Called when no further messages are needed, because a message could not be decoded or the subscriber threw an
-         * exception.
-         */
+        /** Called when no further messages are needed, because a message could not be decoded. */
         void failed(Throwable cause);
+
+        /**
+         * Called when no further messages are needed, because the subscriber threw an exception. The subscriber gets no
+         * further signal.
+         */
+        default void subscriberFailed(Throwable cause) {
+            failed(cause);
+        }
     }
 
     private static final Logger LOG = LoggerFactory.getLogger(InboundPublisher.class);
@@ -217,7 +222,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     /** Stops the delivery because the subscriber threw an exception. */
     private void breakOff(Throwable cause) {
         done = true;
-        source.failed(cause);
+        source.subscriberFailed(cause);
     }
 
     private void end(@Nullable Throwable reason) {
@@ -245,7 +250,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
             }
         } catch (Throwable e) {
             FAILED_END.warn(() -> name + ": the subscriber of its messages failed at their end", e);
-            source.failed(e);
+            source.subscriberFailed(e);
         }
     }
 

@@ -13,6 +13,7 @@ import static tern.rpc.transport.TransportTest.take;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.SubmissionPublisher;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -197,6 +198,28 @@ interface StreamFailuresContract extends StreamContract {
         assertThat(((RpcException) answers.failure()).code()).isEqualTo(StatusCode.ABORTED);
         awaitNothingInFlight();
         assertThat(take(service().contexts).isCancelled()).isFalse();
+    }
+
+    /** A subscriber that throws gets no further signal, so a method that waits for its subscriber does not return. */
+    @Test
+    default void subscriberThatThrowsEndsTheCallOfAMethodThatWaitsForIt() throws Exception {
+        CompletableFuture<Boolean> cancelled = new CompletableFuture<>();
+        service().countAndWait = values -> {
+            context().onCancel(() -> cancelled.complete(true));
+            values.subscribe(Probe.ofAll(value -> {
+                throw new IllegalStateException("cannot take " + value);
+            }));
+            awaitLetGo();
+            return 0;
+        };
+        StreamService proxy = proxy();
+
+        Future<Integer> answer = inBackground(() -> proxy.countAndWait(Items.of(List.of("a", "b"))));
+
+        assertThatThrownBy(() -> answer.get(20, TimeUnit.SECONDS)).hasMessageContaining("cannot take a");
+        assertThat(cancelled.get(20, TimeUnit.SECONDS)).isTrue();
+        letGoLatch().countDown();
+        awaitNothingInFlight();
     }
 
     @Test
