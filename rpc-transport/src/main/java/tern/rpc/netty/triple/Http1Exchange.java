@@ -96,7 +96,7 @@ final class Http1Exchange extends HttpExchange {
             left(bytes);
             return;
         }
-        closes |= !request.keepsAlive() || handler.mustClose(part.isEnd());
+        closes |= !request.keepsAlive() || handler.mustClose(headWritten, part.isEnd());
         ByteBuf out = handler.context().alloc().buffer();
         if (!headWritten && head != null) {
             headWritten = true;

@@ -227,12 +227,15 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     // ---- output
 
     /**
-     * Returns whether the connection must be closed after the answer.
+     * Returns whether the connection must be closed after the answer. A draining server closes only connections whose
+     * client learns this from the head of the answer. Otherwise the client may have sent its next request, which would
+     * get no answer.
      *
+     * @param headSent whether the head of the answer has been sent, without an announcement of the close
      * @param end whether the answer is complete
      */
-    boolean mustClose(boolean end) {
-        return draining || broken || (end && !isRestBearable());
+    boolean mustClose(boolean headSent, boolean end) {
+        return (draining && !headSent) || broken || (end && !isRestBearable());
     }
 
     /**
