@@ -12,6 +12,9 @@ import tern.rpc.StreamObserver;
 /** Streaming methods with every supported Java signature. The messages contain the plan ({@link FeedPlan}). */
 interface Feeds {
 
+    /** Returns the entry. This method is no stream. */
+    CompletionStage<Entry> echo(Entry entry);
+
     Flow.Publisher<Entry> publish(Period period);
 
     Flux<Entry> flux(Period period);

@@ -84,6 +84,11 @@ final class FeedsServer implements Feeds {
     }
 
     @Override
+    public CompletionStage<Entry> echo(Entry entry) {
+        return CompletableFuture.completedFuture(entry);
+    }
+
+    @Override
     public Flow.Publisher<Entry> publish(Period period) {
         FeedPlan plan = FeedPlan.of(period);
         return new Entries(entries(plan), failure(plan), begun());

@@ -34,12 +34,10 @@ final class FeedsSides implements AutoCloseable {
 
     static final int MAX_STREAMS = 2_048;
 
-    /** The number of worker threads. There must be enough of them for all services that block in {@code onNext}. */
-    private static final int THREADS = 400;
-
     private static final long MAX_SECONDS = property("patience", 60);
 
-    private final EventLoops loops = EventLoops.start(2);
+    private final FeedsSettings chosen;
+    private final EventLoops loops;
     private final TripleCodecs codecs = new TripleCodecs(
             HessianSerializer.builder().build(),
             new JsonCodec(JsonMapper.builder().build()),
@@ -49,26 +47,30 @@ final class FeedsSides implements AutoCloseable {
     private final RpcServer server;
 
     FeedsSides() {
-        ServerTransportSettings usual = ServerTransportSettings.onPort(0);
-        ServerTransportSettings settings = new ServerTransportSettings(
-                usual.address(),
-                usual.port(),
-                usual.maxConnections(),
-                usual.maxConnectionsPerHost(),
-                MAX_STREAMS,
-                usual.maxRequestBytes(),
-                usual.idleTimeout(),
-                usual.firstBytesTimeout());
+        this(FeedsSettings.usual());
+    }
+
+    FeedsSides(FeedsSettings chosen) {
+        this.chosen = chosen;
+        this.loops = EventLoops.start(chosen.loops());
+        ServerTransportSettings settings = ServerTransportSettings.onPort(0).withMaxInFlight(chosen.maxStreams());
+        if (chosen.tls()) {
+            settings = settings.withTls(FeedsSettings::serverTls, false);
+        }
         HttpSettings http = HttpSettings.defaults();
-        server = RpcServer.builder(ResourceLedger.watch(new NettyServerTransport(
+        RpcServer.Builder builder = RpcServer.builder(ResourceLedger.watch(new NettyServerTransport(
                         settings, loops, List.of(new TripleProtocol(codecs, http), new Http1Protocol(codecs, http)))))
-                .workers(THREADS, MAX_STREAMS)
+                .workers(chosen.workers(), MAX_STREAMS)
                 .limit(() -> new FixedLimit(MAX_STREAMS))
                 .maxQueueWait(Duration.ofSeconds(MAX_SECONDS))
+                .maxStreamWait(chosen.streamWait())
                 .meters(new RpcMeters(registry, Slo.DEFAULT))
                 .export(ServiceExport.of(Feeds.class, feeds))
-                .export(GrpcServices.export(new LedgerFeeds()))
-                .build();
+                .export(GrpcServices.export(new LedgerFeeds()));
+        if (chosen.threads() != null) {
+            builder.threads(chosen.threads(), Duration.ZERO);
+        }
+        server = builder.build();
         server.start();
     }
 
@@ -78,7 +80,17 @@ final class FeedsSides implements AutoCloseable {
 
     /** Creates a Tern client that calls a Tern server or a gRPC server. */
     TernCaller ternCaller(int port) {
-        return new TernCaller(loops, codecs, port, MAX_STREAMS);
+        return new TernCaller(loops, codecs, port, chosen);
+    }
+
+    /** Creates a client of grpc-java that calls the server. */
+    GrpcCaller grpcCaller(int window) {
+        return new GrpcCaller(port(), GrpcMethods.FEEDS, window, chosen.tls());
+    }
+
+    /** Creates a client that calls the server with one of the web protocols. */
+    WebCaller webCaller(WebCaller.Form form, int window) {
+        return new WebCaller(port(), form, window, chosen.tls());
     }
 
     /** Starts a gRPC server and creates a Tern client that calls it. Closing the client also closes the server. */

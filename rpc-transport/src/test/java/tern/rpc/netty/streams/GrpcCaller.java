@@ -9,11 +9,14 @@ import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
+import io.grpc.netty.GrpcSslContexts;
 import io.grpc.netty.NettyChannelBuilder;
+import io.netty.handler.ssl.SslContext;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.StatusCode;
 import tern.rpc.netty.streams.FeedPlan.Way;
@@ -29,13 +32,28 @@ final class GrpcCaller implements FeedCaller {
      * @param window the initial flow-control window of streams and of the connection, in bytes; the window of the
      *     connection is at least 65,535
      */
-    GrpcCaller(int port, GrpcMethods methods, int window) {
+    GrpcCaller(int port, GrpcMethods methods, int window, boolean tls) {
         this.methods = methods;
         this.window = window;
-        this.channel = NettyChannelBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
-                .usePlaintext()
-                .flowControlWindow(window)
-                .build();
+        NettyChannelBuilder builder = NettyChannelBuilder.forAddress(
+                        new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
+                .flowControlWindow(window);
+        if (tls) {
+            builder.sslContext(trusting());
+        } else {
+            builder.usePlaintext();
+        }
+        this.channel = builder.build();
+    }
+
+    private static SslContext trusting() {
+        try {
+            return GrpcSslContexts.forClient()
+                    .trustManager(FeedsSettings.authority().trust())
+                    .build();
+        } catch (SSLException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     @Override

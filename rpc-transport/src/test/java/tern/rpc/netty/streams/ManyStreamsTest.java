@@ -46,13 +46,13 @@ class ManyStreamsTest {
         FeedCaller connect() {
             return switch (this) {
                 case TERN -> sides.ternCaller(sides.port());
-                case GRPC_CLIENT -> new GrpcCaller(sides.port(), GrpcMethods.FEEDS, 1 << 20);
-                case GENERATED_SERVICE -> new GrpcCaller(sides.port(), GrpcMethods.LEDGER, 1 << 20);
+                case GRPC_CLIENT -> sides.grpcCaller(1 << 20);
+                case GENERATED_SERVICE -> new GrpcCaller(sides.port(), GrpcMethods.LEDGER, 1 << 20, false);
                 case GRPC_SERVER -> sides.ternCallerOfGrpc(1 << 20);
-                case GRPC -> new WebCaller(sides.port(), Form.GRPC, 65_535);
-                case GRPC_WEB -> new WebCaller(sides.port(), Form.GRPC_WEB, 65_535);
-                case CONNECT -> new WebCaller(sides.port(), Form.CONNECT, 65_535);
-                case EVENTS -> new WebCaller(sides.port(), Form.EVENTS, 65_535);
+                case GRPC -> sides.webCaller(Form.GRPC, 65_535);
+                case GRPC_WEB -> sides.webCaller(Form.GRPC_WEB, 65_535);
+                case CONNECT -> sides.webCaller(Form.CONNECT, 65_535);
+                case EVENTS -> sides.webCaller(Form.EVENTS, 65_535);
             };
         }
 
@@ -220,16 +220,16 @@ class ManyStreamsTest {
                             .map(form -> new Windows(
                                     form.name(),
                                     form == Form.EVENTS,
-                                    window -> new WebCaller(sides.port(), form, window))),
+                                    window -> sides.webCaller(form, window))),
                     Stream.of(
                             new Windows(
                                     "GRPC_CLIENT",
                                     false,
-                                    window -> new GrpcCaller(sides.port(), GrpcMethods.FEEDS, window)),
+                                    window -> sides.grpcCaller(window)),
                             new Windows(
                                     "GENERATED_SERVICE",
                                     false,
-                                    window -> new GrpcCaller(sides.port(), GrpcMethods.LEDGER, window)),
+                                    window -> new GrpcCaller(sides.port(), GrpcMethods.LEDGER, window, false)),
                             new Windows("GRPC_SERVER", false, window -> sides.ternCallerOfGrpc(window))));
         }
     }

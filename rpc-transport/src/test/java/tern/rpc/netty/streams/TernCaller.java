@@ -3,6 +3,7 @@ package tern.rpc.netty.streams;
 import com.example.ledger.Entry;
 import com.example.ledger.Receipt;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -41,23 +42,21 @@ final class TernCaller implements FeedCaller {
     private final RpcClient client;
     private final Feeds feeds;
 
-    TernCaller(EventLoops loops, TripleCodecs codecs, int port, int maxStreams) {
+    TernCaller(EventLoops loops, TripleCodecs codecs, int port, FeedsSettings chosen) {
         ClientTransportSettings usual = ClientTransportSettings.named("streams");
-        ClientTransportSettings settings = new ClientTransportSettings(
-                usual.application(),
-                usual.connectTimeout(),
-                usual.reconnectMin(),
-                usual.reconnectMax(),
-                usual.heartbeat(),
-                usual.probeAfter(),
-                usual.probeTimeout(),
-                maxStreams,
-                usual.maxQueuedBytes() * 4,
-                usual.maxRequestBytes());
-        client = RpcClient.builder()
+        ClientTransportSettings settings =
+                usual.withMaxInFlight(FeedsSides.MAX_STREAMS).withMaxQueuedBytes(usual.maxQueuedBytes() * 4);
+        if (chosen.tls()) {
+            settings = settings.withTls(FeedsSettings::clientTls);
+        }
+        RpcClient.Builder builder = RpcClient.builder()
                 .transport(new NettyClientTransport(settings, loops, new TripleClientProtocol(codecs)))
-                .meters(new RpcMeters(registry, Slo.DEFAULT))
-                .build();
+                .timeout(Duration.ofSeconds(60))
+                .meters(new RpcMeters(registry, Slo.DEFAULT));
+        if (chosen.threads() != null) {
+            builder.threads(chosen.threads(), Duration.ZERO);
+        }
+        client = builder.build();
         feeds = client.refer(
                 ServiceReference.to(Feeds.class, new StaticEndpoints(List.of(new Endpoint("127.0.0.1", port))))
                         .protocol(TripleClientProtocol.NAME)
@@ -78,6 +77,11 @@ final class TernCaller implements FeedCaller {
     @Override
     public long queuedBytes() {
         return (long) gauge(RpcMeter.CLIENT_WRITE_QUEUE);
+    }
+
+    /** Makes a call that is no stream. */
+    CompletableFuture<Entry> echo(Entry entry) {
+        return feeds.echo(entry).toCompletableFuture();
     }
 
     @Override

@@ -32,6 +32,13 @@ import io.netty.handler.codec.http2.Http2ResetFrame;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2StreamChannel;
 import io.netty.handler.codec.http2.Http2StreamChannelBootstrap;
+import io.netty.handler.ssl.ApplicationProtocolConfig;
+import io.netty.handler.ssl.ApplicationProtocolConfig.Protocol;
+import io.netty.handler.ssl.ApplicationProtocolConfig.SelectedListenerFailureBehavior;
+import io.netty.handler.ssl.ApplicationProtocolConfig.SelectorFailureBehavior;
+import io.netty.handler.ssl.ApplicationProtocolNames;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.util.ReferenceCountUtil;
 import java.net.InetAddress;
 import java.util.List;
@@ -39,6 +46,7 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.StatusCode;
 import tern.rpc.netty.streams.FeedPlan.Way;
@@ -80,7 +88,7 @@ final class WebCaller implements FeedCaller {
     private final Channel channel;
 
     /** @param window the flow-control window of each stream, in bytes */
-    WebCaller(int port, Form form, int window) {
+    WebCaller(int port, Form form, int window, boolean tls) {
         this.form = form;
         this.window = window;
         this.channel = new Bootstrap()
@@ -89,6 +97,9 @@ final class WebCaller implements FeedCaller {
                 .handler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel opened) {
+                        if (tls) {
+                            opened.pipeline().addLast(trusting().newHandler(opened.alloc(), "127.0.0.1", port));
+                        }
                         opened.pipeline()
                                 .addLast(
                                         Http2FrameCodecBuilder.forClient()
@@ -103,6 +114,21 @@ final class WebCaller implements FeedCaller {
                 .channel();
         channel.writeAndFlush(new DefaultHttp2WindowUpdateFrame(CONNECTION_WINDOW))
                 .syncUninterruptibly();
+    }
+
+    private static SslContext trusting() {
+        try {
+            return SslContextBuilder.forClient()
+                    .trustManager(FeedsSettings.authority().trust())
+                    .applicationProtocolConfig(new ApplicationProtocolConfig(
+                            Protocol.ALPN,
+                            SelectorFailureBehavior.NO_ADVERTISE,
+                            SelectedListenerFailureBehavior.ACCEPT,
+                            ApplicationProtocolNames.HTTP_2))
+                    .build();
+        } catch (SSLException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     @Override
