@@ -6,6 +6,8 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Options of a single call: request headers, a timeout, and consumers of the response headers and trailers. Immutable.
@@ -14,10 +16,15 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CallOptions {
 
+    private static final Logger LOG = LoggerFactory.getLogger(CallOptions.class);
+
     private static final CallOptions NONE = new CallOptions(new Metadata(), null, false, null, null, null, null);
 
     /** The header that contains the tag of a call. Dubbo uses an attachment with the same name. */
     private static final String TAG = "dubbo.tag";
+
+    /** Part of the name of each class that Mockito creates for a mocked interface. */
+    private static final String MOCK = "$MockitoMock$";
 
     private final Metadata headers;
     private final @Nullable TimeLimit limit;
@@ -163,7 +170,12 @@ public final class CallOptions {
      * <p>If the given proxy already has options, the new proxy has both. For an option that both set, these options take
      * precedence. A header in these options replaces all headers with the same name that the given proxy has.
      *
-     * @throws IllegalArgumentException if the object is not a proxy created by Tern
+     * <p>An object that is not a proxy is returned unchanged, because code that sets options must also work with the
+     * mock or the implementation that a test passes. The options have no effect on such an object. A warning says so,
+     * except for mocks of Mockito.
+     *
+     * @throws IllegalArgumentException if the object is a JDK proxy that Tern did not create. Such a proxy may be
+     *     around one of Tern's proxies, which would then be called without the options
      */
     @SuppressWarnings("unchecked")
     public <T> T on(T proxy) {
@@ -172,9 +184,16 @@ public final class CallOptions {
             if (handler instanceof Target target) {
                 return (T) target.with(this);
             }
+            throw new IllegalArgumentException(proxy.getClass().getName()
+                    + " is not a remote proxy; pass what @RpcReference injected or RpcClient.refer returned");
         }
-        throw new IllegalArgumentException(proxy.getClass().getName()
-                + " is not a remote proxy; pass what @RpcReference injected or RpcClient.refer returned");
+        if (!proxy.getClass().getName().contains(MOCK)) {
+            LOG.warn(
+                    "CallOptions have no effect on {}, because it is not a remote proxy; pass what @RpcReference"
+                            + " injected or RpcClient.refer returned",
+                    proxy.getClass().getName());
+        }
+        return proxy;
     }
 
     /** Returns these options with the given options added. For an option that both set, the given options win. */

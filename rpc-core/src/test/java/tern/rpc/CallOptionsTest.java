@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -85,6 +86,32 @@ class CallOptionsTest {
                 .isThrownBy(() -> CallOptions.none().timeout(Duration.parse(timeout)))
                 .withMessageStartingWith("the timeout of a call is PT")
                 .withMessageEndingWith("; expected at most 36500d (100 years)");
+    }
+
+    interface Greetings {
+        String greet(String name);
+    }
+
+    @Test
+    void objectThatIsNoProxyIsCalledWithoutTheOptions() {
+        Greetings ofATest = new Greetings() {
+            @Override
+            public String greet(String name) {
+                return "Hello " + name;
+            }
+        };
+
+        assertThat(CallOptions.none().header("tenant", "blue").on(ofATest)).isSameAs(ofATest);
+    }
+
+    @Test
+    void jdkProxyOfAnotherLibraryIsRefusedBecauseItWouldHideTheOptions() {
+        Greetings around = (Greetings) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {Greetings.class}, (proxy, method, arguments) -> null);
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> CallOptions.none().header("tenant", "blue").on(around))
+                .withMessageContaining("is not a remote proxy");
     }
 
     @Test
