@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Recognizes types whose values cannot be sent, because they represent something in one process, such as a file or a
- * thread. Types of libraries are recognized by name, because the libraries are not dependencies.
+ * thread, or belong to a library with its own format, such as Jackson's trees. Types of libraries are recognized by
+ * name, because the libraries are not dependencies.
  */
 public final class LocalTypes {
 
@@ -79,6 +80,11 @@ public final class LocalTypes {
         for (String observer : new String[] {"io.grpc.stub.", "org.apache.dubbo.common.stream."}) {
             types.put(
                     observer + "StreamObserver", "import tern.rpc.StreamObserver instead, which has the same methods");
+        }
+        for (String jackson : new String[] {"com.fasterxml.jackson.", "tools.jackson."}) {
+            for (String tree : new String[] {"JsonNode", "node.ArrayNode", "node.ObjectNode"}) {
+                types.put(jackson + "databind." + tree, "declare a record, a Map<String, Object> or a String");
+            }
         }
         types.put("com.google.common.io.ByteSource", BYTES);
         types.put("io.netty.buffer.ByteBuf", BYTES);

@@ -57,6 +57,12 @@ class LocalTypesTest {
         sources.put(
                 "io.smallrye.mutiny.Multi",
                 "public interface Multi<T> extends java.util.concurrent.Flow.Publisher<T> {}");
+        for (String jackson : new String[] {"com.fasterxml.jackson.databind", "tools.jackson.databind"}) {
+            sources.put(
+                    jackson + ".JsonNode", "public abstract class JsonNode implements java.io.Serializable {}");
+            sources.put(
+                    jackson + ".node.ObjectNode", "public class ObjectNode extends " + jackson + ".JsonNode {}");
+        }
         sources.put("io.grpc.stub.StreamObserver", "public interface StreamObserver<V> {}");
         sources.put(
                 "shop.PayGrpc",
@@ -81,7 +87,9 @@ class LocalTypesTest {
             "kotlin.jvm.functions.Function0<String>",
             "kotlinx.coroutines.Deferred<String>",
             "kotlinx.coroutines.flow.Flow<String>",
-            "io.smallrye.mutiny.Multi<String>"
+            "io.smallrye.mutiny.Multi<String>",
+            "com.fasterxml.jackson.databind.JsonNode",
+            "tools.jackson.databind.node.ObjectNode"
         }) {
             String name = serviceOf(type.replaceFirst("<.*", ""));
             sources.put("shop." + name, "public interface " + name + " { " + type + " get(); }");
@@ -104,7 +112,9 @@ class LocalTypesTest {
         "kotlin.jvm.functions.Function0, a function would be a callback; return a Flow.Publisher",
         "kotlinx.coroutines.Deferred, return a CompletableFuture",
         "kotlinx.coroutines.flow.Flow, return a java.util.concurrent.Flow.Publisher",
-        "io.smallrye.mutiny.Multi, return a Flow.Publisher itself"
+        "io.smallrye.mutiny.Multi, return a Flow.Publisher itself",
+        "com.fasterxml.jackson.databind.JsonNode, 'declare a record, a Map<String, Object> or a String'",
+        "tools.jackson.databind.node.ObjectNode, 'declare a record, a Map<String, Object> or a String'"
     })
     void typeOfALibraryIsRefusedWithItsReplacement(String type, String advice) {
         Class<?> service = types.type("shop." + serviceOf(type));
