@@ -1,7 +1,17 @@
 package tern.rpc.serialization.json;
 
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.LocalTime;
+import java.time.OffsetDateTime;
+import java.time.Period;
+import java.time.YearMonth;
+import java.time.ZonedDateTime;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Date;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedList;
@@ -25,6 +35,7 @@ import tools.jackson.core.exc.InputCoercionException;
 import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.core.exc.StreamReadException;
 import tools.jackson.core.exc.UnexpectedEndOfInputException;
+import tools.jackson.databind.JavaType;
 import tools.jackson.databind.exc.InvalidDefinitionException;
 import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.exc.UnrecognizedPropertyException;
@@ -38,6 +49,12 @@ final class JsonErrors {
     private static final int MAX_SHOWN_NAME = 64;
     private static final int MAX_SHOWN_CONSTANTS = 10;
     private static final int MAX_WRAPPERS = 64;
+
+    /** Longer paths are shortened. They mostly come from objects that refer to each other in a circle. */
+    private static final int MAX_SHOWN_STEPS = 16;
+
+    /** Number of last steps that a shortened path shows. */
+    private static final int LAST_STEPS = 2;
 
     /**
      * Parts of Jackson's messages about text without double quotes: a word, text in single quotes, and a date or an id
@@ -54,6 +71,19 @@ final class JsonErrors {
             LinkedList.class, Queue.class,
             LinkedHashMap.class, Map.class,
             TreeMap.class, SortedMap.class);
+
+    /** Examples of types whose JSON is a text in a form that the name of the type does not show. */
+    private static final Map<Class<?>, String> EXAMPLES = Map.of(
+            Instant.class, "2026-01-31T12:30:00Z",
+            Date.class, "2026-01-31T12:30:00Z",
+            OffsetDateTime.class, "2026-01-31T12:30:00+01:00",
+            ZonedDateTime.class, "2026-01-31T12:30:00+01:00",
+            LocalDateTime.class, "2026-01-31T12:30:00",
+            LocalDate.class, "2026-01-31",
+            LocalTime.class, "12:30:00",
+            YearMonth.class, "2026-01",
+            Duration.class, "PT1M30S",
+            Period.class, "P1M15D");
 
     private JsonErrors() {}
 
@@ -73,7 +103,7 @@ final class JsonErrors {
             return new SerializationException(
                     where + ": " + syntax(syntax, syntax.getPath().isEmpty() ? expected : null));
         }
-        return other(where, "could not be read", failure);
+        return other(where, true, failure);
     }
 
     static SerializationException writing(String position, RuntimeException failure) {
@@ -88,7 +118,7 @@ final class JsonErrors {
         if (failure instanceof StreamConstraintsException limit) {
             return new SerializationException(where + ": " + limit.getOriginalMessage());
         }
-        return other(where, "could not be written", failure);
+        return other(where, false, failure);
     }
 
     private static String expected(MismatchedInputException mismatch, @Nullable String declared) {
@@ -97,7 +127,18 @@ final class JsonErrors {
         }
         Class<?> type = mismatch.getTargetType();
         String found = mismatch instanceof WholeNumbers.FractionException ? ", found a fraction" : "";
-        return "expected " + typeName(mismatch, type, declared) + constants(type) + found;
+        return "expected " + typeName(mismatch, type, declared) + constants(type) + example(type) + found;
+    }
+
+    private static String example(@Nullable Class<?> type) {
+        String example = type == null ? null : EXAMPLES.get(type);
+        return example == null ? "" : " such as " + example;
+    }
+
+    /** Describes an abstract type for which neither annotations nor settings name a class to create. */
+    static String isAbstract(String typeName) {
+        return typeName + " is abstract and cannot be read from JSON; name its subtypes with @JsonTypeInfo and"
+                + " @JsonSubTypes, or declare a class";
     }
 
     /**
@@ -154,8 +195,12 @@ final class JsonErrors {
     }
 
     /** Returns the exception for a class that Jackson cannot handle, or for an exception thrown by application code. */
-    private static SerializationException other(String where, String what, RuntimeException failure) {
+    private static SerializationException other(String where, boolean isReading, RuntimeException failure) {
         if (failure instanceof InvalidDefinitionException definition) {
+            JavaType type = definition.getType();
+            if (type != null && type.isAbstract() && isReading && !type.isContainerType()) {
+                return new SerializationException(where + ": " + isAbstract(type.toCanonical()));
+            }
             return new SerializationException(where + ": " + definition.getOriginalMessage());
         }
         Throwable root = failure;
@@ -169,7 +214,7 @@ final class JsonErrors {
         if (root instanceof SerializationException told) {
             return new SerializationException(where + ": " + told.getMessage());
         }
-        String message = where + ' ' + what + ": ";
+        String message = where + " could not be " + (isReading ? "read: " : "written: ");
         if (root instanceof JacksonException) {
             return new SerializationException(message + root.getClass().getName());
         }
@@ -188,7 +233,13 @@ final class JsonErrors {
             return "";
         }
         StringBuilder text = new StringBuilder(" at $");
-        for (JacksonException.Reference step : jackson.getPath()) {
+        List<JacksonException.Reference> steps = jackson.getPath();
+        for (int i = 0; i < steps.size(); i++) {
+            if (steps.size() > MAX_SHOWN_STEPS && i == MAX_SHOWN_STEPS - LAST_STEPS) {
+                i = steps.size() - LAST_STEPS;
+                text.append("…");
+            }
+            JacksonException.Reference step = steps.get(i);
             String name = step.getPropertyName();
             if (name == null) {
                 text.append('[').append(step.getIndex()).append(']');

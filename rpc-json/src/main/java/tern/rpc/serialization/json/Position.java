@@ -84,8 +84,7 @@ final class Position {
                 plain = properties;
             }
             if (deserializer instanceof AbstractDeserializer) {
-                trouble = where + ": " + typeName + " is abstract and cannot be read from JSON; name its subtypes with"
-                        + " @JsonTypeInfo and @JsonSubTypes, or declare a class";
+                trouble = where + ": " + JsonErrors.isAbstract(typeName);
             }
         } catch (RuntimeException e) {
             trouble = JsonErrors.reading(where, typeName, e).getMessage();

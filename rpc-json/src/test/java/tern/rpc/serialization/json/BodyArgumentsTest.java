@@ -384,6 +384,50 @@ class BodyArgumentsTest {
                         + " @JsonSubTypes, or declare a class");
     }
 
+    record Page(Shape shape) {}
+
+    interface Drawings {
+        void print(Page page);
+    }
+
+    @Test
+    void abstractTypeInAMessageIsRefusedWithTheChangeToMake() {
+        assertThatThrownBy(() -> Texts.of(Odd.class, "draw").arguments("{\"radius\":1}"))
+                .hasMessageEndingWith("parameter 1 (shape): " + Shape.class.getName()
+                        + " is abstract and cannot be read from JSON; name its subtypes with @JsonTypeInfo and"
+                        + " @JsonSubTypes, or declare a class");
+        assertThatThrownBy(() -> Texts.of(Drawings.class, "print").arguments("{\"shape\":{\"radius\":1}}"))
+                .hasMessageContaining("parameter 1 (page) at $.shape: " + Shape.class.getName() + " is abstract");
+    }
+
+    @Test
+    void expectedFormOfADateIsShown() {
+        assertThatThrownBy(() -> Texts.of(Greetings.class, "day").arguments("\"31.01.2026\""))
+                .hasMessageEndingWith("parameter 1 (d): expected java.time.LocalDate such as 2026-01-31");
+        assertThatThrownBy(() -> Texts.of(Greetings.class, "moment").arguments("\"yesterday\""))
+                .hasMessageEndingWith("parameter 1 (i): expected java.time.Instant such as 2026-01-31T12:30:00Z");
+    }
+
+    static class Link {
+        public Link next;
+    }
+
+    interface Chains {
+        Link first();
+    }
+
+    @Test
+    void pathOfObjectsThatReferToEachOtherIsShortened() {
+        Link first = new Link();
+        first.next = new Link();
+        first.next.next = first;
+
+        assertThatThrownBy(() -> Texts.of(Chains.class, "first").writtenResult(first))
+                .message()
+                .contains(" at $.next.next", "…")
+                .hasSizeLessThan(400);
+    }
+
     @Test
     void aMethodIsResolvedOnce() {
         JsonCodec codec = new JsonCodec(new JsonMapper());
