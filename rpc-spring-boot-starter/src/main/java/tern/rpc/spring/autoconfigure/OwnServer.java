@@ -4,7 +4,9 @@ import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.net.UnknownHostException;
+import java.util.List;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import tern.rpc.endpoint.Endpoint;
@@ -12,6 +14,10 @@ import tern.rpc.endpoint.Instance;
 
 /** Checks whether a reference calls the application's own server before this server listens. */
 final class OwnServer {
+
+    private static final String NOT_REGISTERED = ", but registers itself only when it accepts traffic";
+    private static final String NOT_STARTED =
+            " is the server of this application, which starts after all other beans and has not started yet";
 
     private final ConfigurableListableBeanFactory beans;
     private final ObjectProvider<ServerSettings> settings;
@@ -29,16 +35,26 @@ final class OwnServer {
         if (reference.registry() != null) {
             return isToRegister() && isExported(reference.type())
                     ? "; this application serves " + reference.type().getSimpleName()
-                            + ", but registers itself only when it accepts traffic: call the service after that, or set "
-                            + "its url to local, which calls the own server without a registry"
+                            + NOT_REGISTERED + ": call the service after that, or set its url to local, which calls the"
+                            + " own server without a registry"
                     : "";
         }
         String own = isToStart() ? address(reference) : "";
         return own.isEmpty()
                 ? ""
-                : "; " + own + " is the server of this application, which starts after all other beans and has not"
-                        + " started yet: call it from an ApplicationRunner or later, or set the url to local, which"
-                        + " calls the own server without a port";
+                : "; " + own + NOT_STARTED + ": call it from an ApplicationRunner or later, or set the url to local,"
+                        + " which calls the own server without a port";
+    }
+
+    /** Returns the message of a failed call without its advice; null if the message does not contain this advice. */
+    static @Nullable String withoutAdvice(String message) {
+        for (String reason : List.of(NOT_STARTED, NOT_REGISTERED)) {
+            int at = message.indexOf(reason);
+            if (at >= 0) {
+                return message.substring(0, at + reason.length());
+            }
+        }
+        return null;
     }
 
     private boolean isToStart() {

@@ -1,6 +1,7 @@
 package tern.rpc.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import jakarta.annotation.PostConstruct;
 import java.nio.file.Path;
@@ -21,11 +22,13 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
+import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.event.EventListener;
+import org.springframework.stereotype.Component;
 import org.springframework.test.util.TestSocketUtils;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
@@ -77,6 +80,24 @@ class OwnServerTest {
         Map<String, String> heard = heardBy("rpc.server.port=" + port, "rpc.client.url=127.0.0.1:" + port);
 
         Messages.assertSays("own server: call before it starts", heard.get("SmartInitializingSingleton"));
+    }
+
+    @Test
+    void startThatFailsWithAnEarlyCallNamesTheBeanAndNoStackTrace() {
+        int port = TestSocketUtils.findAvailableTcpPort();
+        SpringApplicationBuilder application = new SpringApplicationBuilder(Selfish.class, Impatient.class)
+                .web(WebApplicationType.NONE)
+                .properties("rpc.server.port=" + port, "rpc.client.url=127.0.0.1:" + port);
+
+        FailureAnalysis analysis =
+                new EarlyCallFailureAnalyzer().analyze(catchThrowable(() -> application.run().close()));
+
+        assertThat(analysis).isNotNull();
+        assertThat(analysis.getDescription())
+                .startsWith("Bean 'impatient' makes a call too early: UNAVAILABLE: Clerks/greet")
+                .endsWith(" is the server of this application, which starts after all other beans and has not started"
+                        + " yet.");
+        assertThat(analysis.getAction()).contains("ApplicationRunner", "rpc.client.services.<name>.url to local");
     }
 
     @Test
@@ -146,6 +167,14 @@ class OwnServerTest {
         @Bean
         CommandLineRunner commandLineRunner(Caller caller) {
             return arguments -> caller.call("CommandLineRunner");
+        }
+    }
+
+    @Component("impatient")
+    static class Impatient {
+
+        Impatient(@RpcReference Clerks clerks) {
+            clerks.greet("constructor");
         }
     }
 
