@@ -42,6 +42,10 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
             + "(?:\\[(?<ipv6>[0-9a-fA-F:.%]+)]|(?<host>[\\w.-]+))"
             + "(?::(?<port>\\d{1,5}))?/?"
             + "(?:\\?(?<attributes>[^?#]*))?");
+    private static final Pattern SEPARATORS = Pattern.compile("[;\\s]");
+    private static final Pattern PATH =
+            Pattern.compile("(?:[a-z][a-z0-9+.-]*://)?[^/?#@]+(?<path>/[^/?#][^?#]*)(?:[?#].*)?");
+    private static final Pattern WILDCARD = Pattern.compile("[0:]+");
     private static final Pattern ATTRIBUTE =
             Pattern.compile("weight=(?<weight>\\d{1,9})|zone=(?<zone>[^&=]+)|tag=(?<tag>[^&=]+)");
     private static final Pattern IPV4 = Pattern.compile("[0-9.]+");
@@ -77,7 +81,14 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
                         "an address before and after each comma: " + EXPECTED);
             }
             if (!form.matches() || port(form) < 1 || port(form) > MAX_PORT || isPartOfAddress(form.group("host"))) {
-                throw new InvalidPropertyException(property, "'" + withoutUser(url) + "'", EXPECTED);
+                throw new InvalidPropertyException(property, "'" + withoutUser(url) + "'", EXPECTED + hint(url));
+            }
+            if (isWildcard(form)) {
+                throw new InvalidPropertyException(
+                        property,
+                        "'" + withoutUser(url) + "'",
+                        "the address of one provider, such as localhost or a host name; this address stands for all"
+                                + " addresses of a server and is for rpc.server.address");
             }
             String named = form.group("protocol");
             if (protocol != null && named != null && !protocol.equals(named)) {
@@ -88,6 +99,25 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
             endpoints.add(instance(property, url, form));
         }
         return new Addresses(protocol, endpoints);
+    }
+
+    /** Returns what is wrong with an address, if it is a common mistake; otherwise an empty string. */
+    private static String hint(String url) {
+        String address = url.trim();
+        if (address.startsWith("file:")) {
+            return "; the registry in a file is file:///path.json, with three slashes";
+        }
+        if (SEPARATORS.matcher(address).find()) {
+            return "; a comma separates addresses";
+        }
+        Matcher path = PATH.matcher(address);
+        return path.matches() ? "; an address has no path, so leave out '" + path.group("path") + "'" : "";
+    }
+
+    private static boolean isWildcard(Matcher form) {
+        return form.group("ipv6") == null
+                ? "0.0.0.0".equals(form.group("host"))
+                : WILDCARD.matcher(form.group("ipv6")).matches();
     }
 
     /**

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -297,6 +298,22 @@ class RpcReferenceTest {
                 .run(here -> assertFailure(here.getStartupFailure())
                         .hasMessageContaining("@RpcReference(url) at ")
                         .hasMessageContaining("UrlUser.greetings is 'http//foo'; expected host:port"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+            dubbo://10.0.0.7:20880/com.example.Orders | ; an address has no path, so leave out '/com.example.Orders'
+            http://10.0.0.7:20880/api | ; an address has no path, so leave out '/api'
+            10.0.0.7:20880;10.0.0.8:20880 | , or local; a comma separates addresses
+            0.0.0.0:20880 | expected the address of one provider, such as localhost or a host name
+            [::]:20880 | expected the address of one provider, such as localhost or a host name
+            """)
+    void commonMistakesInAnAddressAreNamed(String address, String problem) {
+        application(UrlUser.class)
+                .withPropertyValues("greeter=" + address)
+                .run(here -> assertFailure(here.getStartupFailure())
+                        .hasMessageContaining("UrlUser.greetings is '" + address + "'; expected ")
+                        .hasMessageContaining(problem));
     }
 
     @Test
