@@ -41,6 +41,14 @@ record RegistrationSettings(
         if (!registries.isEmpty()) {
             checkName(application);
         }
+        for (RegistryUrl each : registries) {
+            if (each.scheme().equals("file") && each.path().endsWith(".properties")) {
+                throw new InvalidPropertyException(
+                        "rpc.server.registry",
+                        each.toString(),
+                        "a file of JSON, such as file:///path.json, because Tern only reads .properties files");
+            }
+        }
         RpcServerProperties.Advertise advertise = server.advertise();
         return new RegistrationSettings(
                 registries,

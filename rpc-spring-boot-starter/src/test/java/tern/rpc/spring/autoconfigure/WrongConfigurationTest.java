@@ -191,6 +191,8 @@ class WrongConfigurationTest {
             "rpc.server.cors.allowed-origins=*,rpc.server.cors.allow-credentials=true |"
                     + " rpc.server.cors.allow-credentials is true; expected false where",
             "rpc.pools.http.max-total=2,rpc.pools.http.max-per-host=3 | rpc.pools.http.max-per-host is 3; expected 1 to 2",
+            "rpc.server.registry=file:///x.properties,spring.application.name=shop | rpc.server.registry is"
+                    + " file:///x.properties; expected a file of JSON, such as file:///path.json",
             "rpc.server.ssl.optional=true | rpc.server.ssl.optional is true, but rpc.server.ssl.bundle is not set",
             "rpc.server.ssl.client-auth=need | rpc.server.ssl.client-auth is need, but rpc.server.ssl.bundle is not set",
             "rpc.server.ssl.bundle=missing | rpc.server.ssl.bundle is 'missing'; expected the name of a bundle | there is none",
