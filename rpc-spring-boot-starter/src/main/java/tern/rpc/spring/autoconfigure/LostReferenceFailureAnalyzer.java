@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.InjectionPoint;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
+import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.beans.factory.UnsatisfiedDependencyException;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.context.properties.bind.Bindable;
@@ -51,20 +52,21 @@ final class LostReferenceFailureAnalyzer implements FailureAnalyzer, Ordered {
             if (cause instanceof UnsatisfiedDependencyException unsatisfied
                     && cause.getCause() instanceof NoSuchBeanDefinitionException) {
                 InjectionPoint point = unsatisfied.getInjectionPoint();
-                return point == null ? null : analyze(point, failure);
+                boolean isMissing = !(cause.getCause() instanceof NoUniqueBeanDefinitionException);
+                return point == null ? null : analyze(point, isMissing, failure);
             }
         }
         return null;
     }
 
-    private @Nullable FailureAnalysis analyze(InjectionPoint point, Throwable failure) {
+    private @Nullable FailureAnalysis analyze(InjectionPoint point, boolean isMissing, Throwable failure) {
         if (RpcReferenceResolver.referenceAt(point).isPresent()) {
             // An installed resolver would have supplied a proxy, so the auto-configuration is not active.
             return inactive(RpcReferenceResolver.place(point), point.getDeclaredType(), failure);
         }
         MethodParameter parameter = point.getMethodParameter();
         if (parameter == null || !(parameter.getExecutable() instanceof Constructor<?> constructor)) {
-            return forgotten(point, failure);
+            return isMissing ? forgotten(point, failure) : null;
         }
         for (Field field : constructor.getDeclaringClass().getDeclaredFields()) {
             if (field.getType() == parameter.getParameterType()
@@ -77,7 +79,7 @@ final class LostReferenceFailureAnalyzer implements FailureAnalyzer, Ordered {
                                 failure);
             }
         }
-        return forgotten(point, failure);
+        return isMissing ? forgotten(point, failure) : null;
     }
 
     /**

@@ -11,6 +11,7 @@ import java.io.InputStream;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Flow;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,6 +24,8 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.StandardEnvironment;
@@ -145,6 +148,78 @@ class InjectionShapesTest {
                 assertThat(analysis.getAction()).contains("put @RpcReference on the", "lombok", "define a bean");
             });
         }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class TwoGreetings {
+        @Bean
+        GreetingService one() {
+            return name -> "one";
+        }
+
+        @Bean
+        GreetingService other() {
+            return name -> "other";
+        }
+    }
+
+    @Test
+    void severalBeansOfTheInterfaceAreLeftToSpringsOwnMessage() {
+        String setting = "rpc.client.url=127.0.0.1:1";
+
+        application(Forgetful.class, TwoGreetings.class).withPropertyValues(setting).run(here -> assertThat(
+                        new LostReferenceFailureAnalyzer(null, environment(setting)).analyze(here.getStartupFailure()))
+                .isNull());
+    }
+
+    public interface Door {
+        String knock();
+
+        void close();
+    }
+
+    @RpcService(interfaces = Door.class)
+    static class Doors implements Door {
+        final List<String> calls = new CopyOnWriteArrayList<>();
+
+        @Override
+        public String knock() {
+            calls.add("knock");
+            return "come in";
+        }
+
+        @Override
+        public void close() {
+            calls.add("close");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class DoorAsBean {
+        @Bean(destroyMethod = "")
+        Door door(@RpcReference Door door) {
+            return door;
+        }
+    }
+
+    static class Visitor {
+        @RpcReference
+        Door door;
+    }
+
+    @Test
+    void referenceIsABeanWithoutADestroyMethodAndIsInjectedIntoObjectsOfOthers() {
+        provider(Doors.class).run(there -> {
+            consumerOf(there, DoorAsBean.class).run(here -> {
+                Visitor visitor = new Visitor();
+                here.getAutowireCapableBeanFactory().autowireBean(visitor);
+
+                assertThat(here.getBean(Door.class).knock()).isEqualTo("come in");
+                assertThat(visitor.door.knock()).isEqualTo("come in");
+            });
+
+            assertThat(there.getBean(Doors.class).calls).containsExactly("knock", "knock");
+        });
     }
 
     @Test
