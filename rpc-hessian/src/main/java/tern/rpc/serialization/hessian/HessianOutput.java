@@ -54,8 +54,12 @@ final class HessianOutput extends AbstractHessianOutput {
         frames = 0;
     }
 
-    /** Clears the tables after a failure, because they may be inconsistent. */
+    /**
+     * Replaces the tables and releases the array: after a failure, because the tables may be inconsistent, and after a
+     * large message, because of their memory.
+     */
     void forget() {
+        scalars.forget();
         references = new IdentityNumbers();
         definitions = new IdentityNumbers();
         types = new HashMap<>();

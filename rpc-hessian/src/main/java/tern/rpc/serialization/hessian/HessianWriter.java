@@ -14,6 +14,12 @@ import tern.rpc.serialization.SerializationException;
 /** Writes Hessian 2 directly into the buffer. Not thread-safe. */
 final class HessianWriter implements ObjectWriter {
 
+    /**
+     * After a larger message, the writer keeps neither the array nor the written objects. Otherwise each idle writer
+     * could occupy several MiB.
+     */
+    private static final int MAX_KEPT_BYTES = 1 << 20;
+
     private OutputBuffer buffer = new OutputBuffer();
     private final HessianOutput hessian;
 
@@ -79,6 +85,9 @@ final class HessianWriter implements ObjectWriter {
     @Override
     public void finish() {
         hessian.flush();
+        if (buffer.position() > MAX_KEPT_BYTES) {
+            hessian.forget();
+        }
     }
 
     /**

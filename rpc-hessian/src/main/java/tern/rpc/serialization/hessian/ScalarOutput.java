@@ -49,6 +49,11 @@ final class ScalarOutput {
         this.window = buffer.position();
     }
 
+    /** Releases the array of the last message. */
+    void forget() {
+        encoder.forget();
+    }
+
     /** Records that hessian-lite would flush its buffer at the current position. */
     void flush() {
         window = out.position();

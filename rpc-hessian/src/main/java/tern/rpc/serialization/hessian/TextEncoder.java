@@ -35,6 +35,11 @@ final class TextEncoder {
     private final CharBuffer source = CharBuffer.wrap(units);
     private ByteBuffer target = ByteBuffer.allocate(0);
 
+    /** Releases the array to which the last string was written. */
+    void forget() {
+        target = ByteBuffer.allocate(0);
+    }
+
     void append(String text, int from, int to, OutputBuffer out) {
         int done = to - from < SHORT_UNITS ? appendAscii(text, from, to, out) : from;
         while (done < to) {

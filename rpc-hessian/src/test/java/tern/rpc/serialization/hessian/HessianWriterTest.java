@@ -7,6 +7,7 @@ import com.alibaba.com.caucho.hessian.io.Hessian2Input;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.Serializable;
+import java.lang.ref.WeakReference;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.GregorianCalendar;
@@ -68,6 +69,28 @@ class HessianWriterTest {
                     .hasMessageContaining("an instance of " + Order.class.getName())
                     .hasMessageContaining("field: " + Order.class.getName() + ".customer");
         }
+    }
+
+    @Test
+    void writerKeepsNothingOfALargeMessage() {
+        WeakReference<Object> value = new WeakReference<>(writeLarge());
+        WeakReference<byte[]> array = new WeakReference<>(buffer.array());
+        buffer.release();
+
+        for (int i = 0; i < 100 && (value.get() != null || array.get() != null); i++) {
+            System.gc();
+        }
+
+        assertThat(value.get()).as("the written list").isNull();
+        assertThat(array.get()).as("the array").isNull();
+    }
+
+    private Object writeLarge() {
+        List<String> large = new ArrayList<>(List.of("x".repeat(2 << 20)));
+        begin(Integer.MAX_VALUE);
+        writer.writeObject(large);
+        writer.finish();
+        return large;
     }
 
     /** For non-ASCII text, the writer reserves more space than it needs, if the size limit allows this. */
