@@ -78,6 +78,15 @@ final class FairPermits {
      * @param tenant identifies the caller
      */
     Result acquire(Object tenant, int permits, long timeoutNanos) {
+        return acquire(tenant, permits, timeoutNanos, maxWaiting);
+    }
+
+    /**
+     * Like {@link #acquire(Object, int, long)}, with another maximum number of waiting requests.
+     *
+     * @param places the maximum number of waiting requests; requests that already wait are not affected
+     */
+    Result acquire(Object tenant, int permits, long timeoutNanos, int places) {
         lock.lock();
         try {
             if (fits(permits) && !isNextOverdue()) {
@@ -86,7 +95,7 @@ final class FairPermits {
             }
             Deque<Waiting> own = queues.get(tenant);
             int waitingOfTenant = own == null ? 0 : own.size();
-            if (waitingOfTenant >= maxWaiting - waiting) {
+            if (waitingOfTenant >= places - waiting) {
                 return Result.CROWDED;
             }
             Waiting request = new Waiting(permits, lock.newCondition(), clock.nanoTime());

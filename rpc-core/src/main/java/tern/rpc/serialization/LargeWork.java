@@ -1,6 +1,7 @@
 package tern.rpc.serialization;
 
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
@@ -34,12 +35,30 @@ public final class LargeWork {
     private static final int MIN_WAITING = 16;
 
     /**
+     * For every {@value} bytes of the heap, one thread may write a message. A message of 8 MiB occupies up to 28 MiB
+     * while it is written: the object, the array, a smaller or larger array while it grows, and the copy that is sent.
+     */
+    private static final long HEAP_OF_A_WRITER = 128 << 20;
+
+    /** The objects that wait to be written may occupy one part in {@value} of the heap. */
+    private static final int HEAP_SHARE_OF_WAITING = 8;
+
+    /** The minimum number of places to wait, so that two networks can always wait. */
+    private static final int MIN_PLACES = 2;
+
+    /** The assumed size of a message before any has been written. */
+    private static final int FIRST_BYTES = 2 << 20;
+
+    /** Each message that is smaller than expected reduces the expected size by one part in {@value} of the difference. */
+    private static final int REDUCTION = 64;
+
+    /**
      * The maximum number of threads that wait for each kind of work. Each waiting writer holds the object that it
      * writes, such as a result. Further calls fail immediately, so that their objects can be released.
      */
     private static final int MAX_WAITING = maxWaiting(Runtime.getRuntime().maxMemory());
 
-    static final LargeWork WRITE = new LargeWork("written", "write", THREADS_PER_PROCESSOR * PROCESSORS, MAX_WAITING);
+    static final LargeWork WRITE = ofWriters(Runtime.getRuntime().maxMemory(), PROCESSORS);
     static final LargeWork UNPACK =
             new LargeWork("unpacked", "unpack", THREADS_PER_PROCESSOR * PROCESSORS, MAX_WAITING);
 
@@ -55,9 +74,13 @@ public final class LargeWork {
 
     private final int threads;
     private final int maxWaiting;
+    private final long maxWaitingBytes;
     private final FairPermits permits;
+    private final AtomicInteger entering = new AtomicInteger();
     private final String done;
     private final String verb;
+    // an estimate; a lost update does no harm
+    private volatile int expectedBytes = FIRST_BYTES;
 
     /**
      * @param done the past participle of the verb, for messages
@@ -65,11 +88,22 @@ public final class LargeWork {
      * @param maxWaiting the maximum number of threads that wait
      */
     LargeWork(String done, String verb, int threads, int maxWaiting) {
+        this(done, verb, threads, maxWaiting, Long.MAX_VALUE);
+    }
+
+    private LargeWork(String done, String verb, int threads, int maxWaiting, long maxWaitingBytes) {
+        this.maxWaitingBytes = maxWaitingBytes;
         this.done = done;
         this.verb = verb;
         this.threads = threads;
         this.maxWaiting = maxWaiting;
         this.permits = new FairPermits(threads, maxWaiting, NanoClock.SYSTEM);
+    }
+
+    /** @param heap the maximum size of the heap */
+    static LargeWork ofWriters(long heap, int processors) {
+        int threads = (int) Math.max(1, Math.min(THREADS_PER_PROCESSOR * processors, heap / HEAP_OF_A_WRITER));
+        return new LargeWork("written", "write", threads, maxWaiting(heap), heap / HEAP_SHARE_OF_WAITING);
     }
 
     /**
@@ -109,16 +143,36 @@ public final class LargeWork {
     }
 
     private void enter(@Nullable MessageKind kind, int bytes, Object tenant) {
-        FairPermits.Result result = permits.acquire(tenant, 1, TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS));
-        if (result == FairPermits.Result.ACQUIRED) {
-            return;
+        int places = places();
+        // Counts the threads before they queue for the lock, because each of them already holds its object.
+        if (entering.incrementAndGet() > places + threads) {
+            entering.decrementAndGet();
+            throw refusal(kind, bytes, crowded(places, places));
         }
-        String reason = result == FairPermits.Result.CROWDED
-                ? permits.waiting() + " threads already wait to " + verb + " messages of that size (at most "
-                        + maxWaiting + ", shared between callers)"
-                : threads + " threads are busy with others of that size, and none was done within " + PATIENCE_MILLIS
-                        + " ms";
-        throw RpcException.refusal(
+        FairPermits.Result result;
+        try {
+            result = permits.acquire(tenant, 1, TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS), places);
+        } finally {
+            entering.decrementAndGet();
+        }
+        if (result != FairPermits.Result.ACQUIRED) {
+            throw refusal(
+                    kind,
+                    bytes,
+                    result == FairPermits.Result.CROWDED
+                            ? crowded(permits.waiting(), places)
+                            : threads + " threads are busy with others of that size, and none was done within "
+                                    + PATIENCE_MILLIS + " ms");
+        }
+    }
+
+    private String crowded(int waiting, int places) {
+        return waiting + " threads already wait to " + verb + " messages of that size (at most " + places
+                + ", shared between callers)";
+    }
+
+    private RpcException refusal(@Nullable MessageKind kind, int bytes, String reason) {
+        return RpcException.refusal(
                 StatusCode.RESOURCE_EXHAUSTED,
                 "a message of more than " + bytes + " bytes was not " + done + ": " + reason,
                 kind == MessageKind.RESPONSE ? Executed.YES : Executed.NO);
@@ -126,6 +180,28 @@ public final class LargeWork {
 
     void leave() {
         permits.release(1);
+    }
+
+    /** Like {@link #leave()}, after a message of the given size has been written. */
+    void leave(int bytes) {
+        int expected = expectedBytes;
+        expectedBytes = Math.max(bytes, expected - expected / REDUCTION);
+        permits.release(1);
+    }
+
+    /** Called by a thread with a permit when its incomplete message has reached the given size. */
+    void reached(int bytes) {
+        if (bytes > expectedBytes) {
+            expectedBytes = bytes;
+        }
+    }
+
+    /**
+     * Returns the maximum number of threads that may wait. The size of an object is known only after it has been
+     * written, so the sizes of the previous messages are used as an estimate.
+     */
+    int places() {
+        return (int) Math.max(MIN_PLACES, Math.min(maxWaiting, maxWaitingBytes / expectedBytes));
     }
 
     /** Returns the number of available permits, for tests. */

@@ -75,7 +75,7 @@ public final class OutputBuffer {
         LargeWork held = turn;
         if (held != null) {
             turn = null;
-            held.leave();
+            held.leave(position);
         }
     }
 
@@ -149,12 +149,12 @@ public final class OutputBuffer {
 
     /** Releases an array larger than 1 MiB, and the permit taken to fill it. */
     public void release() {
+        endTurn();
         if (array.length > MAX_KEPT_BYTES) {
             array = new byte[INITIAL_BYTES];
             position = 0;
             bound = 0;
         }
-        endTurn();
     }
 
     public byte[] toByteArray() {
@@ -180,11 +180,15 @@ public final class OutputBuffer {
         if (needed > limit || needed < 0) {
             throw new MessageTooLargeException(limit - prefixBytes, (needed & 0xFFFF_FFFFL) - prefixBytes, kind);
         }
-        int larger = (int) Math.min(Math.max(needed, array.length * 2L), Integer.MAX_VALUE - 8);
+        int most = Math.min(limit, Integer.MAX_VALUE - 8); // a larger array would never be filled
+        int larger = (int) Math.max(needed, Math.min(array.length * 2L, most));
         LargeWork work = inTurns;
-        if (larger > LargeWork.LARGE_BYTES && work != null && turn == null) {
-            work.enter(kind, tenant);
-            turn = work;
+        if (larger > LargeWork.LARGE_BYTES && work != null) {
+            if (turn == null) {
+                work.enter(kind, tenant);
+                turn = work;
+            }
+            work.reached(needed);
         }
         array = Arrays.copyOf(array, larger);
         bound = Math.min(array.length, limit);

@@ -49,6 +49,21 @@ class LargeWorkTest {
     }
 
     @Test
+    void callerFailsAtOnceWhenOthersHaveAllPlacesToWait() {
+        work.enter(MessageKind.RESPONSE, "a");
+        List<CompletableFuture<Void>> waiting = List.of(write("a", "a1"), write("b", "b1"), write("c", "c1"));
+        CompletableFuture<Void> last = write("d", "d1");
+
+        assertThatThrownBy(() -> work.enter(MessageKind.RESPONSE, "e"))
+                .hasMessageContaining("4 threads already wait to write messages of that size (at most 4, shared");
+
+        work.leave();
+        waiting.forEach(CompletableFuture::join);
+        last.join();
+        assertThat(work.free()).isEqualTo(1);
+    }
+
+    @Test
     void callerWithFewLargeAnswersIsServedBeforeTheRestOfAnother() {
         work.enter(MessageKind.RESPONSE, "a");
         CompletableFuture<Void> first = write("a", "a1");
@@ -91,6 +106,49 @@ class LargeWorkTest {
         assertThat(LargeWork.maxWaiting(64 << 20)).isEqualTo(16);
         assertThat(LargeWork.maxWaiting(256 << 20)).isEqualTo(16);
         assertThat(LargeWork.maxWaiting(4L << 30)).isEqualTo(256);
+    }
+
+    @Test
+    void fewThreadsWriteLargeMessagesOnASmallHeap() {
+        assertThat(LargeWork.ofWriters(64 << 20, 2).free()).isEqualTo(1);
+        assertThat(LargeWork.ofWriters(256 << 20, 2).free()).isEqualTo(2);
+        assertThat(LargeWork.ofWriters(4L << 30, 2).free()).isEqualTo(4);
+    }
+
+    @Test
+    void threadsThatWaitToWriteHoldAtMostAnEighthOfTheHeap() {
+        LargeWork writers = LargeWork.ofWriters(256 << 20, 2);
+        assertThat(writers.places()).isEqualTo(16);
+
+        writers.enter(MessageKind.RESPONSE, "a");
+        writers.reached(8 << 20); // known before the message is complete
+        assertThat(writers.places()).isEqualTo(4);
+        writers.leave(8 << 20);
+        assertThat(writers.places()).isEqualTo(4);
+    }
+
+    @Test
+    void smallerMessagesGiveThePlacesBack() {
+        LargeWork writers = LargeWork.ofWriters(256 << 20, 2);
+        writers.enter(MessageKind.RESPONSE, "a");
+        writers.leave(8 << 20);
+
+        for (int i = 0; i < 100; i++) {
+            writers.enter(MessageKind.RESPONSE, "a");
+            writers.leave(1 << 20);
+        }
+
+        assertThat(writers.places()).isEqualTo(16);
+    }
+
+    @Test
+    void twoThreadsMayWaitEvenIfTheirMessagesAreLargerThanTheHeapAllows() {
+        LargeWork writers = LargeWork.ofWriters(64 << 20, 2);
+        writers.enter(MessageKind.RESPONSE, "a");
+
+        writers.leave(64 << 20);
+
+        assertThat(writers.places()).isEqualTo(2);
     }
 
     /**
