@@ -222,6 +222,16 @@ final class FairPermits {
         }
     }
 
+    /** Returns whether running calls hold all permits. */
+    boolean isHeldByRunningCalls() {
+        lock.lock();
+        try {
+            return kept >= total;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     int available() {
         lock.lock();
         try {

@@ -11,6 +11,9 @@ import tern.rpc.StatusCode;
  * the heap together with the objects of the other requests that are being decoded or run. A request that does not fit
  * is decoded only while no other request is being decoded and the running calls leave some of this memory free. A call
  * fails if its thread waits for more than three seconds. {@link LargeWork} limits the threads. Thread-safe.
+ *
+ * <p>Requests of up to 128 KiB have a further sixteenth of the heap to themselves. Callers that send one request of
+ * several MiB after the other could otherwise keep all memory, and other callers' requests of medium size would fail.
  */
 public final class LargeMessages {
 
@@ -24,6 +27,11 @@ public final class LargeMessages {
     private static final int OBJECTS_FACTOR = 80;
 
     private static final int HEAP_SHARE = 4;
+
+    /** The maximum size of a request that may use the memory for requests of medium size. */
+    private static final int MEDIUM_BYTES = 128 << 10;
+
+    private static final int MEDIUM_HEAP_SHARE = 16;
 
     /**
      * The maximum size of a request that is decoded without a permit. The number of workers limits how many such
@@ -44,19 +52,28 @@ public final class LargeMessages {
             WAITING_PER_PROCESSOR * Runtime.getRuntime().availableProcessors();
 
     /** The memory for the objects of requests, in KiB. */
-    private static final int OBJECT_KIB =
-            (int) Math.max(1, Math.min(Integer.MAX_VALUE, (Runtime.getRuntime().maxMemory() >> 10) / HEAP_SHARE));
+    private static final int OBJECT_KIB = kibOfHeap(HEAP_SHARE);
+
+    private static final int MEDIUM_KIB = kibOfHeap(MEDIUM_HEAP_SHARE);
 
     private static final FairPermits OBJECTS = new FairPermits(OBJECT_KIB, MAX_WAITING, NanoClock.SYSTEM);
 
+    private static final FairPermits MEDIUM = new FairPermits(MEDIUM_KIB, MAX_WAITING, NanoClock.SYSTEM);
+
     private LargeMessages() {}
+
+    private static int kibOfHeap(int share) {
+        return (int) Math.max(
+                1, Math.min(Integer.MAX_VALUE, (Runtime.getRuntime().maxMemory() >> 10) / share));
+    }
 
     /**
      * Waits until the objects of a request fit into memory. Must not be called on an event loop.
      *
      * @param bytes the size of the uncompressed request
      * @param tenant identifies the caller; memory is shared between tenants
-     * @return the permits, which the caller must pass to {@link #release} when the request has been decoded
+     * @return the permits, which the caller must pass to {@link #release} when the request has been decoded; negative if
+     *     they are permits of the memory for requests of medium size
      * @throws RpcException RESOURCE_EXHAUSTED if the permits do not become available within three seconds, or if too
      *     many other requests are waiting
      */
@@ -73,8 +90,17 @@ public final class LargeMessages {
     }
 
     private static int acquire(int bytes, long neededKib, Object tenant) {
+        long patience = PATIENCE_MILLIS;
+        if (bytes <= MEDIUM_BYTES && !OBJECTS.isHeldByRunningCalls()) {
+            patience /= 2;
+            int medium = (int) Math.min(MEDIUM_KIB, neededKib);
+            if (MEDIUM.acquire(tenant, medium, TimeUnit.MILLISECONDS.toNanos(patience))
+                    == FairPermits.Result.ACQUIRED) {
+                return -medium;
+            }
+        }
         int kib = (int) Math.min(OBJECT_KIB, neededKib);
-        FairPermits.Result result = OBJECTS.acquire(tenant, kib, TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS));
+        FairPermits.Result result = OBJECTS.acquire(tenant, kib, TimeUnit.MILLISECONDS.toNanos(patience));
         if (result != FairPermits.Result.ACQUIRED) {
             throw RpcException.refusal(
                     StatusCode.RESOURCE_EXHAUSTED,
@@ -117,7 +143,11 @@ public final class LargeMessages {
 
     /** @param permits the permits from {@link #startReading} or {@link #startSkipping} */
     public static void release(int permits) {
-        OBJECTS.release(permits);
+        if (permits < 0) {
+            MEDIUM.release(-permits);
+        } else {
+            OBJECTS.release(permits);
+        }
     }
 
     /** Returns the memory in KiB that is left for the objects of requests, for tests. */

@@ -3,6 +3,8 @@ package tern.rpc.serialization;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.ArrayDeque;
+import java.util.Deque;
 import org.junit.jupiter.api.Test;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
@@ -44,6 +46,46 @@ class LargeMessagesTest {
                                 + (free >> 10));
         assertThat(Thread.interrupted()).isTrue();
         LargeMessages.release(all);
+        assertThat(LargeMessages.objectKib()).isEqualTo(free);
+    }
+
+    @Test
+    void requestOfMediumSizeIsDecodedWhileALargerOneTakesAllMemory() {
+        int all = LargeMessages.startReading(Integer.MAX_VALUE, "a");
+        Thread.currentThread().interrupt(); // An interrupted thread does not wait.
+
+        int medium = LargeMessages.startReading(128 << 10, "b");
+
+        assertThat(Thread.interrupted()).isTrue();
+        LargeMessages.release(medium);
+        LargeMessages.release(all);
+        assertThat(LargeMessages.objectKib()).isEqualTo(free);
+    }
+
+    @Test
+    void requestOfMediumSizeAlsoUsesTheMemoryOfLargerOnes() {
+        Deque<Integer> taken = new ArrayDeque<>();
+        Thread.currentThread().interrupt(); // An interrupted thread does not wait.
+        do {
+            taken.push(LargeMessages.startReading(128 << 10, "a"));
+        } while (taken.element() < 0);
+
+        assertThat(LargeMessages.objectKib()).isEqualTo(free - 128 * 80);
+        assertThat(Thread.interrupted()).isTrue();
+        taken.forEach(LargeMessages::release);
+        assertThat(LargeMessages.objectKib()).isEqualTo(free);
+    }
+
+    @Test
+    void requestOfMediumSizeWaitsWhileRunningCallsHoldAllMemory() {
+        int running = LargeMessages.hold(Long.MAX_VALUE);
+        Thread.currentThread().interrupt(); // An interrupted thread does not wait.
+
+        assertThatThrownBy(() -> LargeMessages.startReading(128 << 10, "b"))
+                .hasMessageContaining("a quarter of the heap");
+
+        assertThat(Thread.interrupted()).isTrue();
+        LargeMessages.ended(running);
         assertThat(LargeMessages.objectKib()).isEqualTo(free);
     }
 
