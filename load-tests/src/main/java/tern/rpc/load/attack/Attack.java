@@ -17,7 +17,7 @@ import java.util.function.Consumer;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * The attacks on a server. An attack comes from the address 127.0.0.2, or from 127.0.0.20 to 127.0.0.27 if it uses
+ * The attacks on a server. An attack comes from the address 127.0.0.2, or from 127.0.0.20 to 127.0.0.39 if it uses
  * several addresses.
  */
 enum Attack {
@@ -334,6 +334,16 @@ enum Attack {
             }
         });
     }),
+
+    /** Keeps the threads of the server waiting for the readers of streams, from so many addresses that each has few. */
+    UNREAD_STREAMS_OF_ADDRESSES(
+            "20 unread server streams on each of 40 connections from 20 addresses", true, Crowds::unreadStreams),
+
+    /** Requests large answers and leaves at once. */
+    LEAVING_READERS(
+            "answers of 8 MiB by dubbo, 4 on each of 40 connections from 20 addresses that leave after 0.3 s",
+            false,
+            Crowds::leavingReaders),
 
     /** Sends HTTP/1.1 requests on one connection without waiting for answers, and never reads an answer. */
     PIPELINED("endless HTTP/1.1 requests on 20 connections, whose answers are not read", false, Floods::pipelined),

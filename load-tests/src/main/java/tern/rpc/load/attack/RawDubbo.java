@@ -61,6 +61,11 @@ final class RawDubbo implements AutoCloseable {
                 .array());
     }
 
+    /** Closes this side of the connection. The answers could still be read. */
+    void endOutput() throws IOException {
+        socket.shutdownOutput();
+    }
+
     /** Sends a heartbeat that requires a response. */
     void ping() throws IOException {
         out.write(ByteBuffer.allocate(HEAD_BYTES + 1)
