@@ -26,7 +26,8 @@ import tern.rpc.transport.ServiceLookup;
 /**
  * Refuses calls, or passes them to workers, which run {@link ServedCall#run()}. Calls to critical services go to
  * reserved workers. All other calls need a permit from the limiter, which costs only a few atomic operations. While all
- * workers are busy, calls wait in a queue. If the queue is full, the call is refused.
+ * workers are busy, calls to methods that hold few threads may use the method reserve, without a permit if necessary.
+ * Other calls wait in a queue. If the queue is full, the call is refused.
  */
 final class Dispatcher implements CallHandler {
 
@@ -39,6 +40,7 @@ final class Dispatcher implements CallHandler {
     private final Limiter limiter;
     private final FairWorkers workers;
     private final ReservedWorkers reserve;
+    private final @Nullable MethodReserve methodReserve;
     private final StreamThreads streams;
     private final StreamWaits streamWaits;
     private volatile Duration maxQueueWait;
@@ -54,6 +56,7 @@ final class Dispatcher implements CallHandler {
     /**
      * @param limiter limits the number of admitted calls
      * @param reserve runs the calls to critical services
+     * @param methodReserve runs calls to methods that hold few threads, while all workers are busy; null for none
      * @param streams run stream callbacks
      * @param streamWaits limits how long stream threads wait for slow readers
      */
@@ -63,6 +66,7 @@ final class Dispatcher implements CallHandler {
             Limiter limiter,
             FairWorkers workers,
             ReservedWorkers reserve,
+            @Nullable MethodReserve methodReserve,
             StreamThreads streams,
             StreamWaits streamWaits,
             Duration maxQueueWait,
@@ -72,6 +76,7 @@ final class Dispatcher implements CallHandler {
             NanoClock clock) {
         this.limiter = limiter;
         this.reserve = reserve;
+        this.methodReserve = methodReserve;
         this.ledgers = ledgers;
         this.threadState = threadState;
         this.streams = streams;
@@ -101,20 +106,25 @@ final class Dispatcher implements CallHandler {
         Share share = call.share();
         long received = call.receivedNanos();
         Refusal refusal = critical ? null : limiter.enter(share, received);
-        if (refusal != null) {
+        if (refusal != null && !mayUseReserve(call)) {
             refuse(call, refusal);
             return;
         }
+        boolean counted = !critical && refusal == null;
         ServedCall served = null;
         Refusal busy;
         try {
-            served = new ServedCall(this, call, critical);
+            served = new ServedCall(this, call, critical, counted);
             call.watch(queuedUntil(call, received), served);
-            busy = critical ? reserve.offer(served, share) : workers.offer(served, share);
+            if (refusal != null) {
+                busy = offerToReserve(served, share) ? null : refusal;
+            } else {
+                busy = critical ? reserve.offer(served, share) : workers.offer(served, share);
+            }
         } catch (Throwable e) { // errors, such as an OutOfMemoryError, are also caught, to release the permit
             if (served != null) {
                 served.withdraw();
-            } else if (!critical) {
+            } else if (counted) {
                 leaveUnserved(call);
             }
             throw e;
@@ -123,6 +133,14 @@ final class Dispatcher implements CallHandler {
             served.withdraw();
             refuse(call, busy);
         }
+    }
+
+    private boolean mayUseReserve(ServerCall call) {
+        return methodReserve != null && !workers.hasRoom() && methodReserve.isFor(call);
+    }
+
+    private boolean offerToReserve(ServedCall call, @Nullable Share share) {
+        return methodReserve != null && methodReserve.offer(call, share);
     }
 
     private long queuedUntil(ServerCall call, long received) {

@@ -65,6 +65,7 @@ final class FairWorkers {
 
     private final WorkerPool workers;
     private final @Nullable WorkerPool spare;
+    private final @Nullable MethodReserve methodReserve;
     private final Limiter limiter;
     // Calls from tenants that are crowded out. Each call waits until another call from its tenant frees a spare thread.
     private final Queue<Waiting> waiting = new ConcurrentLinkedQueue<>();
@@ -81,11 +82,18 @@ final class FairWorkers {
 
     /**
      * @param spare a pool with {@link #spareThreads} threads and a queue of the same length, used only by this object
+     * @param methodReserve runs calls that get no spare thread, if their methods hold few threads; null for none
      * @param limiter the limiter that counts the calls from the tenants
      */
-    FairWorkers(WorkerPool workers, @Nullable WorkerPool spare, Limiter limiter, NanoClock clock) {
+    FairWorkers(
+            WorkerPool workers,
+            @Nullable WorkerPool spare,
+            @Nullable MethodReserve methodReserve,
+            Limiter limiter,
+            NanoClock clock) {
         this.workers = workers;
         this.spare = spare;
+        this.methodReserve = methodReserve;
         this.limiter = limiter;
         this.clock = clock;
         this.neededUntil = clock.nanoTime();
@@ -116,7 +124,7 @@ final class FairWorkers {
 
     private @Nullable Refusal offerUnderPressure(ServedCall call, Share share) {
         int held = share.working();
-        if (!workers.hasRoom() && (offerToSpare(call, share, held) || waitsForOwnCall(call, share, held))) {
+        if (!workers.hasRoom() && runsElsewhere(call, share, held)) {
             return null;
         }
         if (pressed
@@ -131,6 +139,24 @@ final class FairWorkers {
         }
         waitedInVain();
         return Refusal.QUEUE;
+    }
+
+    private boolean runsElsewhere(ServedCall call, Share share, int held) {
+        boolean spareIsFull = spare == null || !spare.hasRoom();
+        // A call to another method must not wait for a spare thread, because slow calls may hold all of them.
+        return (spareIsFull && offerToReserve(call, share))
+                || offerToSpare(call, share, held)
+                || (!spareIsFull && offerToReserve(call, share))
+                || waitsForOwnCall(call, share, held);
+    }
+
+    private boolean offerToReserve(ServedCall call, Share share) {
+        if (methodReserve == null || !call.mayUse(methodReserve)) {
+            return false;
+        }
+        neededUntil = clock.nanoTime() + PRESSURE_NANOS;
+        look();
+        return methodReserve.offer(call, share);
     }
 
     private boolean offerToSpare(ServedCall call, Share share, int held) {
@@ -283,9 +309,18 @@ final class FairWorkers {
         return is;
     }
 
-    /** Returns the number of running calls on regular and spare threads. */
+    /** Returns whether the number of running and queued calls is below the number of regular threads. */
+    boolean hasRoom() {
+        return workers.hasRoom();
+    }
+
+    /** Returns the number of running calls on regular and spare threads and on those of the method reserve. */
     int active() {
-        return spare == null ? workers.active() : workers.active() + spare.active();
+        int active = workers.active();
+        if (spare != null) {
+            active += spare.active();
+        }
+        return methodReserve == null ? active : active + methodReserve.active();
     }
 
     /** Returns the number of regular threads. */

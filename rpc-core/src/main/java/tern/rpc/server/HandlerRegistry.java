@@ -154,6 +154,13 @@ final class HandlerRegistry implements ServiceLookup {
     }
 
     @Override
+    public @Nullable MethodDescriptor method(String interfaceName, String name) {
+        Exports exports = byInterface.get(interfaceName);
+        List<MethodDescriptor> overloads = exports == null ? List.of() : exports.service.overloads(name);
+        return overloads.isEmpty() ? null : overloads.get(0);
+    }
+
+    @Override
     public @Nullable MethodDescriptor builtIn(String name, String descriptor) {
         MethodDescriptor method = BuiltInMethods.DESCRIPTOR.method(name, descriptor);
         if (method != null && !genericCalls && !name.equals(BuiltInMethods.ECHO)) {

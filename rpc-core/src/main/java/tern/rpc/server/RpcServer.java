@@ -86,7 +86,6 @@ public final class RpcServer implements AutoCloseable {
         this.clock = builder.clock;
         this.pools = new ServerPools(builder.threads, builder.queueCapacity, builder.keepAlive, builder.threadFactory);
         this.limiter = new Limiter(builder.limit(), builder.threads, clock);
-        this.fairWorkers = new FairWorkers(pools.workers(), pools.spare(), limiter, clock);
         HandlerRegistry registry = new HandlerRegistry(
                 exports,
                 builder.filters,
@@ -96,6 +95,11 @@ public final class RpcServer implements AutoCloseable {
                 builder.exceptionTexts,
                 clock);
         CallLedgers ledgers = new CallLedgers(builder.ledger, builder.threads, builder.meters.slo(), clock);
+        WorkerPool forMethods = pools.methodReserve();
+        MethodReserve methodReserve = forMethods == null
+                ? null
+                : new MethodReserve(forMethods, builder.threads, registry, ledgers::threadsOfMethods, clock);
+        this.fairWorkers = new FairWorkers(pools.workers(), pools.spare(), methodReserve, limiter, clock);
         CallGate gate = new CallGate(new AcceptedTokens(builder.tokens), builder.authorizers, clock);
         this.dispatcher = new Dispatcher(
                 registry,
@@ -103,6 +107,7 @@ public final class RpcServer implements AutoCloseable {
                 limiter,
                 fairWorkers,
                 new ReservedWorkers(pools.reserve()),
+                methodReserve,
                 new StreamThreads(pools.callbacks(), pools.spareCallbacks()),
                 new StreamWaits(builder.maxStreamWait, pools.all()),
                 builder.maxQueueWait,

@@ -54,7 +54,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
     private final Dispatcher dispatcher;
     private final ServerCall call;
     private volatile int state = QUEUED; // changed through STATE; an atomic object would cost an allocation per call
-    private final boolean critical; // true if the server's limiter does not count this call
+    private final boolean critical; // true if the call may wait for a worker until its deadline
+    private final boolean counted; // true if the server's limiter counts the call
     private volatile boolean spare; // true if a spare thread runs the call; set only before a worker gets the call
 
     private volatile @Nullable MethodHandler handler; // set by the worker, read by the thread that ends the call
@@ -74,10 +75,15 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
     private boolean returned;
     private volatile @Nullable CallAdmission admission; // set by the worker; null if the server admits every call
 
-    ServedCall(Dispatcher dispatcher, ServerCall call, boolean critical) {
+    /**
+     * @param critical whether the call belongs to a critical service, and may wait for a worker until its deadline
+     * @param counted whether the server's limiter counts the call
+     */
+    ServedCall(Dispatcher dispatcher, ServerCall call, boolean critical, boolean counted) {
         this.dispatcher = dispatcher;
         this.call = call;
         this.critical = critical;
+        this.counted = counted;
     }
 
     /** Runs the call on a worker thread. This method contains all steps of a served call in order. */
@@ -136,7 +142,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
     }
 
     private void leaveUnserved() {
-        if (!critical) {
+        if (counted) {
             dispatcher.leaveUnserved(call);
         }
     }
@@ -242,13 +248,13 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
         if (state == RUNNING) {
             // The call stays in the UNATTRIBUTED phase until another thread completes it.
             ledger.turnTo(Phase.UNATTRIBUTED);
-            if (!critical && !streams && !returned) {
+            if (counted && !streams && !returned) {
                 dispatcher.workerLeaves(call);
             }
             if (STATE.compareAndSet(this, RUNNING, LEFT)) {
                 return;
             }
-            if (!critical && !streams && !returned) {
+            if (counted && !streams && !returned) {
                 dispatcher.workerStays(call);
             }
         }
@@ -256,7 +262,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
     }
 
     private void leaveServer(boolean workerLeft) {
-        if (critical) {
+        if (!counted) {
             return;
         }
         if (workerLeft || returned) {
@@ -511,9 +517,25 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
         }
     }
 
+    /** Returns whether the reserve may run the call. Called before a worker gets the call. */
+    boolean mayUse(MethodReserve reserve) {
+        return reserve.isFor(call);
+    }
+
+    /** Returns the method of a call that has been added to the running calls. */
+    MethodDescriptor method() {
+        return Objects.requireNonNull(handler).method();
+    }
+
+    /** Returns whether the worker of a started call has not finished yet, even if the call has already ended. */
+    boolean holdsThread() {
+        int current = state;
+        return current == RUNNING || current == ENDED;
+    }
+
     /** Returns a snapshot of the current phase of a running call. Any thread may call this. */
     RunningCall look(long now) {
-        MethodDescriptor method = Objects.requireNonNull(handler).method();
+        MethodDescriptor method = method();
         RunningCall seen =
                 Objects.requireNonNull(context).ledger().look(method.label(), now - call.receivedNanos(), now);
         return state == LEFT ? seen.withoutThread() : seen;

@@ -2,7 +2,9 @@ package tern.rpc.server;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.ThreadFactory;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.concurrent.WorkerPool;
 
@@ -20,6 +22,7 @@ final class ServerPools implements AutoCloseable {
     private final WorkerPool workers;
     private final @Nullable WorkerPool spare;
     private final WorkerPool reserve;
+    private final @Nullable WorkerPool methodReserve;
     private final WorkerPool callbacks;
     private final @Nullable WorkerPool spareCallbacks;
 
@@ -29,6 +32,8 @@ final class ServerPools implements AutoCloseable {
         this.spare = beside == 0 ? null : new WorkerPool(beside, beside, keepAlive, factory);
         int kept = Math.max(1, threads / KEPT_FOR_CRITICAL);
         this.reserve = new WorkerPool(kept, kept * QUEUED_PER_KEPT, keepAlive, factory);
+        int forMethods = MethodReserve.threads(threads);
+        this.methodReserve = forMethods == 0 ? null : new WorkerPool(forMethods, forMethods, keepAlive, factory);
         // Streams have separate threads, because a method that waits for its requests blocks its worker.
         this.callbacks = new WorkerPool(threads, queueCapacity, keepAlive, factory);
         this.spareCallbacks = beside == 0 ? null : new WorkerPool(beside, beside, keepAlive, factory);
@@ -50,6 +55,12 @@ final class ServerPools implements AutoCloseable {
         return reserve;
     }
 
+    /** Returns the threads for methods that hold few threads while all workers are busy; null if there are none. */
+    @Nullable
+    WorkerPool methodReserve() {
+        return methodReserve;
+    }
+
     /** Returns the threads for the callbacks of streams. */
     WorkerPool callbacks() {
         return callbacks;
@@ -62,9 +73,9 @@ final class ServerPools implements AutoCloseable {
     }
 
     List<WorkerPool> all() {
-        return spare == null || spareCallbacks == null
-                ? List.of(workers, reserve, callbacks)
-                : List.of(workers, spare, reserve, callbacks, spareCallbacks);
+        return Stream.of(workers, spare, reserve, methodReserve, callbacks, spareCallbacks)
+                .filter(Objects::nonNull)
+                .toList();
     }
 
     @Override

@@ -124,6 +124,11 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
     }
 
     @Override
+    public @Nullable MethodDescriptor peekMethod(ServiceLookup services) {
+        return services.method(service(), pending.call().method().name());
+    }
+
+    @Override
     public Deadline deadline() {
         return pending.call().deadline();
     }

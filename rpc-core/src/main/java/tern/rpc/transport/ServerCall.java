@@ -34,6 +34,14 @@ public interface ServerCall extends ServerContext.Exchange {
     }
 
     /**
+     * Returns the same as {@link #namedMethod}, but may read the first bytes of the request to find the method. Called
+     * only before the call is passed to a worker, and only if all workers are busy.
+     */
+    default @Nullable MethodDescriptor peekMethod(ServiceLookup services) {
+        return namedMethod();
+    }
+
+    /**
      * Returns the approximate size of the undecoded request in bytes; Integer.MAX_VALUE if it is compressed, and 0 if
      * the transport does not know the size.
      */

@@ -15,6 +15,11 @@ public interface ServiceLookup {
      */
     ServiceDescriptor service(String interfaceName);
 
+    /** Returns the first overload of a method, or null if no such method is exported. */
+    default @Nullable MethodDescriptor method(String interfaceName, String name) {
+        return null;
+    }
+
     /**
      * Returns a method of {@link BuiltInMethods}, or null if no built-in method has this name and descriptor.
      *

@@ -26,7 +26,7 @@ class FairWorkersTest {
     private final WorkerPool spare =
             new WorkerPool(FairWorkers.spareThreads(THREADS), THREADS, Duration.ZERO, Thread::new);
     private final Limiter limiter = new Limiter(new FixedLimit(100), THREADS, now::get);
-    private final FairWorkers workers = new FairWorkers(threads, spare, limiter, now::get);
+    private final FairWorkers workers = new FairWorkers(threads, spare, null, limiter, now::get);
     private final Share small = new Share("small");
 
     /** Makes all regular threads busy, and lets the small tenant hold more calls than it may have spare threads. */
@@ -62,7 +62,7 @@ class FairWorkersTest {
 
     /** Offers a further call of the small tenant. No thread takes it, so it needs no dispatcher. */
     private ServedCall offer() {
-        ServedCall call = new ServedCall(null, null, true);
+        ServedCall call = new ServedCall(null, null, true, false);
         enter(small, 1);
         assertThat(workers.offer(call, small)).as("refusal").isNull();
         assertThat(threads.admitted()).isEqualTo(THREADS);
@@ -114,6 +114,6 @@ class FairWorkersTest {
         offer();
         now.addAndGet(TimeUnit.SECONDS.toNanos(2));
 
-        assertThat(workers.waitedInVain(new ServedCall(null, null, true))).isFalse();
+        assertThat(workers.waitedInVain(new ServedCall(null, null, true, false))).isFalse();
     }
 }

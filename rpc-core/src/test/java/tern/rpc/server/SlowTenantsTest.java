@@ -31,6 +31,7 @@ import tern.rpc.client.RpcClient;
 import tern.rpc.client.ServiceReference;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.StaticEndpoints;
+import tern.rpc.limit.FixedLimit;
 import tern.rpc.limit.Refusal;
 import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
@@ -249,6 +250,59 @@ class SlowTenantsTest {
             flooding.forEach(tenant -> callers.submit(() -> tenant.hold("more")));
         }
         await("most of them wait", () -> inside() == THREADS + 3 * tenants || refused(Refusal.QUEUE) > 0);
+
+        allCallsOfAnotherSucceed();
+    }
+
+    /** Makes calls to a method that does not return, each from its own tenant. */
+    private void holdByManyTenants(int calls) throws InterruptedException {
+        for (int i = 0; i < calls; i++) {
+            hold(tenant());
+            now.addAndGet(TimeUnit.MILLISECONDS.toNanos(2)); // The threads of each method are counted again.
+        }
+    }
+
+    @Test
+    void otherMethodsRunWhileManyTenantsHoldAllThreadsInOneMethod() throws Exception {
+        serve(settings -> {});
+        int threads = THREADS + FairWorkers.spareThreads(THREADS);
+        holdByManyTenants(threads);
+        assertThat(active()).isEqualTo(threads);
+
+        allCallsOfAnotherSucceed();
+    }
+
+    @Test
+    void otherMethodsRunWithoutAPermitWhileManyTenantsHoldAllThreadsInOneMethod() throws Exception {
+        serve(settings -> settings.limit(() -> new FixedLimit(THREADS)));
+        holdByManyTenants(THREADS);
+
+        allCallsOfAnotherSucceed();
+
+        assertThat(inside()).isEqualTo(THREADS);
+    }
+
+    @Test
+    void methodThatHoldsAllThreadsGetsNoneOfTheReserve() throws Exception {
+        serve(settings -> {});
+        holdByManyTenants(THREADS + FairWorkers.spareThreads(THREADS));
+        Work another = tenant();
+
+        callers.submit(() -> another.hold("queued"));
+
+        await("it is refused because it has waited", () -> {
+            now.addAndGet(TimeUnit.MILLISECONDS.toNanos(60));
+            transport.sweep();
+            return refused(Refusal.WAIT) > 0;
+        });
+    }
+
+    @Test
+    void otherMethodsRunWhileTheCallersOfTheBlockedMethodHaveDisconnected() throws Exception {
+        serve(settings -> {});
+        holdByManyTenants(THREADS + FairWorkers.spareThreads(THREADS));
+        now.addAndGet(Duration.ofHours(2).toNanos());
+        transport.sweep(); // The sweep fails the expired calls while their methods are still running.
 
         allCallsOfAnotherSucceed();
     }

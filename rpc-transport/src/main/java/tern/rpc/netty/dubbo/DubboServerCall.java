@@ -10,6 +10,7 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.CallHead;
 import tern.rpc.Invocation;
 import tern.rpc.Metadata;
+import tern.rpc.MethodDescriptor;
 import tern.rpc.NanoClock;
 import tern.rpc.Response;
 import tern.rpc.RpcException;
@@ -78,6 +79,12 @@ final class DubboServerCall extends NettyServerCall {
     @Override
     public String protocol() {
         return protocol.name();
+    }
+
+    @Override
+    public @Nullable MethodDescriptor peekMethod(ServiceLookup services) {
+        ByteBuf bytes = body;
+        return bytes == null ? null : RequestNames.method(bytes, services);
     }
 
     @Override

@@ -1,0 +1,74 @@
+package tern.rpc.netty.dubbo;
+
+import io.netty.buffer.ByteBuf;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.transport.ServiceLookup;
+
+/**
+ * Finds the method of a request without decoding it. The names of the interface and the method are the second and fourth
+ * of the strings at the beginning of the body (docs/wire-protocol.md 1.4). Reads no string with more than 1,023
+ * characters and no string with characters outside ASCII. For confined use by one thread.
+ */
+final class RequestNames {
+
+    // hessian2: strings with up to 31 and with up to 1,023 characters, and null
+    private static final int MAX_SHORT = 0x1f;
+    private static final int MEDIUM = 0x30;
+    private static final int MAX_MEDIUM = 0x33;
+    private static final int NULL = 'N';
+
+    private final ByteBuf body;
+    private int at;
+
+    private RequestNames(ByteBuf body) {
+        this.body = body;
+        this.at = body.readerIndex();
+    }
+
+    /** Returns the first overload of the called method; null if the names cannot be read or the method is unknown. */
+    static @Nullable MethodDescriptor method(ByteBuf body, ServiceLookup services) {
+        RequestNames names = new RequestNames(body);
+        if (!names.skip()) {
+            return null;
+        }
+        String interfaceName = names.next();
+        if (interfaceName == null || !names.skip()) {
+            return null;
+        }
+        String method = names.next();
+        return method == null ? null : services.method(interfaceName, method);
+    }
+
+    private boolean skip() {
+        int length = length();
+        at += Math.max(0, length);
+        return length >= 0 && at <= body.writerIndex();
+    }
+
+    private @Nullable String next() {
+        int length = length();
+        if (length < 0 || at + length > body.writerIndex()) {
+            return null;
+        }
+        String text = body.toString(at, length, StandardCharsets.ISO_8859_1);
+        at += length;
+        return text;
+    }
+
+    /** Reads the length of a string. Returns -1 if there is no string of a supported form. */
+    private int length() {
+        if (at >= body.writerIndex()) {
+            return -1;
+        }
+        int code = body.getUnsignedByte(at++);
+        if (code <= MAX_SHORT) {
+            return code;
+        }
+        if (code >= MEDIUM && code <= MAX_MEDIUM && at < body.writerIndex()) {
+            return ((code - MEDIUM) << 8) + body.getUnsignedByte(at++);
+        }
+        return code == NULL ? 0 : -1;
+    }
+}
