@@ -6,7 +6,6 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -16,7 +15,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class CallOptions {
 
-    private static final Logger LOG = LoggerFactory.getLogger(CallOptions.class);
+    /** Limits the warnings about objects that are not proxies, because each call may cause one. */
+    private static final SeldomWarning NOT_A_PROXY = new SeldomWarning(
+            LoggerFactory.getLogger(CallOptions.class), NanoClock.SYSTEM, Duration.ofMinutes(1));
 
     private static final CallOptions NONE = new CallOptions(new Metadata(), null, false, null, null, null, null);
 
@@ -188,10 +189,9 @@ public final class CallOptions {
                     + " is not a remote proxy; pass what @RpcReference injected or RpcClient.refer returned");
         }
         if (!proxy.getClass().getName().contains(MOCK)) {
-            LOG.warn(
-                    "CallOptions have no effect on {}, because it is not a remote proxy; pass what @RpcReference"
-                            + " injected or RpcClient.refer returned",
-                    proxy.getClass().getName());
+            NOT_A_PROXY.warn(() -> "CallOptions have no effect on "
+                    + proxy.getClass().getName()
+                    + ", because it is not a remote proxy; pass what @RpcReference injected or RpcClient.refer returned");
         }
         return proxy;
     }
