@@ -1,5 +1,6 @@
 package shop;
 
+import feign.Peer;
 import java.util.concurrent.CompletableFuture;
 
 /** A task unrelated to {@link Packages}. */
@@ -10,5 +11,10 @@ public final class Newsletter {
     /** Waits for a server that answers at the end of the test. */
     public static void send(CompletableFuture<String> end) {
         end.join();
+    }
+
+    /** Waits for a server inside a library. */
+    public static void mail(CompletableFuture<String> end) {
+        Peer.ask(end);
     }
 }

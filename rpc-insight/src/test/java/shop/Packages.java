@@ -1,7 +1,9 @@
 package shop;
 
+import com.mchange.v2.EmptyPool;
 import feign.Peer;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 
 /** Application code that waits for results, directly or inside a library. */
 public final class Packages {
@@ -16,6 +18,26 @@ public final class Packages {
     /** Simulates a task that waits for another task. */
     public static String whole(CompletableFuture<String> part) {
         return part.join();
+    }
+
+    /** Simulates a task that waits for a connection to a database. */
+    public static String stored(CompletableFuture<String> connection) {
+        return EmptyPool.getConnection(connection);
+    }
+
+    /** Simulates a task that waits for a lock. */
+    public static void locked(Object lock) {
+        synchronized (lock) {
+            lock.notifyAll();
+        }
+    }
+
+    /** Holds a lock until the end of the test. */
+    public static void lock(Object lock, CountDownLatch held, CompletableFuture<String> end) {
+        synchronized (lock) {
+            held.countDown();
+            end.join();
+        }
     }
 
     /** Simulates a task that waits for a peer. */

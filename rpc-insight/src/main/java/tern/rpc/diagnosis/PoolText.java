@@ -146,7 +146,7 @@ final class PoolText {
         };
     }
 
-    private static String threadsOf(String pool) {
+    static String threadsOf(String pool) {
         return switch (pool) {
             case COMMON_POOL -> COMMON_THREADS;
             case BOOT_POOL -> BOOT_THREADS;

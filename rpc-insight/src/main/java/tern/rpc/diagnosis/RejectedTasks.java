@@ -71,7 +71,7 @@ final class RejectedTasks {
     Rejection of(Part part) {
         int at = part.name().indexOf(IN);
         String place = at < 0 ? "" : part.name().substring(at);
-        PoolVerdict full = executor(at < 0 ? part.name() : part.name().substring(0, at));
+        PoolVerdict full = executorOf(part, pools);
         if (full == null) {
             return new Rejection(
                     place.isEmpty() ? "executor" : "executor used" + place,
@@ -102,9 +102,10 @@ final class RejectedTasks {
                 facts);
     }
 
-    /** Returns the executor with this name, or the one that rejected the most tasks; null if neither exists. */
-    private @Nullable PoolVerdict executor(String name) {
-        PoolVerdict named = pools.get(name);
+    /** Returns the executor that this part names, or the one that rejected the most tasks; null if neither exists. */
+    static @Nullable PoolVerdict executorOf(Part part, Map<String, PoolVerdict> pools) {
+        int at = part.name().indexOf(IN);
+        PoolVerdict named = pools.get(at < 0 ? part.name() : part.name().substring(0, at));
         return named != null
                 ? named
                 : pools.values().stream()

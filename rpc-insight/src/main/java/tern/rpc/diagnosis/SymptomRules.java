@@ -77,6 +77,7 @@ final class SymptomRules {
         passOnRejectedTasks();
         new ForkedWork(evidence, excess, pools, leaves).apply();
         new ResultRules(evidence, excess, operations, pools, leaves).apply();
+        new TaskRules(evidence, excess, operations, pools, leaves).apply();
         new LoadingCalls(excess, leaves).apply();
         LookupRules.passOn(evidence, excess, operations, new PeerKinds(pools), leaves);
         new FailedPeers(excess, pools, leaves).apply();

@@ -9,6 +9,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
@@ -397,6 +398,25 @@ final class TaskWatch {
     Executor executor(String name) {
         Executor executor = executors.get(name);
         return executor != null ? executor : threads.get(name);
+    }
+
+    /**
+     * Returns the samples of the executor that is this pool. Executors are often named after their threads or after a
+     * bean: for example, threads named {@code mail} belong to {@code mailExecutor}. Returns null if no executor or
+     * several executors have such a name.
+     */
+    @Nullable
+    Executor ofPool(String pool) {
+        Executor exact = executors.get(PoolText.threadsOf(pool));
+        if (exact != null) {
+            return exact;
+        }
+        String name = pool.toLowerCase(Locale.ROOT);
+        List<Executor> similar = executors.entrySet().stream()
+                .filter(entry -> !entry.getKey().isEmpty() && name.startsWith(entry.getKey().toLowerCase(Locale.ROOT)))
+                .map(Map.Entry::getValue)
+                .toList();
+        return similar.size() == 1 ? similar.get(0) : null;
     }
 
     /**

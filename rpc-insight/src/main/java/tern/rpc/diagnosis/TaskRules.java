@@ -1,0 +1,123 @@
+package tern.rpc.diagnosis;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.PoolKind;
+
+/**
+ * Reassigns the wait for a thread of an executor, and the tasks that a full executor rejects, to whatever occupies the
+ * executor's threads. An executor is full because its tasks wait, for example for a connection or a lock. In this case
+ * the executor is only a symptom, and neither more threads nor another executor would help.
+ */
+final class TaskRules {
+
+    /** The minimum number of samples of busy threads that show for what an executor's tasks wait. */
+    private static final int MIN_BUSY = 2;
+
+    /** Tasks are considered slower than usual if they take at least this multiple of their usual time. */
+    private static final double SLOWER = 1.5;
+
+    private static final Set<Kind> OPERATIONS = Set.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
+
+    private final Evidence evidence;
+    private final Excess excess;
+    private final Operations operations;
+    private final Map<String, PoolVerdict> pools;
+    private final Leaves leaves;
+
+    TaskRules(
+            Evidence evidence, Excess excess, Operations operations, Map<String, PoolVerdict> pools, Leaves leaves) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.operations = operations;
+        this.pools = pools;
+        this.leaves = leaves;
+    }
+
+    void apply() {
+        for (Part part : leaves.longestFirst()) {
+            PoolVerdict executor = executorOf(part);
+            TaskWatch.Executor tasks = executor == null ? null : evidence.tasks().ofPool(executor.name());
+            if (executor == null || tasks == null || tasks.busy < MIN_BUSY) {
+                continue;
+            }
+            leaves.pour(
+                    part,
+                    reasons(executor, tasks),
+                    part.kind() == Kind.EXECUTOR
+                            ? "a full executor rejects tasks: " + part.name()
+                            : Leaves.WAIT_FOR + executor.resource());
+        }
+    }
+
+    private @Nullable PoolVerdict executorOf(Part part) {
+        PoolVerdict pool = switch (part.kind()) {
+            case POOL -> PoolVerdict.find(pools, part);
+            case EXECUTOR -> RejectedTasks.executorOf(part, pools);
+            default -> null;
+        };
+        return pool != null && pool.pool().now().kind() == PoolKind.EXECUTOR ? pool : null;
+    }
+
+    /**
+     * Returns what the tasks wait for in at least half of the samples; empty if they do not mostly wait. Unrelated tasks
+     * may occupy the executor while they run operations. Such tasks need an executor of their own. Therefore operations
+     * are returned only if the tasks belong to the waiting calls and take longer than usual.
+     */
+    private Times reasons(PoolVerdict executor, TaskWatch.Executor tasks) {
+        Times waits = new Times();
+        Times slow = new Times();
+        boolean slower = isSlower(executor) && isOfCalls(tasks);
+        for (Part part : tasks.parts.longestFirst()) {
+            double looks = tasks.parts.of(part);
+            if (part.kind() == Kind.LOCK) {
+                waits.add(part, looks);
+            } else if (part.kind() == Kind.POOL) {
+                PoolVerdict pool = PoolVerdict.find(pools, part);
+                if (pool != null && isCause(pool)) {
+                    waits.add(new Part(Kind.POOL, pool.name()), looks);
+                }
+            } else if (slower && OPERATIONS.contains(part.kind())) {
+                slow.add(new Part(part.kind(), nameOf(part)), looks);
+            }
+        }
+        double half = tasks.parts.sum() / 2;
+        if (waits.sum() >= half) {
+            return waits;
+        }
+        slow.addAll(waits, 1);
+        return slow.sum() >= half ? slow : new Times();
+    }
+
+    /** Returns whether a wait for this pool has a reason, so that the pool is more than the place of a wait. */
+    private static boolean isCause(PoolVerdict pool) {
+        return pool.pool().now().kind() != PoolKind.EXECUTOR && pool.reason() != PoolVerdict.Reason.UNKNOWN;
+    }
+
+    private static boolean isSlower(PoolVerdict executor) {
+        double usual = executor.pool().usualHoldNanos();
+        double hold = executor.pool().holdNanos();
+        // Before the first slow task has ended, the mean duration of tasks is unknown.
+        return !executor.name().equals(PoolText.COMMON_POOL) && usual > 0 && (hold < 0 || hold >= SLOWER * usual);
+    }
+
+    /** Returns whether the tasks run code of a class in which late calls wait. */
+    private boolean isOfCalls(TaskWatch.Executor tasks) {
+        return excess.account.longestFirst().stream()
+                .filter(ResultRules::waitsForOthers)
+                .anyMatch(part -> tasks.runs(excess.samples.lineOf(part)));
+    }
+
+    /** Returns the name of the operation in the calls' ledgers. The stack of a task does not show it. */
+    private String nameOf(Part sampled) {
+        List<Part> known = leaves.only(part -> part.kind() == sampled.kind()
+                        && !part.name().isEmpty()
+                        && !part.name().startsWith(StackReader.CALLED)
+                        && operations.isSlower(part))
+                .longestFirst();
+        return known.isEmpty() ? sampled.name() : known.get(0).name();
+    }
+}

@@ -1,0 +1,135 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import shop.Newsletter;
+import shop.Orders;
+import shop.Packages;
+import shop.Tickets;
+import tern.rpc.Phase;
+import tern.rpc.pool.Holders;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSnapshot;
+import tern.rpc.pool.PoolSource;
+
+/** Tests executors that are full because their tasks wait. */
+class FullExecutorsTest {
+
+    private static final int THREADS = 2;
+    private static final Consumer<Shop.Steps> USUAL =
+            call -> call.own(2).in(Phase.EXECUTOR, "legs", 0.2).in(Phase.SQL, "select stock", 3);
+
+    private final Shop shop = new Shop();
+    private final CompletableFuture<String> end = new CompletableFuture<>();
+    private final AtomicInteger number = new AtomicInteger();
+    private final ExecutorService legs =
+            Executors.newFixedThreadPool(THREADS, task -> new Thread(task, "legs-" + number.incrementAndGet()));
+    private final WaitingCalls calls = new WaitingCalls(shop);
+    private final AtomicInteger tasks = new AtomicInteger();
+    private final AtomicInteger rejected = new AtomicInteger();
+    private double holdMillis = 3;
+    private Duration held = Duration.ZERO;
+
+    FullExecutorsTest() {
+        shop.pools.add(() -> PoolSnapshot.builder("legs", PoolKind.EXECUTOR, THREADS)
+                .now(THREADS, 0, 300)
+                .counts(tasks.addAndGet(4), rejected.get())
+                .sums(Duration.ZERO, held = held.plusNanos((long) (4 * holdMillis * 1e6)))
+                .settings(List.of())
+                .build());
+        shop.healthy(USUAL);
+        holdMillis = 990;
+    }
+
+    @AfterEach
+    void endThreads() throws InterruptedException {
+        end.complete("");
+        legs.shutdown();
+        calls.join();
+    }
+
+    private void holdAllConnections() {
+        Holders holders = new Holders();
+        holders.size(4);
+        for (int i = 0; i < 4; i++) {
+            Orders.export(holders, System.nanoTime());
+        }
+        shop.pools.add(PoolSource.of(
+                () -> PoolSnapshot.builder("druid", PoolKind.JDBC, 4)
+                        .now(4, 0, 50)
+                        .settings(List.of())
+                        .build(),
+                holders));
+    }
+
+    /** Simulates calls that wait for results of the executor, and other calls that wait for one of its threads. */
+    private List<Cause> causesWith(Runnable task, Consumer<Shop.Steps> others) throws Exception {
+        for (int i = 0; i < THREADS; i++) {
+            legs.execute(task);
+        }
+        calls.firstCause(() -> Packages.of(end), others);
+        return shop.diagnosis().causes();
+    }
+
+    @Test
+    void executorWhoseTasksWaitForAConnectionIsASymptomOfItsHolders() throws Exception {
+        holdAllConnections();
+
+        List<Cause> causes = causesWith(
+                () -> Packages.stored(end), call -> call.own(2).in(Phase.EXECUTOR, "legs", 700));
+
+        assertThat(causes).extracting(DiagnosisText::title).containsExactly("HELD BY OTHERS: druid");
+        assertThat(causes.get(0).symptoms()).anyMatch(line -> line.startsWith("calls wait for a thread of \"legs\""));
+        assertThat(causes.get(0).saves()).isEqualTo(1);
+    }
+
+    @Test
+    void rejectedTasksAreASymptomOfTheLockForWhichTheRunningTasksWait() throws Exception {
+        Object lock = new Object();
+        CountDownLatch locked = new CountDownLatch(1);
+        Thread holder = new Thread(() -> Packages.lock(lock, locked, end), "reload-1");
+        holder.start();
+        locked.await();
+        Throwable failure = Tickets.rejected("Task rejected from java.util.concurrent.ThreadPoolExecutor@5e9[Running,"
+                + " pool size = 2, active threads = 2, queued tasks = 300, completed tasks = 12]");
+
+        List<Cause> causes = causesWith(() -> Packages.locked(lock), call -> {
+            rejected.incrementAndGet();
+            shop.call(Shop.PLACE, 0, failure, USUAL);
+        });
+
+        assertThat(causes).extracting(Cause::kind).containsExactly("LOCK");
+        assertThat(causes.get(0).change().text()).contains("Packages.lock:");
+        assertThat(causes.get(0).symptoms()).anyMatch(line -> line.startsWith("a full executor rejects tasks: "));
+        end.complete("");
+        holder.join();
+    }
+
+    @Test
+    void executorWhoseTasksWaitForASlowPeerIsASymptomOfThePeer() throws Exception {
+        List<Cause> causes = causesWith(() -> Packages.extra(end), call -> call.own(2)
+                .in(Phase.EXECUTOR, "legs", 700)
+                .in(Phase.HTTP, "GET printer/print", 60));
+
+        assertThat(causes).extracting(DiagnosisText::title).containsExactly("SLOW HTTP PEER: GET printer/print");
+    }
+
+    @Test
+    void unrelatedTasksThatWaitForAServerNeedAnExecutorOfTheirOwn() throws Exception {
+        List<Cause> causes = causesWith(
+                () -> Newsletter.mail(end), call -> call.own(2).in(Phase.EXECUTOR, "legs", 700));
+
+        assertThat(causes.get(0).name()).isEqualTo("legs");
+        assertThat(causes.get(0).change().text()).contains("an executor of its own");
+    }
+}
