@@ -1,6 +1,7 @@
 package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
@@ -13,6 +14,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
+import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.diagnosis.Sampler.Samples;
 import tern.rpc.pool.ApplicationCode;
 
@@ -174,6 +176,31 @@ final class CallSamples {
     @Nullable
     StackTraceElement ownersLineOf(Part lock) {
         return most(sample -> sample.part().equals(lock) ? sample.doing() : null);
+    }
+
+    /**
+     * Returns the activity that the lock's owners were found in most often; null if none was found in at least half of
+     * the samples.
+     */
+    @Nullable
+    Kind ownersWorkIn(Part lock) {
+        Map<Kind, Integer> kinds = new EnumMap<>(Kind.class);
+        int looks = 0;
+        for (Sample sample : all()) {
+            if (sample.part().equals(lock)) {
+                looks++;
+                Part work = sample.ownersPart();
+                if (work != null) {
+                    kinds.merge(work.kind(), 1, Integer::sum);
+                }
+            }
+        }
+        int least = looks;
+        return kinds.entrySet().stream()
+                .filter(entry -> 2 * entry.getValue() >= least)
+                .max(Map.Entry.comparingByValue())
+                .map(Map.Entry::getKey)
+                .orElse(null);
     }
 
     /**

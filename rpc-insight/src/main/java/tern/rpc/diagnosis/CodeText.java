@@ -299,12 +299,14 @@ final class CodeText {
         if (holder == null && held != null) {
             facts.add("held     most likely by calls in " + ApplicationCode.shown(held));
         }
+        String meanwhile = LockedWork.advice(
+                holder != null ? evidence.tasks().workAt(holder) : excess.samples.ownersWorkIn(part));
         String permits = permits(part, held == null ? "" : " in " + ApplicationCode.shown(held));
         if (permits != null) {
             return new Told(
                     "LOCK",
                     part.name(),
-                    Change.of(Where.CODE, permits + ": wanted in " + shown + "; no number of threads helps"),
+                    Change.of(Where.CODE, permits + ": wanted in " + shown + meanwhile + "; no number of threads helps"),
                     facts);
         }
         if (holder != null) {
@@ -316,7 +318,7 @@ final class CodeText {
                             "hold the lock for less time in " + ApplicationCode.shown(holder.line())
                                     + ", which threads "
                                     + holder.threads() + "* run: they serve no call and most likely hold it; wanted in "
-                                    + shown + "; no number of threads helps"),
+                                    + shown + meanwhile + "; no number of threads helps"),
                     facts);
         }
         return new Told(
@@ -327,7 +329,7 @@ final class CodeText {
                         dead
                                 ? "take the locks in the same order everywhere, first in " + shown
                                         + "; only a restart ends this deadlock"
-                                : sooner(part, shown) + "; no number of threads helps"),
+                                : sooner(part, shown) + meanwhile + "; no number of threads helps"),
                 facts);
     }
 

@@ -24,6 +24,10 @@ final class JdkLocks {
     /** The kinds of slow work for which a lock of the JDK or of a library makes other threads wait. */
     private static final Set<Kind> SLOW = EnumSet.of(Kind.FILE, Kind.SOCKET, Kind.RESOLVER);
 
+    private static final String READ_LOCK = "ReentrantReadWriteLock.ReadLock";
+
+    private static final String WRITE_LOCK = "ReentrantReadWriteLock.WriteLock";
+
     private JdkLocks() {}
 
     /**
@@ -65,6 +69,10 @@ final class JdkLocks {
      */
     static String name(ThreadLook thread, String lock) {
         String taker = thread.owner() == null ? null : taker(thread);
+        if (taker == null && thread.owner() != null && lock.equals(READ_LOCK)) {
+            // The JVM reports the owner of the write lock only; a reader waits for it, too.
+            return WRITE_LOCK;
+        }
         return taker == null ? lock : "lock of " + StackReader.simple(taker);
     }
 

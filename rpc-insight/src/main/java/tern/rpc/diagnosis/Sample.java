@@ -22,6 +22,8 @@ import tern.rpc.Phase;
  * @param ownerPhase the phase of the call that holds the lock; null if no call holds the lock
  * @param cpuNanos the thread's total processor time so far; -1 if unknown
  * @param delayNanos the total time for which the thread has waited for a processor so far; -1 if unknown
+ * @param ownersPart the activity of the lock's last owner; null if the thread waits for no lock, or if the owner is
+ *     unknown
  */
 record Sample(
         long atNanos,
@@ -34,10 +36,27 @@ record Sample(
         boolean resolving,
         @Nullable Phase ownerPhase,
         long cpuNanos,
-        long delayNanos) {
+        long delayNanos,
+        @Nullable Part ownersPart) {
 
     Sample {
         path = List.copyOf(path);
+    }
+
+    /** Creates a sample in which the activity of a lock's owner is unknown. */
+    Sample(
+            long atNanos,
+            Phase phase,
+            Part part,
+            List<StackTraceElement> path,
+            @Nullable String called,
+            @Nullable StackTraceElement doing,
+            @Nullable String owner,
+            boolean resolving,
+            @Nullable Phase ownerPhase,
+            long cpuNanos,
+            long delayNanos) {
+        this(atNanos, phase, part, path, called, doing, owner, resolving, ownerPhase, cpuNanos, delayNanos, null);
     }
 
     /** Returns the application's innermost frame; null if there is none. */
@@ -64,7 +83,8 @@ record Sample(
                 resolving,
                 ownerPhase,
                 cpuNanos,
-                delayNanos);
+                delayNanos,
+                ownersPart);
     }
 
     /** Returns a copy of this sample with the wait of a later sample of the same call. */
@@ -80,7 +100,8 @@ record Sample(
                 resolving,
                 later.ownerPhase,
                 cpuNanos,
-                delayNanos);
+                delayNanos,
+                later.ownersPart);
     }
 
     /** Returns a copy whose part has another name. */

@@ -258,7 +258,8 @@ final class Sampler {
                 StackReader.isResolver(thread),
                 owner == null ? null : phases.get(owner.id()),
                 thread.cpuNanos(),
-                runQueue.of(worker.work().thread()).delayNanos());
+                runQueue.of(worker.work().thread()).delayNanos(),
+                owner == null || initializer != null ? null : StackReader.read(owner));
     }
 
     private static List<StackTraceElement> path(

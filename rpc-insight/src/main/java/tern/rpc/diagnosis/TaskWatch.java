@@ -393,6 +393,18 @@ final class TaskWatch {
         return best;
     }
 
+    /** Returns the activity that these threads were found in most often at their line; null if unknown. */
+    Part.@Nullable Kind workAt(Holder holder) {
+        Executor group = executor(holder.threads());
+        return group == null
+                ? null
+                : group.lines.entrySet().stream()
+                        .filter(entry -> entry.getValue().equals(holder.line()))
+                        .max(Comparator.comparingDouble(entry -> group.parts.of(entry.getKey())))
+                        .map(entry -> entry.getKey().kind())
+                        .orElse(null);
+    }
+
     /** Returns the samples of an executor, or of threads outside of executors; null if there are none. */
     @Nullable
     Executor executor(String name) {

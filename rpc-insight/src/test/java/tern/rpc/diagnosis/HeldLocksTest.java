@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import shop.Fares;
 import shop.Invoices;
 import shop.Signatures;
 
@@ -167,5 +169,27 @@ class HeldLocksTest {
         }
 
         assertThat(StackReader.read(look(second)).name()).contains("in a deadlock with Signatures.sign");
+    }
+
+    @Test
+    void changeSaysThatTheThreadOutsideOfCallsHoldsTheLockDuringAnExchange() throws Exception {
+        Shop shop = new Shop().healthy(call -> call.own(2));
+        Fares fares = new Fares();
+        CountDownLatch held = new CountDownLatch(1);
+        CompletableFuture<String> answer = new CompletableFuture<>();
+        WaitingCalls calls = new WaitingCalls(shop);
+        waiting("timetable-1", () -> fares.reload(held, answer), Thread.State.WAITING);
+        held.await();
+        try {
+            Cause first = calls.firstCause(fares::fare, call -> call.own(2));
+
+            assertThat(DiagnosisText.title(first)).isEqualTo("LOCK: ReentrantReadWriteLock.WriteLock held in Fares.reload");
+            assertThat(first.change().text())
+                    .contains("hold the lock for less time in Fares.reload:")
+                    .contains("do not hold it during an HTTP exchange");
+        } finally {
+            answer.complete("");
+            calls.join();
+        }
     }
 }
