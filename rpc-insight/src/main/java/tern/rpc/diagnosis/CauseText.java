@@ -274,7 +274,7 @@ final class CauseText {
             }
         }
         Machine machine = evidence.machine();
-        if (machine.own() >= 0 && !machine.isFull()) {
+        if (machine.own() >= 0 && !machine.isFull() && !machine.isStolen()) {
             not.add(String.format(
                     Locale.ROOT,
                     "processors: %.1f of %.1f busy",

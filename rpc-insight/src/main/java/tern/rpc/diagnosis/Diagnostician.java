@@ -424,6 +424,9 @@ public final class Diagnostician {
         if (seen.allocatedPerSecond() >= 0) {
             usual.learn("allocated", seen.allocatedPerSecond());
         }
+        if (seen.stolen().share() >= 0) {
+            usual.learn("stolen", seen.stolen().share());
+        }
         if (++healthySeconds > KEPT_SECONDS) { // the percentile covers the calls in the last minute
             double p99 = meters.served().p99Millis();
             usualP99 = usualP99 < 0 ? p99 : usualP99 + 0.1 * (p99 - usualP99);
@@ -466,7 +469,7 @@ public final class Diagnostician {
                 pools(start),
                 current.refusedSince(start),
                 counts,
-                seen.usually(usual.figure("allocated")),
+                seen.usually(usual.figure("allocated"), usual.figure("stolen")),
                 records.answers(surroundings.answers(), surroundings.servers()),
                 rates.between(start, current, seconds));
         Ranking ranking = new Ranking(evidence, now);

@@ -20,6 +20,7 @@ import tern.rpc.evidence.MachineSecond;
  * @param collectorThreads the number of processors that threads of the collector kept busy
  * @param second the kernel counters; null if nothing is known
  * @param missing the evidence that the operating system does not provide
+ * @param stolen the processor time that the host gave to other virtual machines
  */
 record Machine(
         double processors,
@@ -34,16 +35,74 @@ record Machine(
         List<Burner> burners,
         double collectorThreads,
         @Nullable MachineSecond second,
-        List<String> missing) {
+        List<String> missing,
+        Stolen stolen) {
 
     /** The state before the first measurement: one processor, and all other values unknown. */
     static final Machine UNKNOWN = new Machine(1, -1, -1, -1, -1, -1, null, -1, -1, List.of(), -1, null, List.of());
 
     private static final double FULL = 0.8;
 
+    /** The host takes much processor time if it takes at least this share of the whole time. */
+    private static final double MUCH_STOLEN = 0.1;
+
+    /** Stolen time slows all work down if it is at least this share of the time for which processors were wanted. */
+    private static final double MUCH_OF_DEMAND = 0.25;
+
+    /** Some hosts always take a part of the time. Such a part explains no miss. */
+    private static final double MORE_THAN_USUAL = 2;
+
     Machine {
         burners = List.copyOf(burners);
         missing = List.copyOf(missing);
+    }
+
+    /** Creates a state in which the stolen time is that of the last second, and the usual stolen time is unknown. */
+    Machine(
+            double processors,
+            double own,
+            double others,
+            double throttled,
+            double collecting,
+            double live,
+            @Nullable String collectionCause,
+            double allocatedPerSecond,
+            double usuallyAllocatedPerSecond,
+            List<Burner> burners,
+            double collectorThreads,
+            @Nullable MachineSecond second,
+            List<String> missing) {
+        this(
+                processors,
+                own,
+                others,
+                throttled,
+                collecting,
+                live,
+                collectionCause,
+                allocatedPerSecond,
+                usuallyAllocatedPerSecond,
+                burners,
+                collectorThreads,
+                second,
+                missing,
+                Stolen.in(second));
+    }
+
+    /**
+     * The processor time that the host gave to other virtual machines.
+     *
+     * @param share the share of the processors' whole time
+     * @param ofDemand the share of the time for which this machine wanted its processors
+     * @param usualShare the usual value of {@code share}
+     */
+    record Stolen(double share, double ofDemand, double usualShare) {
+
+        static Stolen in(@Nullable MachineSecond second) {
+            return second == null
+                    ? new Stolen(-1, -1, -1)
+                    : new Stolen(second.stealShare(), second.stealShareOfDemand(), -1);
+        }
     }
 
     /**
@@ -60,8 +119,8 @@ record Machine(
             double allocatedPerSecond,
             @Nullable String place) {}
 
-    /** Returns a copy with the usual allocation rate. */
-    Machine usually(double allocated) {
+    /** Returns a copy with the usual allocation rate and the usual share of stolen processor time. */
+    Machine usually(double allocated, double stolenShare) {
         return new Machine(
                 processors,
                 own,
@@ -75,7 +134,15 @@ record Machine(
                 burners,
                 collectorThreads,
                 second,
-                missing);
+                missing,
+                new Stolen(stolen.share, stolen.ofDemand, stolenShare));
+    }
+
+    /** Returns whether the host takes so much processor time that everything on this machine is slower. */
+    boolean isStolen() {
+        return stolen.share >= MUCH_STOLEN
+                && stolen.ofDemand >= MUCH_OF_DEMAND
+                && stolen.share >= MORE_THAN_USUAL * Math.max(0, stolen.usualShare);
     }
 
     /** Returns whether threads that were mostly found in this method use at least half of the process's time. */

@@ -140,7 +140,7 @@ final class MachineText {
         Machine.Burner burner =
                 machine.burners().isEmpty() ? null : machine.burners().get(0);
         List<String> facts = new ArrayList<>();
-        double steal = machine.second() == null ? -1 : machine.second().stealShare();
+        double steal = machine.stolen().share();
         if (steal > STOLEN) {
             facts.add(percent("stolen", steal, "of the time by other virtual machines"));
             return new Told(

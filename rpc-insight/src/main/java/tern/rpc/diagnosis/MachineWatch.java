@@ -24,6 +24,9 @@ final class MachineWatch implements ProcessWatch {
     /** Values about the garbage collector are averaged over this period, because the collector works in bursts. */
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(15);
 
+    /** The processor time that the host takes is averaged over this period, because it varies from second to second. */
+    private static final long STOLEN_NANOS = TimeUnit.SECONDS.toNanos(5);
+
     private static final OperatingSystemMXBean SYSTEM =
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
@@ -103,12 +106,24 @@ final class MachineWatch implements ProcessWatch {
                 withThreads ? threads.read(elapsed) : List.of(),
                 collecting(look, elapsed),
                 second,
-                look.machine.missing());
+                look.machine.missing(),
+                Machine.Stolen.in(recent(look)));
         if (!withThreads) {
             threads.clear();
         }
         last = look;
         return latest;
+    }
+
+    /** Returns the changes within the last {@link #STOLEN_NANOS}. */
+    private MachineSecond recent(Look look) {
+        Look from = last;
+        for (Look earlier : looks) {
+            if (look.at - earlier.at <= STOLEN_NANOS && earlier.at < from.at) {
+                from = earlier;
+            }
+        }
+        return look.machine.since(from.machine, look.at - from.at);
     }
 
     /** Adds a reading, and returns the oldest reading within {@link #WINDOW_NANOS}. */

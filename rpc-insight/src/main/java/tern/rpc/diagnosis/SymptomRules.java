@@ -96,6 +96,7 @@ final class SymptomRules {
         passOnRunQueue();
         passOnStalls();
         passOnCollector();
+        new StolenTime(evidence, pools, leaves).apply();
         new CallerRules(evidence, excess, operations, pools, leaves).apply();
         passOnToProcessors();
         passOnToOwnCode();
@@ -414,7 +415,7 @@ final class SymptomRules {
         Machine machine = evidence.machine();
         Part waits = Part.of(Kind.RUN_QUEUE);
         Times code = leaves.only(part -> part.kind() == Kind.COMPUTING);
-        if (machine.own() <= Math.max(0, machine.others())) {
+        if (machine.own() <= Math.max(0, machine.others()) || machine.isStolen()) {
             return;
         }
         if (code.longestFirst().stream().anyMatch(part -> machine.isMostlyIn(part.name()))

@@ -48,6 +48,14 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return ofMachine(delta(from.processors().stealNanos(), to.processors().stealNanos()));
     }
 
+    /** The time that other virtual machines took, as a share of the time for which processors were wanted. */
+    public double stealShareOfDemand() {
+        long user = delta(from.processors().userNanos(), to.processors().userNanos());
+        long system = delta(from.processors().systemNanos(), to.processors().systemNanos());
+        long stolen = delta(from.processors().stealNanos(), to.processors().stealNanos());
+        return user < 0 || system < 0 || stolen < 0 ? -1 : share(stolen, user + system + stolen);
+    }
+
     /** The share of the processors' time during which they were idle because tasks waited for a disk. */
     public double iowaitShare() {
         return ofMachine(delta(from.processors().iowaitNanos(), to.processors().iowaitNanos()));

@@ -214,4 +214,65 @@ class MachineCausesTest {
         assertThat(first.kind()).isEqualTo("PROCESSORS");
         assertThat(first.name()).isEqualTo("other processes");
     }
+
+    /** Simulates a machine with free processors, of whose time the host takes this share. */
+    private static Machine stolen(double share) {
+        return new Machine(
+                2,
+                0.5,
+                0.1,
+                0,
+                0,
+                0.2,
+                null,
+                10e6,
+                -1,
+                List.of(),
+                0,
+                null,
+                List.of(),
+                new Machine.Stolen(share, share / (share + 0.3), -1));
+    }
+
+    private Diagnosis missWithStolenTime(double usualShare, Consumer<Shop.Steps> slower) {
+        shop.machine = stolen(usualShare);
+        shop.healthy(USUAL);
+        shop.machine = stolen(0.4);
+        return shop.miss(slower);
+    }
+
+    private static Shop.Steps slowEverywhere(Shop.Steps call) {
+        return call.own(20).in(Phase.SQL, "select stock", 50).in(Phase.HTTP, "GET carrier:80", 60);
+    }
+
+    @Test
+    void timeThatTheHostTakesIsTheCauseIfSeveralKindsOfWorkAreSlower() {
+        Diagnosis miss = missWithStolenTime(0.01, MachineCausesTest::slowEverywhere);
+
+        assertThat(miss.causes()).extracting(DiagnosisText::title).containsExactly("PROCESSORS: stolen by the host");
+        assertThat(miss.text()).contains("40 % of the time").doesNotContain("not      processors");
+    }
+
+    @Test
+    void timeThatTheHostAlwaysTakesIsNotTheCause() {
+        Diagnosis miss = missWithStolenTime(0.4, MachineCausesTest::slowEverywhere);
+
+        assertThat(miss.causes()).extracting(Cause::kind).doesNotContain("PROCESSORS");
+    }
+
+    @Test
+    void peerThatAloneIsSlowStaysTheCauseWhileTheHostTakesTime() {
+        Diagnosis miss = missWithStolenTime(
+                0.01, call -> call.own(2).in(Phase.SQL, "select stock", 3).in(Phase.HTTP, "GET carrier:80", 200));
+
+        assertThat(miss.causes().get(0).kind()).as(miss.text()).isEqualTo("SLOW HTTP PEER");
+    }
+
+    @Test
+    void statementThatTakesFarLongerThanTheTargetStaysTheCauseWhileTheHostTakesTime() {
+        Diagnosis miss = missWithStolenTime(
+                0.01, call -> call.own(80).in(Phase.SQL, "select stock", 400).in(Phase.HTTP, "GET carrier:80", 90));
+
+        assertThat(miss.causes().get(0).kind()).as(miss.text()).isEqualTo("SLOW STATEMENT");
+    }
 }

@@ -227,6 +227,7 @@ class MachineReaderTest {
         assertThat(second.otherCpuProcessors()).isEqualTo(1);
         assertThat(second.allowedProcessors()).isEqualTo(1.5);
         assertThat(second.stealShare()).isCloseTo(1 / 3.0, offset(0.001));
+        assertThat(second.stealShareOfDemand()).isCloseTo(1 / 3.0, offset(0.001));
         assertThat(second.majorFaultsPerSecond()).isEqualTo(100);
         assertThat(second.throttledShare()).isEqualTo(0.5);
         assertThat(second.cpuStallShare()).isEqualTo(0.25);

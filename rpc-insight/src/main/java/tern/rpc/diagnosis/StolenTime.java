@@ -1,0 +1,86 @@
+package tern.rpc.diagnosis;
+
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Set;
+import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.PoolKind;
+
+/**
+ * Reassigns the extra time of calls to the processors while the host gives their time to other virtual machines. Then
+ * everything on this machine becomes slower at the same time: code, databases and other servers on this machine, and
+ * the JVM itself. The processors seem to be idle meanwhile.
+ */
+final class StolenTime {
+
+    /** A kind of work is considered slower if it takes at least this share of the extra time. */
+    private static final double NOTABLE = 0.1;
+
+    /** A part that takes more than this share of the extra time is a cause of its own. */
+    private static final double NEARLY_ALL = 0.9;
+
+    /** A part that takes most of the extra time and more than this multiple of the target is a cause of its own. */
+    private static final double LONG_TARGETS = 3;
+
+    private static final Set<Kind> SLOWED = EnumSet.of(
+            Kind.SQL,
+            Kind.REDIS,
+            Kind.HTTP,
+            Kind.RPC,
+            Kind.LOG,
+            Kind.COMPUTING,
+            Kind.NATIVE,
+            Kind.JVM_PAUSE,
+            Kind.OUTSIDE,
+            Kind.UNEXPLAINED);
+
+    private final Evidence evidence;
+    private final Map<String, PoolVerdict> pools;
+    private final Leaves leaves;
+
+    StolenTime(Evidence evidence, Map<String, PoolVerdict> pools, Leaves leaves) {
+        this.evidence = evidence;
+        this.pools = pools;
+        this.leaves = leaves;
+    }
+
+    /** Does nothing if one part stands out, or if only one kind of work has become slower. */
+    void apply() {
+        Times slowed = leaves.only(this::isSlowed);
+        double all = leaves.sum();
+        if (!evidence.machine().isStolen() || kinds(slowed, all) < 2 || hasCauseOfItsOwn(all)) {
+            return;
+        }
+        Part processors = Part.of(Kind.RUN_QUEUE);
+        for (Part part : slowed.longestFirst()) {
+            leaves.move(part, processors);
+        }
+    }
+
+    private static long kinds(Times slowed, double all) {
+        return slowed.longestFirst().stream()
+                .map(Part::kind)
+                .distinct()
+                .filter(kind -> slowed.sum(kind) >= NOTABLE * all)
+                .count();
+    }
+
+    private boolean hasCauseOfItsOwn(double all) {
+        return leaves.longestFirst().stream().filter(part -> part.kind() != Kind.RUN_QUEUE).anyMatch(part -> {
+            double nanos = leaves.of(part);
+            boolean isMost = nanos > all / 2;
+            boolean isCode = part.kind() == Kind.COMPUTING || !isSlowed(part);
+            return nanos > NEARLY_ALL * all
+                    || (isMost && (isCode || nanos > LONG_TARGETS * evidence.targetNanos()));
+        });
+    }
+
+    private boolean isSlowed(Part part) {
+        if (part.kind() == Kind.COMPUTING) {
+            return !evidence.machine().isMostlyIn(part.name());
+        }
+        PoolVerdict pool = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
+        boolean waitsForTasks = pool != null && pool.pool().now().kind() == PoolKind.EXECUTOR;
+        return SLOWED.contains(part.kind()) || waitsForTasks;
+    }
+}
