@@ -1,16 +1,19 @@
 package tern.rpc.diagnosis;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /** Names operations that have no name yet, because they are still running or are known only from stacks. */
 final class RunningOperations {
 
+    private final Excess excess;
     private final Operations operations;
     private final Leaves leaves;
 
-    RunningOperations(Operations operations, Leaves leaves) {
+    RunningOperations(Excess excess, Operations operations, Leaves leaves) {
+        this.excess = excess;
         this.operations = operations;
         this.leaves = leaves;
     }
@@ -21,6 +24,11 @@ final class RunningOperations {
      */
     void name() {
         for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
+            Part failing = failing(kind);
+            if (failing != null) {
+                leaves.move(Part.of(kind), failing);
+                leaves.move(new Part(kind, OperationNames.withoutStatus(failing.name())), failing);
+            }
             Times named = leaves.only(part -> part.kind() == kind
                     && !part.name().isEmpty()
                     && !part.name().startsWith(StackReader.CALLED));
@@ -30,6 +38,31 @@ final class RunningOperations {
             }
             named.longestFirst().forEach(this::addTimeWithin);
         }
+    }
+
+    /**
+     * Returns the failed operation after which running calls spend unnamed time on operations of this kind. A client
+     * library may repeat a failed operation itself, and pause before it does so. Returns null if no operation failed in
+     * calls with at least half of this time.
+     */
+    private @Nullable Part failing(Kind kind) {
+        Part unnamed = Part.of(kind);
+        Times failed = new Times();
+        double all = 0;
+        for (Excess.Counted counted : excess.accounts) {
+            double nanos = counted.times().of(unnamed);
+            all += nanos;
+            if (nanos > 0) {
+                counted.call().ledger().named().stream()
+                        .filter(entry -> OperationNames.isFailing(entry.name()))
+                        .map(entry -> Account.part(entry.kind(), entry.name()))
+                        .filter(part -> part.kind() == kind)
+                        .distinct()
+                        .forEach(part -> failed.add(part, nanos));
+            }
+        }
+        Part longest = failed.isEmpty() ? null : failed.longestFirst().get(0);
+        return longest != null && 2 * failed.of(longest) >= all ? longest : null;
     }
 
     /**

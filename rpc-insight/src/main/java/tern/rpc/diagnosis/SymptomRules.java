@@ -87,7 +87,7 @@ final class SymptomRules {
         mergeProviders();
         mergeStatements();
         mergeOperations(redisStands);
-        new RunningOperations(operations, leaves).name();
+        new RunningOperations(excess, operations, leaves).name();
         passOnAttempts();
         new HolderRules(evidence, excess, operations, leaves).apply();
         new PoolRules(evidence, excess, counts, pools, leaves).apply();

@@ -3,6 +3,7 @@ package tern.rpc.diagnosis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static tern.rpc.diagnosis.Shop.USUAL;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import shop.Tickets;
@@ -41,5 +42,15 @@ class RetriedOperationsTest {
             calls.interrupt();
             calls.join();
         }
+    }
+
+    @Test
+    void pauseInsideAClientBelongsToTheFailedExchangeThatTheClientRepeats() {
+        Diagnosis miss = shop.miss(call -> {
+            USUAL.accept(call);
+            call.in(Phase.HTTP, "GET stock:80 (503)", 5).in(Phase.HTTP, null, 900);
+        });
+
+        assertThat(miss.causes()).extracting(DiagnosisText::title).containsExactly("PEER FAILS: GET stock:80 (503)");
     }
 }
