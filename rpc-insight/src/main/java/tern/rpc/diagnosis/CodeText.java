@@ -41,7 +41,7 @@ final class CodeText {
         String calls = excess.samples.shownLineOf(part);
         String shown = calls != null ? calls : line == null ? part.name() : ApplicationCode.shown(line);
         if (part.kind() == Part.Kind.LOCK) {
-            return lock(part, shown, line);
+            return lock(part, shown, line, excess.samples.ownersWorkIn(part));
         }
         String called = excess.samples.calledIn(part);
         if (part.kind() == Part.Kind.CLASS_INITIALIZATION) {
@@ -82,6 +82,11 @@ final class CodeText {
 
     /** Describes an activity of an executor's tasks as a cause, if calls wait for these tasks. */
     private Told task(Part part, String executor, TaskWatch.Executor tasks) {
+        TaskWatch.LockOwner owner = tasks.lockOwners.get(part);
+        if (owner != null) {
+            String wanted = ", wanted in " + (tasks.isExecutor ? "tasks of " : "threads ") + executor;
+            return lock(part, ApplicationCode.shown(owner.line()) + wanted, owner.line(), owner.work());
+        }
         StackTraceElement line = tasks.lines.get(part);
         StackTraceElement caller = tasks.callers.get(part);
         String called = tasks.called.get(part);
@@ -90,7 +95,7 @@ final class CodeText {
                 + (caller == null ? "" : ", called from " + ApplicationCode.shown(caller))
                 + (tasks.isExecutor ? ", in tasks of " : ", in threads ")
                 + executor;
-        Told told = part.kind() == Part.Kind.LOCK ? lock(part, shown, line) : told(part, shown, line);
+        Told told = part.kind() == Part.Kind.LOCK ? lock(part, shown, line, null) : told(part, shown, line);
         if (!tasks.isFull() || part.kind() == Part.Kind.LOCK || part.kind() == Part.Kind.RESULT) {
             return told;
         }
@@ -269,7 +274,8 @@ final class CodeText {
                 facts);
     }
 
-    private Told lock(Part part, String shown, @Nullable StackTraceElement line) {
+    /** @param work what the owner of the lock does; null if unknown */
+    private Told lock(Part part, String shown, @Nullable StackTraceElement line, Part.@Nullable Kind work) {
         boolean dead = part.name().contains(" in a deadlock with ");
         String count = "waits    " + excess.samples.looks(part) + " looks found a call waiting for it";
         List<String> facts = new ArrayList<>();
@@ -299,8 +305,8 @@ final class CodeText {
         if (holder == null && held != null) {
             facts.add("held     most likely by calls in " + ApplicationCode.shown(held));
         }
-        String meanwhile = LockedWork.advice(
-                holder != null ? evidence.tasks().workAt(holder) : excess.samples.ownersWorkIn(part));
+        String meanwhile =
+                LockedWork.advice(holder != null ? evidence.tasks().workAt(holder) : work);
         String permits = permits(part, held == null ? "" : " in " + ApplicationCode.shown(held));
         if (permits != null) {
             return new Told(

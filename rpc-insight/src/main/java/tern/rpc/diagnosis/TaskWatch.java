@@ -72,6 +72,8 @@ final class TaskWatch {
         private final Times ownWaits = new Times();
         // for each activity of the tasks, the method that the application's innermost frame called in the last sample
         final Map<Part, String> called = new HashMap<>();
+        // for each lock for which the tasks wait, what its owner did in the last sample
+        final Map<Part, LockOwner> lockOwners = new HashMap<>();
         // for each application class, the number of sampled task stacks that contain it
         final Map<String, Integer> classes = new HashMap<>();
         // for each application class, the innermost frames of this class in tasks that do not wait for a lock
@@ -182,6 +184,10 @@ final class TaskWatch {
                 called.put(part, method);
             }
             lines.putIfAbsent(part, path.get(0));
+            LockOwner owner = part.kind() == Part.Kind.LOCK ? LockOwner.of(thread) : null;
+            if (owner != null) {
+                lockOwners.put(part, owner);
+            }
             path.stream()
                     .filter(frame -> !frame.getClassName().equals(path.get(0).getClassName()))
                     .findFirst()
@@ -194,6 +200,23 @@ final class TaskWatch {
                 innermost.forEach((type, frame) -> inside.computeIfAbsent(type, name -> new HashMap<>())
                         .merge(new Inside(frame, rank), 1, Integer::sum));
             }
+        }
+    }
+
+    /**
+     * What the owner of a lock did.
+     *
+     * @param line the line that holds the lock
+     */
+    record LockOwner(StackTraceElement line, Part.Kind work) {
+
+        /** Returns the owner of the lock for which the thread waits; null if it is unknown. */
+        static @Nullable LockOwner of(ThreadLook thread) {
+            ThreadLook owner = StackReader.lastOwner(thread);
+            List<StackTraceElement> path = owner == null ? List.of() : StackReader.holderPath(thread);
+            return owner == null || path.isEmpty()
+                    ? null
+                    : new LockOwner(path.get(0), StackReader.read(owner).kind());
         }
     }
 

@@ -62,7 +62,7 @@ class FullExecutorsTest {
         Holders holders = new Holders();
         holders.size(4);
         for (int i = 0; i < 4; i++) {
-            Orders.export(holders, System.nanoTime());
+            Orders.export(holders, shop.now());
         }
         shop.pools.add(PoolSource.of(
                 () -> PoolSnapshot.builder("druid", PoolKind.JDBC, 4)
@@ -117,7 +117,7 @@ class FullExecutorsTest {
 
     @Test
     void executorWhoseTasksWaitForASlowPeerIsASymptomOfThePeer() throws Exception {
-        List<Cause> causes = causesWith(() -> Packages.extra(end), call -> call.own(2)
+        List<Cause> causes = causesWith(() -> Packages.extra(end), call -> call.own(150)
                 .in(Phase.EXECUTOR, "legs", 700)
                 .in(Phase.HTTP, "GET printer/print", 60));
 
