@@ -305,8 +305,7 @@ final class CodeText {
         if (holder == null && held != null) {
             facts.add("held     most likely by calls in " + ApplicationCode.shown(held));
         }
-        String meanwhile =
-                LockedWork.advice(holder != null ? evidence.tasks().workAt(holder) : work);
+        String meanwhile = LockedWork.advice(holder != null ? evidence.tasks().workAt(holder) : work);
         String permits = permits(part, held == null ? "" : " in " + ApplicationCode.shown(held));
         if (permits != null) {
             return new Told(

@@ -63,9 +63,9 @@ final class TaskRules {
     }
 
     /**
-     * Returns what the tasks wait for in at least half of the samples; empty if they do not mostly wait. Unrelated tasks
-     * may occupy the executor while they run operations. Such tasks need an executor of their own. Therefore operations
-     * are returned only if the tasks belong to the waiting calls and take longer than usual.
+     * Returns what the tasks wait for in at least half of the samples; empty if they do not mostly wait. Unrelated
+     * tasks may occupy the executor while they run operations. Such tasks need an executor of their own. Therefore
+     * operations are returned only if the tasks belong to the waiting calls and take longer than usual.
      */
     private Times reasons(PoolVerdict executor, TaskWatch.Executor tasks) {
         Times waits = new Times();

@@ -183,7 +183,8 @@ class HeldLocksTest {
         try {
             Cause first = calls.firstCause(fares::fare, call -> call.own(2));
 
-            assertThat(DiagnosisText.title(first)).isEqualTo("LOCK: ReentrantReadWriteLock.WriteLock held in Fares.reload");
+            assertThat(DiagnosisText.title(first))
+                    .isEqualTo("LOCK: ReentrantReadWriteLock.WriteLock held in Fares.reload");
             assertThat(first.change().text())
                     .contains("hold the lock for less time in Fares.reload:")
                     .contains("do not hold it during an HTTP exchange");
