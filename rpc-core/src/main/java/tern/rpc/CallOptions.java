@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
 public final class CallOptions {
 
     /** Limits the warnings about objects that are not proxies, because each call may cause one. */
-    private static final SeldomWarning NOT_A_PROXY = new SeldomWarning(
-            LoggerFactory.getLogger(CallOptions.class), NanoClock.SYSTEM, Duration.ofMinutes(1));
+    private static final SeldomWarning NOT_A_PROXY =
+            new SeldomWarning(LoggerFactory.getLogger(CallOptions.class), NanoClock.SYSTEM, Duration.ofMinutes(1));
 
     private static final CallOptions NONE = new CallOptions(new Metadata(), null, false, null, null, null, null);
 
@@ -189,9 +189,10 @@ public final class CallOptions {
                     + " is not a remote proxy; pass what @RpcReference injected or RpcClient.refer returned");
         }
         if (!proxy.getClass().getName().contains(MOCK)) {
-            NOT_A_PROXY.warn(() -> "CallOptions have no effect on "
-                    + proxy.getClass().getName()
-                    + ", because it is not a remote proxy; pass what @RpcReference injected or RpcClient.refer returned");
+            NOT_A_PROXY.warn(
+                    () -> "CallOptions have no effect on "
+                            + proxy.getClass().getName()
+                            + ", because it is not a remote proxy; pass what @RpcReference injected or RpcClient.refer returned");
         }
         return proxy;
     }

@@ -58,10 +58,8 @@ class LocalTypesTest {
                 "io.smallrye.mutiny.Multi",
                 "public interface Multi<T> extends java.util.concurrent.Flow.Publisher<T> {}");
         for (String jackson : new String[] {"com.fasterxml.jackson.databind", "tools.jackson.databind"}) {
-            sources.put(
-                    jackson + ".JsonNode", "public abstract class JsonNode implements java.io.Serializable {}");
-            sources.put(
-                    jackson + ".node.ObjectNode", "public class ObjectNode extends " + jackson + ".JsonNode {}");
+            sources.put(jackson + ".JsonNode", "public abstract class JsonNode implements java.io.Serializable {}");
+            sources.put(jackson + ".node.ObjectNode", "public class ObjectNode extends " + jackson + ".JsonNode {}");
         }
         sources.put("io.grpc.stub.StreamObserver", "public interface StreamObserver<V> {}");
         sources.put(

@@ -114,6 +114,7 @@ class FairWorkersTest {
         offer();
         now.addAndGet(TimeUnit.SECONDS.toNanos(2));
 
-        assertThat(workers.waitedInVain(new ServedCall(null, null, true, false))).isFalse();
+        assertThat(workers.waitedInVain(new ServedCall(null, null, true, false)))
+                .isFalse();
     }
 }

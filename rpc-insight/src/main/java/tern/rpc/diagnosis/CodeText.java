@@ -311,7 +311,8 @@ final class CodeText {
             return new Told(
                     "LOCK",
                     part.name(),
-                    Change.of(Where.CODE, permits + ": wanted in " + shown + meanwhile + "; no number of threads helps"),
+                    Change.of(
+                            Where.CODE, permits + ": wanted in " + shown + meanwhile + "; no number of threads helps"),
                     facts);
         }
         if (holder != null) {

@@ -66,13 +66,15 @@ final class StolenTime {
     }
 
     private boolean hasCauseOfItsOwn(double all) {
-        return leaves.longestFirst().stream().filter(part -> part.kind() != Kind.RUN_QUEUE).anyMatch(part -> {
-            double nanos = leaves.of(part);
-            boolean isMost = nanos > all / 2;
-            boolean isCode = part.kind() == Kind.COMPUTING || !isSlowed(part);
-            return nanos > NEARLY_ALL * all
-                    || (isMost && (isCode || nanos > LONG_TARGETS * evidence.targetNanos()));
-        });
+        return leaves.longestFirst().stream()
+                .filter(part -> part.kind() != Kind.RUN_QUEUE)
+                .anyMatch(part -> {
+                    double nanos = leaves.of(part);
+                    boolean isMost = nanos > all / 2;
+                    boolean isCode = part.kind() == Kind.COMPUTING || !isSlowed(part);
+                    return nanos > NEARLY_ALL * all
+                            || (isMost && (isCode || nanos > LONG_TARGETS * evidence.targetNanos()));
+                });
     }
 
     private boolean isSlowed(Part part) {

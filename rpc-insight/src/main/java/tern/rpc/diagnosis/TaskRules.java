@@ -28,8 +28,7 @@ final class TaskRules {
     private final Map<String, PoolVerdict> pools;
     private final Leaves leaves;
 
-    TaskRules(
-            Evidence evidence, Excess excess, Operations operations, Map<String, PoolVerdict> pools, Leaves leaves) {
+    TaskRules(Evidence evidence, Excess excess, Operations operations, Map<String, PoolVerdict> pools, Leaves leaves) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
@@ -40,7 +39,8 @@ final class TaskRules {
     void apply() {
         for (Part part : leaves.longestFirst()) {
             PoolVerdict executor = executorOf(part);
-            TaskWatch.Executor tasks = executor == null ? null : evidence.tasks().ofPool(executor.name());
+            TaskWatch.Executor tasks =
+                    executor == null ? null : evidence.tasks().ofPool(executor.name());
             if (executor == null || tasks == null || tasks.busy < MIN_BUSY) {
                 continue;
             }

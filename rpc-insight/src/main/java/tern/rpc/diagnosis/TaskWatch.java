@@ -448,7 +448,8 @@ final class TaskWatch {
         }
         String name = pool.toLowerCase(Locale.ROOT);
         List<Executor> similar = executors.entrySet().stream()
-                .filter(entry -> !entry.getKey().isEmpty() && name.startsWith(entry.getKey().toLowerCase(Locale.ROOT)))
+                .filter(entry -> !entry.getKey().isEmpty()
+                        && name.startsWith(entry.getKey().toLowerCase(Locale.ROOT)))
                 .map(Map.Entry::getValue)
                 .toList();
         return similar.size() == 1 ? similar.get(0) : null;

@@ -85,8 +85,8 @@ class FullExecutorsTest {
     void executorWhoseTasksWaitForAConnectionIsASymptomOfItsHolders() throws Exception {
         holdAllConnections();
 
-        List<Cause> causes = causesWith(
-                () -> Packages.stored(end), call -> call.own(2).in(Phase.EXECUTOR, "legs", 700));
+        List<Cause> causes =
+                causesWith(() -> Packages.stored(end), call -> call.own(2).in(Phase.EXECUTOR, "legs", 700));
 
         assertThat(causes).extracting(DiagnosisText::title).containsExactly("HELD BY OTHERS: druid");
         assertThat(causes.get(0).symptoms()).anyMatch(line -> line.startsWith("calls wait for a thread of \"legs\""));
@@ -117,17 +117,17 @@ class FullExecutorsTest {
 
     @Test
     void executorWhoseTasksWaitForASlowPeerIsASymptomOfThePeer() throws Exception {
-        List<Cause> causes = causesWith(() -> Packages.extra(end), call -> call.own(150)
-                .in(Phase.EXECUTOR, "legs", 700)
-                .in(Phase.HTTP, "GET printer/print", 60));
+        List<Cause> causes = causesWith(
+                () -> Packages.extra(end),
+                call -> call.own(150).in(Phase.EXECUTOR, "legs", 700).in(Phase.HTTP, "GET printer/print", 60));
 
         assertThat(causes).extracting(DiagnosisText::title).containsExactly("SLOW HTTP PEER: GET printer/print");
     }
 
     @Test
     void unrelatedTasksThatWaitForAServerNeedAnExecutorOfTheirOwn() throws Exception {
-        List<Cause> causes = causesWith(
-                () -> Newsletter.mail(end), call -> call.own(2).in(Phase.EXECUTOR, "legs", 700));
+        List<Cause> causes =
+                causesWith(() -> Newsletter.mail(end), call -> call.own(2).in(Phase.EXECUTOR, "legs", 700));
 
         assertThat(causes.get(0).name()).isEqualTo("legs");
         assertThat(causes.get(0).change().text()).contains("an executor of its own");

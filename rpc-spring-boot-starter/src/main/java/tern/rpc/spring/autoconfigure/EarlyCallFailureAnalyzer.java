@@ -20,8 +20,8 @@ final class EarlyCallFailureAnalyzer extends AbstractFailureAnalyzer<RpcExceptio
         }
         String bean = innermostBean(rootFailure);
         return new FailureAnalysis(
-                (bean == null ? "A call failed during startup: " : "Bean '" + bean + "' makes a call too early: ") + reason
-                        + ".",
+                (bean == null ? "A call failed during startup: " : "Bean '" + bean + "' makes a call too early: ")
+                        + reason + ".",
                 "Make the call in an ApplicationRunner or CommandLineRunner, on ApplicationReadyEvent, or later. Or set"
                         + " rpc.client.services.<name>.url to local, which calls the server of this application in"
                         + " memory, even while it starts.",

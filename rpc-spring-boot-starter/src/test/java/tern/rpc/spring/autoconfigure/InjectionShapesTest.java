@@ -167,9 +167,11 @@ class InjectionShapesTest {
     void severalBeansOfTheInterfaceAreLeftToSpringsOwnMessage() {
         String setting = "rpc.client.url=127.0.0.1:1";
 
-        application(Forgetful.class, TwoGreetings.class).withPropertyValues(setting).run(here -> assertThat(
-                        new LostReferenceFailureAnalyzer(null, environment(setting)).analyze(here.getStartupFailure()))
-                .isNull());
+        application(Forgetful.class, TwoGreetings.class)
+                .withPropertyValues(setting)
+                .run(here -> assertThat(new LostReferenceFailureAnalyzer(null, environment(setting))
+                                .analyze(here.getStartupFailure()))
+                        .isNull());
     }
 
     public interface Door {

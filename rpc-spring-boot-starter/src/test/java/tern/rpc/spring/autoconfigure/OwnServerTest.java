@@ -89,8 +89,8 @@ class OwnServerTest {
                 .web(WebApplicationType.NONE)
                 .properties("rpc.server.port=" + port, "rpc.client.url=127.0.0.1:" + port);
 
-        FailureAnalysis analysis =
-                new EarlyCallFailureAnalyzer().analyze(catchThrowable(() -> application.run().close()));
+        FailureAnalysis analysis = new EarlyCallFailureAnalyzer()
+                .analyze(catchThrowable(() -> application.run().close()));
 
         assertThat(analysis).isNotNull();
         assertThat(analysis.getDescription())

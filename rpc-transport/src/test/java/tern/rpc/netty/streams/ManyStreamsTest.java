@@ -218,14 +218,9 @@ class ManyStreamsTest {
             return Stream.concat(
                     Arrays.stream(Form.values())
                             .map(form -> new Windows(
-                                    form.name(),
-                                    form == Form.EVENTS,
-                                    window -> sides.webCaller(form, window))),
+                                    form.name(), form == Form.EVENTS, window -> sides.webCaller(form, window))),
                     Stream.of(
-                            new Windows(
-                                    "GRPC_CLIENT",
-                                    false,
-                                    window -> sides.grpcCaller(window)),
+                            new Windows("GRPC_CLIENT", false, window -> sides.grpcCaller(window)),
                             new Windows(
                                     "GENERATED_SERVICE",
                                     false,

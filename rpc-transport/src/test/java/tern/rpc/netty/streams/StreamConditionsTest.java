@@ -54,8 +54,9 @@ class StreamConditionsTest {
         assumeTrue(Runtime.version().feature() >= 21, "this Java has no virtual threads");
         try {
             Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
-            return (ThreadFactory)
-                    Class.forName("java.lang.Thread$Builder").getMethod("factory").invoke(builder);
+            return (ThreadFactory) Class.forName("java.lang.Thread$Builder")
+                    .getMethod("factory")
+                    .invoke(builder);
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(e);
         }
