@@ -240,13 +240,13 @@ final class EndpointInvoker implements AutoCloseable {
         if (suspect == null || suspect == target) {
             return;
         }
-        suspect.node().beginCopy();
         PendingCall copy = new PendingCall(
                 forProvider(call, suspect).withExecutor(executor).withDeadline(patient(call.deadline(), now)),
                 false,
                 now,
                 (response, failure) ->
                         ended(suspect, method, call, failure instanceof RpcException rpc ? rpc : null, now, true));
+        suspect.node().beginCopy();
         ClientConnection connection = connection(suspect, copy);
         if (connection != null) {
             connection.send(copy);

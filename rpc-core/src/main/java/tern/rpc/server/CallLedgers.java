@@ -1,10 +1,8 @@
 package tern.rpc.server;
 
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
-import tern.rpc.MethodDescriptor;
 import tern.rpc.NanoClock;
 import tern.rpc.RunningCall;
 import tern.rpc.ServerContext;
@@ -31,7 +29,7 @@ final class CallLedgers {
     CallLedgers(boolean kept, int threads, Slo target, NanoClock clock) {
         this.kept = kept;
         this.clock = clock;
-        this.running = new RunningCalls(threads);
+        this.running = new RunningCalls(kept ? threads : 0);
         this.slow = new SlowCalls(target.latency().toNanos(), clock.nanoTime());
         this.lastSlow = new SlowCallRing(target.latency().toNanos());
     }
@@ -47,7 +45,7 @@ final class CallLedgers {
      * @return the call's index, to be passed to {@link #stopped}
      */
     int runs(ServedCall call) {
-        return running.add(call);
+        return kept ? running.add(call) : RunningCalls.NOWHERE;
     }
 
     /** Removes a call from the table of running calls after it has been answered and its worker has finished. */
@@ -85,13 +83,7 @@ final class CallLedgers {
         return lastSlow;
     }
 
-    /** Describes the running calls. Returns an empty list if calls have no ledgers. */
     List<RunningCall> running() {
-        return kept ? running.look(clock.nanoTime()) : List.of();
-    }
-
-    /** Counts the threads that each method holds, by {@link MethodReserve#key}. */
-    Map<MethodDescriptor, Integer> threadsOfMethods() {
-        return running.threadsOfMethods();
+        return running.look(clock.nanoTime());
     }
 }

@@ -106,7 +106,7 @@ final class Dispatcher implements CallHandler {
         Share share = call.share();
         long received = call.receivedNanos();
         Refusal refusal = critical ? null : limiter.enter(share, received);
-        if (refusal != null && !mayUseReserve(call)) {
+        if (refusal != null && !entersWithoutPermit(call)) {
             refuse(call, refusal);
             return;
         }
@@ -126,6 +126,8 @@ final class Dispatcher implements CallHandler {
                 served.withdraw();
             } else if (counted) {
                 leaveUnserved(call);
+            } else if (!critical) {
+                leaveWithoutPermit();
             }
             throw e;
         }
@@ -135,12 +137,25 @@ final class Dispatcher implements CallHandler {
         }
     }
 
-    private boolean mayUseReserve(ServerCall call) {
-        return methodReserve != null && !workers.hasRoom() && methodReserve.isFor(call);
+    /** Returns whether a call that the limiter refuses may use the method reserve. */
+    private boolean entersWithoutPermit(ServerCall call) {
+        try {
+            return methodReserve != null && !workers.hasRoom() && methodReserve.enterWithoutPermit(call);
+        } catch (Throwable e) { // The call is refused, so that its caller gets an answer even if memory is exhausted.
+            Thrown.log(e, shown -> LOG.error("The method of a call could not be found", shown));
+            return false;
+        }
+    }
+
+    /** Records that a call without a permit has ended and its worker has finished. */
+    void leaveWithoutPermit() {
+        if (methodReserve != null) {
+            methodReserve.leaveWithoutPermit();
+        }
     }
 
     private boolean offerToReserve(ServedCall call, @Nullable Share share) {
-        return methodReserve != null && methodReserve.offer(call, share);
+        return methodReserve != null && call.offerTo(methodReserve, share);
     }
 
     private long queuedUntil(ServerCall call, long received) {
@@ -336,6 +351,11 @@ final class Dispatcher implements CallHandler {
     /** If a regular thread is idle, runs a call that waits until another call of its tenant frees a spare thread. */
     boolean offerToIdle(ServedCall waiting) {
         return workers.offerToIdle(waiting);
+    }
+
+    /** If a regular thread is idle, runs a call that waits for a thread of the method reserve. */
+    boolean offerReservedToIdle(ServedCall waiting) {
+        return workers.offerReservedToIdle(waiting);
     }
 
     /** Returns whether the call has waited too long for another call of its tenant, so no thread will run it. */

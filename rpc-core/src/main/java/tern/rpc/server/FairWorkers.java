@@ -151,12 +151,12 @@ final class FairWorkers {
     }
 
     private boolean offerToReserve(ServedCall call, Share share) {
-        if (methodReserve == null || !call.mayUse(methodReserve)) {
+        if (methodReserve == null || !call.offerTo(methodReserve, share)) {
             return false;
         }
         neededUntil = clock.nanoTime() + PRESSURE_NANOS;
         look();
-        return methodReserve.offer(call, share);
+        return true;
     }
 
     private boolean offerToSpare(ServedCall call, Share share, int held) {
@@ -237,6 +237,16 @@ final class FairWorkers {
             }
         }
         return false;
+    }
+
+    /**
+     * If a regular thread is idle, passes it a call that waits in the method reserve. The call is run by the first
+     * thread that takes it.
+     *
+     * @return whether a thread will run the call
+     */
+    boolean offerReservedToIdle(ServedCall call) {
+        return workers.hasRoom() && workers.offer(call);
     }
 
     private boolean waitsForOwnCall(ServedCall call, Share share, int held) {

@@ -216,6 +216,22 @@ final class HandlerRegistry implements ServiceLookup {
         }
     }
 
+    /** Returns the number of workers that run methods with this name, in all exports of the interface. */
+    long threads(MethodDescriptor method) {
+        Exports exports = byInterface.get(method.service().name());
+        long threads = 0;
+        if (exports != null) {
+            for (Export export : exports.all) {
+                for (MethodHandler handler : export.own()) {
+                    if (handler.method().name().equals(method.name())) {
+                        threads += handler.threads();
+                    }
+                }
+            }
+        }
+        return threads;
+    }
+
     /** Returns whether reserved workers run the calls to this interface. */
     boolean isCritical(String interfaceName) {
         return critical.contains(interfaceName);

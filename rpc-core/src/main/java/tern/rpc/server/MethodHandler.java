@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,6 +44,7 @@ final class MethodHandler {
     private final @Nullable Invoker filtered;
     private final RpcMeters meters;
     private volatile @Nullable MethodLimiter limiter;
+    private final LongAdder threads = new LongAdder(); // the workers that run the method
     private final PhaseMeters phases;
     private final SeldomWarning unexpected;
     private final SeldomWarning refused;
@@ -75,6 +77,21 @@ final class MethodHandler {
 
     MethodDescriptor method() {
         return method;
+    }
+
+    /** Counts a worker that is about to run the method. {@link #threadReturns} must be called when it has finished. */
+    void threadEnters() {
+        threads.increment();
+    }
+
+    /** Reverts the effect of {@link #threadEnters}. */
+    void threadReturns() {
+        threads.decrement();
+    }
+
+    /** Returns the number of workers that run the method, even if its calls have already ended. */
+    long threads() {
+        return threads.sum();
     }
 
     boolean isUnary() {

@@ -1,15 +1,13 @@
 package tern.rpc.server;
 
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
-import tern.rpc.NanoClock;
 import tern.rpc.concurrent.WorkerPool;
 import tern.rpc.limit.Share;
 import tern.rpc.transport.ServerCall;
-import tern.rpc.transport.ServiceLookup;
 
 /**
  * Threads for the methods that hold few threads. If calls to a slow method from many tenants occupy all other threads,
@@ -17,8 +15,13 @@ import tern.rpc.transport.ServiceLookup;
  *
  * <p>A call may use one of these threads only while all regular threads are busy, and only if its method holds at most
  * 1/{@value #FEW_PART} of their number. As many calls as there are threads may wait for one, because a thread is still
- * counted for a short time after it has sent an answer. A tenant may have at most as many running and waiting calls as
- * there are free places. Thread-safe. A race may cause a few calls to be wrongly accepted.
+ * counted for a short time after it has sent an answer. The running and waiting calls of one method are limited to half
+ * of the threads, but at least four. A tenant may have at most as many of these calls as there are free places, and all
+ * connections from one address together at most half of the places.
+ *
+ * <p>Calls that the limiter refuses use the reserve without a permit. Asynchronous calls may still be unfinished when
+ * their thread has returned, so the number of all calls without a permit is limited, too. Thread-safe. A race may cause
+ * a few calls to be wrongly accepted.
  */
 final class MethodReserve {
 
@@ -27,38 +30,31 @@ final class MethodReserve {
 
     private static final int FEW_PART = 16;
 
-    /** Counting the threads of each method takes microseconds, so the counts are reused for this time. */
-    private static final long COUNTS_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+    private static final int MIN_OF_METHOD = 4;
+
+    /** The maximum number of calls without a permit, as a multiple of the number of threads. */
+    private static final int WITHOUT_PERMIT = 2;
 
     private final WorkerPool threads;
     private final ReservedWorkers workers;
     private final int few;
-    private final ServiceLookup services;
-    private final Supplier<Map<MethodDescriptor, Integer>> threadsOfMethods;
-    private final NanoClock clock;
-    private volatile Counts counts;
+    private final HandlerRegistry methods;
 
-    private record Counts(Map<MethodDescriptor, Integer> threads, long untilNanos) {}
+    /** The running and waiting calls of each method, by its first overload. Methods without calls have no entry. */
+    private final Map<MethodDescriptor, Integer> calls = new ConcurrentHashMap<>();
+
+    private final AtomicInteger withoutPermit = new AtomicInteger();
 
     /**
      * @param threads the threads of the reserve
      * @param regular the number of regular threads
-     * @param services finds the method of a call
-     * @param threadsOfMethods counts the threads that each method holds, by {@link #key}
+     * @param methods finds the method of a call, and counts the threads of each method
      */
-    MethodReserve(
-            WorkerPool threads,
-            int regular,
-            ServiceLookup services,
-            Supplier<Map<MethodDescriptor, Integer>> threadsOfMethods,
-            NanoClock clock) {
+    MethodReserve(WorkerPool threads, int regular, HandlerRegistry methods) {
         this.threads = threads;
         this.workers = new ReservedWorkers(threads);
         this.few = regular / FEW_PART;
-        this.services = services;
-        this.threadsOfMethods = threadsOfMethods;
-        this.clock = clock;
-        this.counts = new Counts(Map.of(), clock.nanoTime());
+        this.methods = methods;
     }
 
     /** Returns the number of threads in the reserve. There is no reserve with few regular threads. */
@@ -66,35 +62,75 @@ final class MethodReserve {
         return regular / RESERVE_PART;
     }
 
-    /** Returns whether the call's method is known and holds few threads. Does not decode the request. */
-    boolean isFor(ServerCall call) {
-        MethodDescriptor method = call.peekMethod(services);
-        return method != null && current().getOrDefault(key(method), 0) <= few;
-    }
-
-    /** Returns the first overload of the method, which stands for all of them when threads are counted. */
-    static MethodDescriptor key(MethodDescriptor method) {
-        return method.service().overloads(method.name()).get(0);
-    }
-
-    private Map<MethodDescriptor, Integer> current() {
-        Counts known = counts;
-        long now = clock.nanoTime();
-        if (now - known.untilNanos >= 0) {
-            known = new Counts(threadsOfMethods.get(), now + COUNTS_NANOS);
-            counts = known;
+    /**
+     * Lets a call that the limiter refuses enter the reserve, if its method holds few threads. For every call that
+     * enters, {@link #leaveWithoutPermit} must be called once.
+     */
+    boolean enterWithoutPermit(ServerCall call) {
+        if (method(call) == null) {
+            return false;
         }
-        return known.threads;
+        if (withoutPermit.incrementAndGet() <= WITHOUT_PERMIT * threads.maxThreads()) {
+            return true;
+        }
+        withoutPermit.decrementAndGet();
+        return false;
+    }
+
+    void leaveWithoutPermit() {
+        withoutPermit.decrementAndGet();
+    }
+
+    /** Returns the first overload of the call's method; null if the method is unknown or holds too many threads. */
+    private @Nullable MethodDescriptor method(ServerCall call) {
+        MethodDescriptor named = call.peekMethod(methods);
+        if (named == null || methods.threads(named) > few) {
+            return null;
+        }
+        MethodDescriptor method = named.service().overloads(named.name()).get(0);
+        int most = Math.max(MIN_OF_METHOD, threads.maxThreads() / 2);
+        return calls.getOrDefault(method, 0) < most ? method : null;
     }
 
     /**
-     * Passes a call to the reserve.
+     * Passes a call to the reserve, if its method holds few threads.
      *
+     * @param call the call as its transport has received it
      * @param tenant the share of the call's tenant, or null if tenants do not matter
      * @return whether a thread will run the call
      */
-    boolean offer(ServedCall call, @Nullable Share tenant) {
-        return workers.offer(call, tenant) == null;
+    boolean offer(ServedCall served, ServerCall call, @Nullable Share tenant) {
+        if (tenant != null && tenant.isPart() && threads.admitted() >= threads.maxAdmitted() / 2) {
+            return false;
+        }
+        MethodDescriptor method = method(call);
+        if (method == null) {
+            return false;
+        }
+        calls.merge(method, 1, Integer::sum);
+        served.waitsForReserve(true);
+        boolean offered = false;
+        try {
+            offered = workers.offer(() -> run(served, method), tenant) == null;
+        } finally {
+            if (!offered) {
+                served.waitsForReserve(false);
+                leave(method);
+            }
+        }
+        return offered;
+    }
+
+    private void run(ServedCall served, MethodDescriptor method) {
+        try {
+            served.run();
+        } finally {
+            leave(method);
+        }
+    }
+
+    private void leave(MethodDescriptor method) {
+        calls.computeIfPresent(method, (same, count) -> count == 1 ? null : count - 1);
     }
 
     /** Returns the number of running calls. */

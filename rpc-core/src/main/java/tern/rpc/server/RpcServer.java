@@ -96,9 +96,8 @@ public final class RpcServer implements AutoCloseable {
                 clock);
         CallLedgers ledgers = new CallLedgers(builder.ledger, builder.threads, builder.meters.slo(), clock);
         WorkerPool forMethods = pools.methodReserve();
-        MethodReserve methodReserve = forMethods == null
-                ? null
-                : new MethodReserve(forMethods, builder.threads, registry, ledgers::threadsOfMethods, clock);
+        MethodReserve methodReserve =
+                forMethods == null ? null : new MethodReserve(forMethods, builder.threads, registry);
         this.fairWorkers = new FairWorkers(pools.workers(), pools.spare(), methodReserve, limiter, clock);
         CallGate gate = new CallGate(new AcceptedTokens(builder.tokens), builder.authorizers, clock);
         this.dispatcher = new Dispatcher(

@@ -1,15 +1,12 @@
 package tern.rpc.server;
 
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.atomic.AtomicReferenceArray;
-import tern.rpc.MethodDescriptor;
 import tern.rpc.RunningCall;
 
 /**
- * The running calls, for diagnosis and for {@link MethodReserve}. Adding or removing a call costs one compare-and-set in a table with more slots than
+ * The running calls, for diagnosis. Adding or removing a call costs one compare-and-set in a table with more slots than
  * threads. Each thread starts searching at its own slot. A call that finds no free slot does not appear in a diagnosis.
  * This can happen if there are more running asynchronous calls than workers. Thread-safe.
  */
@@ -65,17 +62,5 @@ final class RunningCalls {
             }
         }
         return running;
-    }
-
-    /** Counts the threads that each method holds, by {@link MethodReserve#key}. */
-    Map<MethodDescriptor, Integer> threadsOfMethods() {
-        Map<MethodDescriptor, Integer> threads = new HashMap<>();
-        for (int i = 0; i < places.length(); i++) {
-            ServedCall call = places.get(i);
-            if (call != null && call.holdsThread()) {
-                threads.merge(MethodReserve.key(call.method()), 1, Integer::sum);
-            }
-        }
-        return threads;
     }
 }

@@ -22,6 +22,7 @@ import tern.rpc.RunningCall;
 import tern.rpc.ServerContext;
 import tern.rpc.Thrown;
 import tern.rpc.limit.Refusal;
+import tern.rpc.limit.Share;
 import tern.rpc.metrics.CallMeters;
 import tern.rpc.serialization.LargeMessages;
 import tern.rpc.transport.ServerCall;
@@ -56,6 +57,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
     private volatile int state = QUEUED; // changed through STATE; an atomic object would cost an allocation per call
     private final boolean critical; // true if the call may wait for a worker until its deadline
     private final boolean counted; // true if the server's limiter counts the call
+    private volatile boolean
+            reserved; // true if the method reserve runs the call; set only before a worker gets the call
     private volatile boolean spare; // true if a spare thread runs the call; set only before a worker gets the call
 
     private volatile @Nullable MethodHandler handler; // set by the worker, read by the thread that ends the call
@@ -126,6 +129,11 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
         spare = spareThread;
     }
 
+    /** Sets whether the method reserve runs the call. Called before a worker gets the call. */
+    void waitsForReserve(boolean methodReserve) {
+        reserved = methodReserve;
+    }
+
     /** Refuses the call because it waited too long, unless a worker has already started it. */
     void waitedInVain() {
         if (STATE.compareAndSet(this, QUEUED, ENDED)) {
@@ -144,6 +152,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
     private void leaveUnserved() {
         if (counted) {
             dispatcher.leaveUnserved(call);
+        } else if (!critical) {
+            dispatcher.leaveWithoutPermit();
         }
     }
 
@@ -189,10 +199,12 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
         heldMemory = LargeMessages.hold(requestMemory);
         place = dispatcher.ledgers().runs(this);
         served = true;
+        found.threadEnters();
         ServerContext before = ServerContext.replace(serving);
         try {
             invoke(found, invocation, serving);
         } finally {
+            found.threadReturns();
             ServerContext.replace(before);
             leave(ledger);
         }
@@ -263,6 +275,9 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
 
     private void leaveServer(boolean workerLeft) {
         if (!counted) {
+            if (!critical) {
+                dispatcher.leaveWithoutPermit();
+            }
             return;
         }
         if (workerLeft || returned) {
@@ -433,8 +448,11 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
         if (call.deadline().isExpired(dispatcher.clock().nanoTime())) {
             return Refusal.DEADLINE;
         }
-        if (!critical && dispatcher.offerToIdle(this)) {
+        if (!critical && (reserved ? dispatcher.offerReservedToIdle(this) : dispatcher.offerToIdle(this))) {
             return null;
+        }
+        if (reserved) {
+            return Refusal.WAIT;
         }
         return !critical && (dispatcher.isOverloaded(spare) || dispatcher.waitedInVain(this)) ? Refusal.WAIT : null;
     }
@@ -517,25 +535,14 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
         }
     }
 
-    /** Returns whether the reserve may run the call. Called before a worker gets the call. */
-    boolean mayUse(MethodReserve reserve) {
-        return reserve.isFor(call);
-    }
-
-    /** Returns the method of a call that has been added to the running calls. */
-    MethodDescriptor method() {
-        return Objects.requireNonNull(handler).method();
-    }
-
-    /** Returns whether the worker of a started call has not finished yet, even if the call has already ended. */
-    boolean holdsThread() {
-        int current = state;
-        return current == RUNNING || current == ENDED;
+    /** Offers the call to the method reserve. Called before a worker gets the call. */
+    boolean offerTo(MethodReserve reserve, @Nullable Share share) {
+        return reserve.offer(this, call, share);
     }
 
     /** Returns a snapshot of the current phase of a running call. Any thread may call this. */
     RunningCall look(long now) {
-        MethodDescriptor method = method();
+        MethodDescriptor method = Objects.requireNonNull(handler).method();
         RunningCall seen =
                 Objects.requireNonNull(context).ledger().look(method.label(), now - call.receivedNanos(), now);
         return state == LEFT ? seen.withoutThread() : seen;

@@ -147,8 +147,8 @@ class ProviderMetersTest {
             assertThat(isAnswered(service.find())).isTrue();
         }
 
-        // For ten seconds, one call per second was copied to the failing provider as a probe.
-        assertThat(probes("call")).isEqualTo(10);
+        // For ten seconds, a call was copied to the failing provider as a probe every 2.5 s, plus or minus a half.
+        assertThat(probes("call")).isBetween(2.0, 8.0);
         assertThat(probes("ping")).isZero();
     }
 }

@@ -39,8 +39,8 @@ final class ForkedWork {
      * pool.
      */
     void apply() {
-        TaskWatch.Executor tasks = evidence.tasks().executor(PoolText.COMMON_THREADS);
-        PoolVerdict pool = pools.get(PoolText.COMMON_POOL);
+        TaskWatch.Executor tasks = evidence.tasks().executor(ExecutorNames.COMMON_THREADS);
+        PoolVerdict pool = pools.get(ExecutorNames.COMMON_POOL);
         if (tasks == null || pool == null || !isBlocked(pool, tasks) || !callsRunItems(tasks)) {
             return;
         }
@@ -59,7 +59,7 @@ final class ForkedWork {
      */
     static boolean isBlocked(PoolVerdict pool, TaskWatch.Executor tasks) {
         PoolSnapshot now = pool.pool().now();
-        return pool.name().equals(PoolText.COMMON_POOL)
+        return pool.name().equals(ExecutorNames.COMMON_POOL)
                 && now.waiting() > 0
                 && now.active() >= now.max()
                 && tasks.isMostlyBlocked();

@@ -23,25 +23,6 @@ final class PoolText {
      */
     private static final double HANDED_OVER = 0.1;
 
-    /**
-     * The name of {@code ForkJoinPool.commonPool()} in pool snapshots. The pool's threads have names with a different
-     * prefix.
-     */
-    static final String COMMON_POOL = "common-pool";
-
-    /** The name of the threads of {@code ForkJoinPool.commonPool()}. */
-    static final String COMMON_THREADS = "ForkJoinPool.commonPool";
-
-    /** The name of the executor that Spring Boot creates. */
-    private static final String BOOT_POOL = "applicationTaskExecutor";
-
-    private static final String BOOT_THREADS = "task";
-
-    /** The name of the wait for a thread of Reactor's schedulers, which run blocking tasks. */
-    private static final String REACTOR = "reactor";
-
-    private static final String REACTOR_THREADS = "boundedElastic";
-
     private final Evidence evidence;
     private final Excess excess;
     private final Remedy remedy;
@@ -134,25 +115,6 @@ final class PoolText {
         }
         return "give the connection back sooner in " + by + ", or a pool of its own for it"
                 + (user.operation() == null ? "" : ": " + user.operation());
-    }
-
-    /** Returns the name of an executor's pool. Most pools have the same name as their threads. */
-    static String poolOf(String threads) {
-        return switch (threads) {
-            case COMMON_THREADS -> COMMON_POOL;
-            case BOOT_THREADS -> BOOT_POOL;
-            case REACTOR_THREADS -> REACTOR;
-            default -> threads;
-        };
-    }
-
-    static String threadsOf(String pool) {
-        return switch (pool) {
-            case COMMON_POOL -> COMMON_THREADS;
-            case BOOT_POOL -> BOOT_THREADS;
-            case REACTOR -> REACTOR_THREADS;
-            default -> pool;
-        };
     }
 
     /**
@@ -275,7 +237,7 @@ final class PoolText {
      * {@code , mostly in Orders.export}. Returns an empty string if there are no samples.
      */
     private String mostly(String pool) {
-        TaskWatch.Executor tasks = evidence.tasks().executor(threadsOf(pool));
+        TaskWatch.Executor tasks = evidence.tasks().executor(ExecutorNames.threadsOf(pool));
         if (tasks == null) {
             tasks = awaited();
         }
@@ -291,7 +253,7 @@ final class PoolText {
             String threads = part.kind() == Kind.RESULT
                     ? evidence.tasks().executorOf(excess.samples.lineOf(part), executor -> true)
                     : null;
-            if (threads != null && !pools.containsKey(poolOf(threads))) {
+            if (threads != null && !pools.containsKey(ExecutorNames.poolOf(threads))) {
                 return evidence.tasks().executor(threads);
             }
         }
@@ -352,7 +314,7 @@ final class PoolText {
      */
     private boolean isAwaited(PoolVerdict verdict, Part wait, @Nullable StackTraceElement line) {
         double queued = excess.account.of(new Part(Kind.POOL, verdict.name()));
-        TaskWatch.Executor tasks = evidence.tasks().executor(threadsOf(verdict.name()));
+        TaskWatch.Executor tasks = evidence.tasks().executor(ExecutorNames.threadsOf(verdict.name()));
         return (queued > 0 && queued >= HANDED_OVER * excess.account.of(wait)) || (tasks != null && tasks.runs(line));
     }
 

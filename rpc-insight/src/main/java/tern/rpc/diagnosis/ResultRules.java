@@ -122,7 +122,7 @@ final class ResultRules {
      */
     private boolean isOccupiedByOthers(PoolVerdict pool, TaskWatch.Executor executor, Part wait) {
         double queued = leaves.of(new Part(Kind.POOL, pool.name()));
-        return (queued >= NOTABLE * leaves.of(wait) || pool.name().equals(PoolText.COMMON_POOL))
+        return (queued >= NOTABLE * leaves.of(wait) || pool.name().equals(ExecutorNames.COMMON_POOL))
                 && pool.pool().now().waiting() > 0
                 && !executor.runs(excess.samples.lineOf(wait));
     }
@@ -166,7 +166,7 @@ final class ResultRules {
      * threads named {@code mail} belong to {@code mailExecutor}.
      */
     private @Nullable PoolVerdict poolOf(String threads) {
-        PoolVerdict exact = pools.get(PoolText.poolOf(threads));
+        PoolVerdict exact = pools.get(ExecutorNames.poolOf(threads));
         if (exact != null) {
             return exact;
         }

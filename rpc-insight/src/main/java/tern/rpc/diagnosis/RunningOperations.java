@@ -26,8 +26,13 @@ final class RunningOperations {
         for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
             Part failing = failing(kind);
             if (failing != null) {
+                Part successful = new Part(kind, OperationNames.withoutStatus(failing.name()));
+                // A slow operation that fails only now and then stays a slow operation.
+                boolean isShort = time(successful) <= time(Part.of(kind));
                 leaves.move(Part.of(kind), failing);
-                leaves.move(new Part(kind, OperationNames.withoutStatus(failing.name())), failing);
+                if (isShort) {
+                    leaves.move(successful, failing);
+                }
             }
             Times named = leaves.only(part -> part.kind() == kind
                     && !part.name().isEmpty()
@@ -38,6 +43,10 @@ final class RunningOperations {
             }
             named.longestFirst().forEach(this::addTimeWithin);
         }
+    }
+
+    private double time(Part part) {
+        return leaves.only(part::equals).sum();
     }
 
     /**

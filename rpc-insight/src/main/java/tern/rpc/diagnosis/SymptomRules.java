@@ -124,7 +124,7 @@ final class SymptomRules {
                 || TaskWaits.isForTask(called)
                 || (called != null && called.startsWith("CompletableFuture."));
         String same = evidence.tasks().executorOf(excess.samples.lineOf(wait), other -> false);
-        return isForTask && (same == null || PoolText.poolOf(same).equals(executor));
+        return isForTask && (same == null || ExecutorNames.poolOf(same).equals(executor));
     }
 
     /**

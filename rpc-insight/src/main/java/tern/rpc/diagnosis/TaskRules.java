@@ -101,7 +101,7 @@ final class TaskRules {
         double usual = executor.pool().usualHoldNanos();
         double hold = executor.pool().holdNanos();
         // Before the first slow task has ended, the mean duration of tasks is unknown.
-        return !executor.name().equals(PoolText.COMMON_POOL) && usual > 0 && (hold < 0 || hold >= SLOWER * usual);
+        return !executor.name().equals(ExecutorNames.COMMON_POOL) && usual > 0 && (hold < 0 || hold >= SLOWER * usual);
     }
 
     /** Returns whether the tasks run code of a class in which late calls wait. */

@@ -47,7 +47,7 @@ final class TaskWatch {
      * The name of the common pool's threads. Ledgers do not record waits for these threads. The common pool mostly runs
      * tasks of asynchronous calls.
      */
-    private static final String COMMON_POOL = "ForkJoinPool.commonPool";
+    private static final String COMMON_POOL = ExecutorNames.COMMON_THREADS;
 
     private static final Pattern NUMBERS = Pattern.compile("(-worker)?[-#\\d]+$");
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -442,7 +442,7 @@ final class TaskWatch {
      */
     @Nullable
     Executor ofPool(String pool) {
-        Executor exact = executors.get(PoolText.threadsOf(pool));
+        Executor exact = executors.get(ExecutorNames.threadsOf(pool));
         if (exact != null) {
             return exact;
         }

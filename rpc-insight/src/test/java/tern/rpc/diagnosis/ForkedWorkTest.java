@@ -43,7 +43,7 @@ class ForkedWorkTest {
      * Runs the tasks in the common pool, and calls whose items ask a peer. Returns the first cause of the diagnosis.
      */
     private Cause firstCause(Runnable tasks) throws Exception {
-        shop.pools.add(() -> PoolSnapshot.builder(PoolText.COMMON_POOL, PoolKind.EXECUTOR, THREADS)
+        shop.pools.add(() -> PoolSnapshot.builder(ExecutorNames.COMMON_POOL, PoolKind.EXECUTOR, THREADS)
                 .now(THREADS, 0, 5)
                 .settings(List.of())
                 .build());
@@ -58,7 +58,7 @@ class ForkedWorkTest {
     void tasksOfOtherCodeThatBlockTheCommonPoolAreTheCause() throws Exception {
         Cause first = firstCause(() -> Batch.ask(end));
 
-        assertThat(first.name()).as(shop.diagnosis().text()).isEqualTo(PoolText.COMMON_POOL);
+        assertThat(first.name()).as(shop.diagnosis().text()).isEqualTo(ExecutorNames.COMMON_POOL);
         assertThat(first.change().text())
                 .contains("mostly waiting for a peer in Batch.ask")
                 .contains("an executor of their own");

@@ -165,7 +165,7 @@ class WaitingTasksTest {
     @ValueSource(strings = {"Packages.extra", "Batch.ask"})
     void blockedTasksOfTheCommonPoolNeedAnExecutorOfTheirOwn(String code) throws Exception {
         shop.healthy(USUAL);
-        shop.pools.add(() -> PoolSnapshot.builder(PoolText.COMMON_POOL, PoolKind.EXECUTOR, 2)
+        shop.pools.add(() -> PoolSnapshot.builder(ExecutorNames.COMMON_POOL, PoolKind.EXECUTOR, 2)
                 .now(2, 0, 5)
                 .settings(List.of())
                 .build());
@@ -185,7 +185,7 @@ class WaitingTasksTest {
 
         Cause first = calls.firstCause(() -> Packages.of(end), USUAL);
 
-        assertThat(first.name()).as(shop.diagnosis().text()).isEqualTo(PoolText.COMMON_POOL);
+        assertThat(first.name()).as(shop.diagnosis().text()).isEqualTo(ExecutorNames.COMMON_POOL);
         assertThat(first.change().text())
                 .contains("mostly waiting for a peer in " + code)
                 .contains("an executor of their own");

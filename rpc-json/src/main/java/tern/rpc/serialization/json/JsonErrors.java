@@ -198,10 +198,13 @@ final class JsonErrors {
     private static SerializationException other(String where, boolean isReading, RuntimeException failure) {
         if (failure instanceof InvalidDefinitionException definition) {
             JavaType type = definition.getType();
-            if (type != null && type.isAbstract() && isReading && !type.isContainerType()) {
+            String message = definition.getOriginalMessage();
+            // Jackson also refuses types whose annotations let the JSON name a class. Such a message stays as it is.
+            boolean isUnconstructible = message.startsWith("Cannot construct instance of");
+            if (type != null && type.isAbstract() && isReading && isUnconstructible && !type.isContainerType()) {
                 return new SerializationException(where + ": " + isAbstract(type.toCanonical()));
             }
-            return new SerializationException(where + ": " + definition.getOriginalMessage());
+            return new SerializationException(where + ": " + message);
         }
         Throwable root = failure;
         for (int i = 0; i < MAX_WRAPPERS && root instanceof JacksonException; i++) {
