@@ -14,7 +14,7 @@ import tern.rpc.transport.ServerCall;
  * calls to the other methods still run.
  *
  * <p>A call may use one of these threads only while all regular threads are busy, and only if its method holds at most
- * 1/{@value #FEW_PART} of their number. As many calls as there are threads may wait for one, because a thread is still
+ * 1/{@value #FEW_PART} of their number, or at most {@value #FEW}. As many calls as there are threads may wait for one, because a thread is still
  * counted for a short time after it has sent an answer. The running and waiting calls of one method are limited to half
  * of the threads, but at least four. A tenant may have at most as many of these calls as there are free places, and all
  * connections from one address together at most half of the places.
@@ -30,7 +30,11 @@ final class MethodReserve {
 
     private static final int FEW_PART = 16;
 
-    private static final int MIN_OF_METHOD = 4;
+    /**
+     * A method with at most this many threads may always use the reserve. A thread is still counted for a short time
+     * after it has sent an answer.
+     */
+    private static final int FEW = 4;
 
     /** The maximum number of calls without a permit, as a multiple of the number of threads. */
     private static final int WITHOUT_PERMIT = 2;
@@ -53,7 +57,7 @@ final class MethodReserve {
     MethodReserve(WorkerPool threads, int regular, HandlerRegistry methods) {
         this.threads = threads;
         this.workers = new ReservedWorkers(threads);
-        this.few = regular / FEW_PART;
+        this.few = Math.max(FEW, regular / FEW_PART);
         this.methods = methods;
     }
 
@@ -88,7 +92,7 @@ final class MethodReserve {
             return null;
         }
         MethodDescriptor method = named.service().overloads(named.name()).get(0);
-        int most = Math.max(MIN_OF_METHOD, threads.maxThreads() / 2);
+        int most = Math.max(FEW, threads.maxThreads() / 2);
         return calls.getOrDefault(method, 0) < most ? method : null;
     }
 

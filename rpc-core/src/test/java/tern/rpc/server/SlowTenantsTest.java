@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -167,9 +168,10 @@ class SlowTenantsTest {
     }
 
     /** Makes a call whose method does not return, and waits until the method runs. */
-    private void hold(Work tenant) throws InterruptedException {
-        callers.submit(() -> tenant.hold("held"));
+    private Future<?> hold(Work tenant) throws InterruptedException {
+        Future<?> call = callers.submit(() -> tenant.hold("held"));
         assertThat(worker.holding.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+        return call;
     }
 
     /** Makes calls while all threads are busy, and waits until the calls are queued. */
@@ -255,10 +257,12 @@ class SlowTenantsTest {
     }
 
     /** Makes calls to a method that does not return, each from its own tenant. */
-    private void holdByManyTenants(int calls) throws InterruptedException {
+    private List<Future<?>> holdByManyTenants(int calls) throws InterruptedException {
+        List<Future<?>> made = new ArrayList<>();
         for (int i = 0; i < calls; i++) {
-            hold(tenant());
+            made.add(hold(tenant()));
         }
+        return made;
     }
 
     @Test
@@ -282,6 +286,30 @@ class SlowTenantsTest {
     }
 
     @Test
+    void numberOfUnfinishedCallsWithoutAPermitIsLimited() throws Exception {
+        serve(settings -> settings.limit(() -> new FixedLimit(THREADS)));
+        holdByManyTenants(THREADS);
+        int most = 2 * MethodReserve.threads(THREADS);
+        for (int i = 0; i < most; i++) {
+            Work asynchronous = tenant();
+            asynchronous.later("unfinished").isDone();
+            assertThat(worker.holding.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+            await("its worker has left", () -> active() == THREADS);
+        }
+        Work another = tenant();
+
+        CompletableFuture<String> refused = another.later("one too many");
+
+        assertThat(refused)
+                .failsWithin(Duration.ofSeconds(30))
+                .withThrowableOfType(ExecutionException.class)
+                .withMessageContaining("the call was refused");
+        assertThat(inside()).isEqualTo(THREADS);
+        worker.answer.complete("at last");
+        await("there is room again", () -> tenant().quick("served").equals("served"));
+    }
+
+    @Test
     void methodThatHoldsAllThreadsGetsNoneOfTheReserve() throws Exception {
         serve(settings -> {});
         holdByManyTenants(THREADS + FairWorkers.spareThreads(THREADS));
@@ -299,9 +327,10 @@ class SlowTenantsTest {
     @Test
     void otherMethodsRunWhileTheCallersOfTheBlockedMethodHaveDisconnected() throws Exception {
         serve(settings -> {});
-        holdByManyTenants(THREADS + FairWorkers.spareThreads(THREADS));
+        List<Future<?>> expired = holdByManyTenants(THREADS + FairWorkers.spareThreads(THREADS));
         now.addAndGet(Duration.ofHours(2).toNanos());
         transport.sweep(); // The sweep fails the expired calls while their methods are still running.
+        await("their callers know", () -> expired.stream().allMatch(Future::isDone));
 
         allCallsOfAnotherSucceed();
     }
