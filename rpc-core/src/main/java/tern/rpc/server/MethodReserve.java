@@ -2,6 +2,7 @@ package tern.rpc.server;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
@@ -30,24 +31,51 @@ final class MethodReserve {
 
     private static final int FEW_PART = 16;
 
-    /**
-     * A method with at most this many threads may always use the reserve. A thread is still counted for a short time
-     * after it has sent an answer.
-     */
+    /** A method with at most this many threads may use the reserve even if there are few regular threads. */
     private static final int FEW = 4;
 
     /** The maximum number of calls without a permit, as a multiple of the number of threads. */
     private static final int WITHOUT_PERMIT = 2;
 
     private final WorkerPool threads;
-    private final ReservedWorkers workers;
     private final int few;
     private final HandlerRegistry methods;
 
     /** The running and waiting calls of each method, by its first overload. Methods without calls have no entry. */
     private final Map<MethodDescriptor, Integer> calls = new ConcurrentHashMap<>();
 
+    /** The running and waiting calls of each tenant. Tenants without calls have no entry. */
+    private final Map<Share, Integer> callsOfTenants = new ConcurrentHashMap<>();
+
     private final AtomicInteger withoutPermit = new AtomicInteger();
+
+    /** The place of one call in the reserve. Thread-safe. */
+    final class Place {
+
+        private final MethodDescriptor method;
+        private final @Nullable Share tenant;
+        private final AtomicBoolean left = new AtomicBoolean();
+
+        private Place(MethodDescriptor method, @Nullable Share tenant) {
+            this.method = method;
+            this.tenant = tenant;
+            calls.merge(method, 1, Integer::sum);
+            if (tenant != null) {
+                callsOfTenants.merge(tenant, 1, Integer::sum);
+            }
+        }
+
+        /** Releases the place. Only the first call to this method has an effect. */
+        void leave() {
+            if (!left.compareAndSet(false, true)) {
+                return;
+            }
+            calls.computeIfPresent(method, (same, count) -> count == 1 ? null : count - 1);
+            if (tenant != null) {
+                callsOfTenants.computeIfPresent(tenant, (same, count) -> count == 1 ? null : count - 1);
+            }
+        }
+    }
 
     /**
      * @param threads the threads of the reserve
@@ -56,7 +84,6 @@ final class MethodReserve {
      */
     MethodReserve(WorkerPool threads, int regular, HandlerRegistry methods) {
         this.threads = threads;
-        this.workers = new ReservedWorkers(threads);
         this.few = Math.max(FEW, regular / FEW_PART);
         this.methods = methods;
     }
@@ -104,37 +131,36 @@ final class MethodReserve {
      * @return whether a thread will run the call
      */
     boolean offer(ServedCall served, ServerCall call, @Nullable Share tenant) {
-        if (tenant != null && tenant.isPart() && threads.admitted() >= threads.maxAdmitted() / 2) {
-            return false;
-        }
-        MethodDescriptor method = method(call);
+        MethodDescriptor method = tenant == null || hasRoomFor(tenant) ? method(call) : null;
         if (method == null) {
             return false;
         }
-        calls.merge(method, 1, Integer::sum);
-        served.waitsForReserve(true);
+        Place place = new Place(method, tenant);
+        served.waitsForReserve(place);
         boolean offered = false;
         try {
-            offered = workers.offer(() -> run(served, method), tenant) == null;
+            offered = threads.offer(() -> run(served, place));
         } finally {
             if (!offered) {
-                served.waitsForReserve(false);
-                leave(method);
+                served.waitsForReserve(null);
+                place.leave();
             }
         }
         return offered;
     }
 
-    private void run(ServedCall served, MethodDescriptor method) {
+    private boolean hasRoomFor(Share tenant) {
+        int admitted = threads.admitted();
+        return callsOfTenants.getOrDefault(tenant, 0) < threads.maxAdmitted() - admitted
+                && (!tenant.isPart() || admitted < threads.maxAdmitted() / 2);
+    }
+
+    private static void run(ServedCall served, Place place) {
         try {
             served.run();
         } finally {
-            leave(method);
+            place.leave();
         }
-    }
-
-    private void leave(MethodDescriptor method) {
-        calls.computeIfPresent(method, (same, count) -> count == 1 ? null : count - 1);
     }
 
     /** Returns the number of running calls. */

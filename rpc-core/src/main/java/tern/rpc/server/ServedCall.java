@@ -57,8 +57,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
     private volatile int state = QUEUED; // changed through STATE; an atomic object would cost an allocation per call
     private final boolean critical; // true if the call may wait for a worker until its deadline
     private final boolean counted; // true if the server's limiter counts the call
-    private volatile boolean
-            reserved; // true if the method reserve runs the call; set only before a worker gets the call
+    // The place of the call in the method reserve, or null if it has none. Set only before a worker gets the call.
+    private volatile MethodReserve.@Nullable Place reserved;
     private volatile boolean spare; // true if a spare thread runs the call; set only before a worker gets the call
 
     private volatile @Nullable MethodHandler handler; // set by the worker, read by the thread that ends the call
@@ -72,6 +72,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
     // The permit from the method's limiter. Set by the worker and read after the worker has finished. Null if the
     // method has no limit.
     private @Nullable MethodPlace methodPlace;
+    private boolean threadReturned; // true if the worker no longer counts as a thread of the method; used by the worker
     private boolean served; // true if the method has started; used only by the worker
 
     // True if the call is counted as a call without a thread. Set by the worker and read after the worker has finished.
@@ -129,9 +130,9 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
         spare = spareThread;
     }
 
-    /** Sets whether the method reserve runs the call. Called before a worker gets the call. */
-    void waitsForReserve(boolean methodReserve) {
-        reserved = methodReserve;
+    /** Sets the call's place in the method reserve. Called before a worker gets the call. */
+    void waitsForReserve(MethodReserve.@Nullable Place place) {
+        reserved = place;
     }
 
     /** Refuses the call because it waited too long, unless a worker has already started it. */
@@ -204,7 +205,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
         try {
             invoke(found, invocation, serving);
         } finally {
-            found.threadReturns();
+            threadReturns(found);
             ServerContext.replace(before);
             leave(ledger);
         }
@@ -327,14 +328,29 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
     }
 
     /**
-     * Records, before the answer is sent, that the call no longer needs its spare thread. The caller may send its next
-     * call before the thread has finished this one. The answered call must then no longer count against the caller's
-     * share of the spare threads.
+     * Records, before the answer is sent, that the call no longer needs its thread. The caller may send its next call
+     * before the thread has finished this one. The answered call must then no longer count against the caller's share of
+     * the spare threads, or as a call of its method.
      */
     private void returned() {
+        MethodHandler found = handler;
+        if (found != null) {
+            threadReturns(found);
+        }
+        MethodReserve.Place place = reserved;
+        if (place != null) {
+            place.leave();
+        }
         if (spare && !returned) {
             returned = true;
             dispatcher.workerLeaves(call);
+        }
+    }
+
+    private void threadReturns(MethodHandler found) {
+        if (!threadReturned) {
+            threadReturned = true;
+            found.threadReturns();
         }
     }
 
@@ -448,10 +464,10 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
         if (call.deadline().isExpired(dispatcher.clock().nanoTime())) {
             return Refusal.DEADLINE;
         }
-        if (!critical && (reserved ? dispatcher.offerReservedToIdle(this) : dispatcher.offerToIdle(this))) {
+        if (!critical && (reserved != null ? dispatcher.offerReservedToIdle(this) : dispatcher.offerToIdle(this))) {
             return null;
         }
-        if (reserved) {
+        if (reserved != null) {
             return Refusal.WAIT;
         }
         return !critical && (dispatcher.isOverloaded(spare) || dispatcher.waitedInVain(this)) ? Refusal.WAIT : null;
