@@ -187,8 +187,9 @@ class EnvironmentChangesTest {
             .withPropertyValues("rpc.client.services.stock.url=local");
 
     private static CompletableFuture<Integer> hold(ApplicationContext context) throws InterruptedException {
+        // The common pool may have only one thread, which a held call would block.
         CompletableFuture<Integer> call =
-                CompletableFuture.supplyAsync(() -> stock(context).left("x"));
+                CompletableFuture.supplyAsync(() -> stock(context).left("x"), task -> new Thread(task).start());
         assertThat(context.getBean(PortStock.class).holding.tryAcquire(30, TimeUnit.SECONDS))
                 .isTrue();
         return call;
