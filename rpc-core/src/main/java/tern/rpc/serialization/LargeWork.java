@@ -49,7 +49,7 @@ public final class LargeWork {
     /** The assumed size of a message before any has been written. */
     private static final int FIRST_BYTES = 2 << 20;
 
-    /** Each message that is smaller than expected reduces the expected size by one part in {@value} of the difference. */
+    /** Each message that is smaller than expected reduces the expected size by one part in {@value}. */
     private static final int REDUCTION = 64;
 
     /**

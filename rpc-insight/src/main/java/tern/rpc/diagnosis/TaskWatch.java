@@ -72,7 +72,7 @@ final class TaskWatch {
         private final Times ownWaits = new Times();
         // for each activity of the tasks, the method that the application's innermost frame called in the last sample
         final Map<Part, String> called = new HashMap<>();
-        // for each lock for which the tasks wait, what its owner did in the last sample
+        // for each lock that the tasks wait for, the work of its owner in the last sample
         final Map<Part, LockOwner> lockOwners = new HashMap<>();
         // for each application class, the number of sampled task stacks that contain it
         final Map<String, Integer> classes = new HashMap<>();

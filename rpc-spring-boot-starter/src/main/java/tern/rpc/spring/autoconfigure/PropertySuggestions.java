@@ -259,8 +259,8 @@ final class PropertySuggestions {
     }
 
     /**
-     * Lists the existing names in the place of the unknown property. If some of them share a word with it, lists only
-     * these.
+     * Lists the existing names at the level of the unknown property. If some names share a word with the unknown
+     * property, lists only these names.
      */
     private String namesLike(List<String> written) {
         int depth = written.size() - 1;
