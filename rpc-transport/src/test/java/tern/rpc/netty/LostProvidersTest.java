@@ -173,13 +173,17 @@ class LostProvidersTest {
 
         stop(server);
 
-        RpcException failure = firstFailure(work);
+        RpcException failure = firstFailure(work, protocol);
         assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
         assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
         assertThat(failure).hasMessageContaining("Work/whoAnswers").hasMessageContaining(endpoint.toString());
     }
 
-    private static RpcException firstFailure(Work work) {
+    /**
+     * Calls until a call fails. A call over HTTP/1.1 that is written while the server closes the idle connection is
+     * skipped: the client cannot know whether the server has read it.
+     */
+    private static RpcException firstFailure(Work work, String protocol) {
         List<RpcException> failures = new ArrayList<>();
         Await.until("the client has seen the end of the last connection", () -> {
             try {
@@ -187,10 +191,10 @@ class LostProvidersTest {
                 return false;
             } catch (RpcException e) {
                 failures.add(e);
-                return true;
+                return !protocol.equals("http") || e.wasExecuted() == Executed.NO;
             }
         });
-        return failures.get(0);
+        return failures.get(failures.size() - 1);
     }
 
     @ParameterizedTest
@@ -296,7 +300,7 @@ class LostProvidersTest {
         assertThat(work.whoAnswers("y")).isEqualTo("127.0.0.2:y");
         stop(pair.other);
 
-        RpcException failure = firstFailure(work);
+        RpcException failure = firstFailure(work, protocol);
         assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
         assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
         assertThat(failure).hasMessageMatching(".* 127\\.0\\.0\\.[12]:" + pair.one.port() + "[: ].*");
