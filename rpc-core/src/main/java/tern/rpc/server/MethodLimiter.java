@@ -1,7 +1,5 @@
 package tern.rpc.server;
 
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.limit.Limit;
@@ -20,8 +18,8 @@ final class MethodLimiter {
 
     private final Limiter limiter;
 
-    /** The number of places that each tenant holds. Tenants without places have no entry. */
-    private final Map<Share, Integer> held = new ConcurrentHashMap<>();
+    /** The number of places that each tenant holds. */
+    private final CallCounts<Share> held = new CallCounts<>();
 
     // the last tenant that was refused while it held less than an equal share
     private volatile @Nullable Need need;
@@ -50,7 +48,7 @@ final class MethodLimiter {
             return null;
         }
         if (tenant != null) {
-            held.merge(tenant, 1, Integer::sum);
+            held.add(tenant);
         }
         return new MethodPlace(this, tenant, now);
     }
@@ -65,14 +63,14 @@ final class MethodLimiter {
 
     /** @param other another tenant to count, even if it holds no place; may be null */
     private boolean hasEqualShare(Share tenant, @Nullable Share other) {
-        int tenants = held.size();
-        if (!held.containsKey(tenant)) {
+        int tenants = held.keys();
+        if (!held.hasAny(tenant)) {
             tenants++;
         }
-        if (other != null && !held.containsKey(other)) {
+        if (other != null && !held.hasAny(other)) {
             tenants++;
         }
-        return (long) held.getOrDefault(tenant, 0) * tenants >= limiter.limit();
+        return (long) held.of(tenant) * tenants >= limiter.limit();
     }
 
     void leave(@Nullable Share tenant, long entered, long now) {
@@ -87,7 +85,7 @@ final class MethodLimiter {
 
     private void free(@Nullable Share tenant) {
         if (tenant != null) {
-            held.computeIfPresent(tenant, (share, places) -> places == 1 ? null : places - 1);
+            held.remove(tenant);
         }
     }
 

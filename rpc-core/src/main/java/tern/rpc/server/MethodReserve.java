@@ -1,7 +1,5 @@
 package tern.rpc.server;
 
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -17,8 +15,8 @@ import tern.rpc.transport.ServerCall;
  * <p>A call may use one of these threads only while all regular threads are busy, and only if its method holds at most
  * 1/{@value #FEW_PART} of their number, or at most {@value #FEW}. As many calls as there are threads may wait for one, because a thread is still
  * counted for a short time after it has sent an answer. The running and waiting calls of one method are limited to half
- * of the threads, but at least four. A tenant may have at most as many of these calls as there are free places, and all
- * connections from one address together at most half of the places.
+ * of the threads, but at least four. The places are divided among tenants ({@link TenantPlaces}), and all connections
+ * from one address together get at most half of the places.
  *
  * <p>Calls that the limiter refuses use the reserve without a permit. Asynchronous calls may still be unfinished when
  * their thread has returned, so the number of all calls without a permit is limited, too. Thread-safe. A race may cause
@@ -40,12 +38,10 @@ final class MethodReserve {
     private final WorkerPool threads;
     private final int few;
     private final HandlerRegistry methods;
+    private final TenantPlaces places;
 
-    /** The running and waiting calls of each method, by its first overload. Methods without calls have no entry. */
-    private final Map<MethodDescriptor, Integer> calls = new ConcurrentHashMap<>();
-
-    /** The running and waiting calls of each tenant. Tenants without calls have no entry. */
-    private final Map<Share, Integer> callsOfTenants = new ConcurrentHashMap<>();
+    /** The running and waiting calls of each method, by its first overload. */
+    private final CallCounts<MethodDescriptor> calls = new CallCounts<>();
 
     private final AtomicInteger withoutPermit = new AtomicInteger();
 
@@ -59,20 +55,15 @@ final class MethodReserve {
         private Place(MethodDescriptor method, @Nullable Share tenant) {
             this.method = method;
             this.tenant = tenant;
-            calls.merge(method, 1, Integer::sum);
-            if (tenant != null) {
-                callsOfTenants.merge(tenant, 1, Integer::sum);
-            }
+            calls.add(method);
+            places.enter(tenant);
         }
 
         /** Releases the place. Only the first call to this method has an effect. */
         void leave() {
-            if (!left.compareAndSet(false, true)) {
-                return;
-            }
-            calls.computeIfPresent(method, (same, count) -> count == 1 ? null : count - 1);
-            if (tenant != null) {
-                callsOfTenants.computeIfPresent(tenant, (same, count) -> count == 1 ? null : count - 1);
+            if (left.compareAndSet(false, true)) {
+                calls.remove(method);
+                places.leave(tenant);
             }
         }
     }
@@ -84,6 +75,7 @@ final class MethodReserve {
      */
     MethodReserve(WorkerPool threads, int regular, HandlerRegistry methods) {
         this.threads = threads;
+        this.places = new TenantPlaces(threads);
         this.few = Math.max(FEW, regular / FEW_PART);
         this.methods = methods;
     }
@@ -120,7 +112,7 @@ final class MethodReserve {
         }
         MethodDescriptor method = named.service().overloads(named.name()).get(0);
         int most = Math.max(FEW, threads.maxThreads() / 2);
-        return calls.getOrDefault(method, 0) < most ? method : null;
+        return calls.of(method) < most ? method : null;
     }
 
     /**
@@ -131,7 +123,7 @@ final class MethodReserve {
      * @return whether a thread will run the call
      */
     boolean offer(ServedCall served, ServerCall call, @Nullable Share tenant) {
-        MethodDescriptor method = tenant == null || hasRoomFor(tenant) ? method(call) : null;
+        MethodDescriptor method = hasRoomFor(tenant) ? method(call) : null;
         if (method == null) {
             return false;
         }
@@ -149,10 +141,9 @@ final class MethodReserve {
         return offered;
     }
 
-    private boolean hasRoomFor(Share tenant) {
-        int admitted = threads.admitted();
-        return callsOfTenants.getOrDefault(tenant, 0) < threads.maxAdmitted() - admitted
-                && (!tenant.isPart() || admitted < threads.maxAdmitted() / 2);
+    private boolean hasRoomFor(@Nullable Share tenant) {
+        boolean isPart = tenant != null && tenant.isPart();
+        return places.hasRoomFor(tenant) && (!isPart || threads.admitted() < threads.maxAdmitted() / 2);
     }
 
     private static void run(ServedCall served, Place place) {

@@ -1,0 +1,38 @@
+package tern.rpc.server;
+
+import org.jspecify.annotations.Nullable;
+import tern.rpc.concurrent.WorkerPool;
+import tern.rpc.limit.Share;
+
+/**
+ * Divides the places of a worker pool among tenants. A place is a thread of the pool or a position in its queue. A
+ * tenant may have at most as many running and waiting calls as there are free places. Thread-safe. A race may cause a
+ * few calls to be wrongly accepted.
+ */
+final class TenantPlaces {
+
+    private final WorkerPool pool;
+    private final CallCounts<Share> calls = new CallCounts<>();
+
+    TenantPlaces(WorkerPool pool) {
+        this.pool = pool;
+    }
+
+    /** @param tenant the share of the call's tenant, or null if tenants do not matter */
+    boolean hasRoomFor(@Nullable Share tenant) {
+        return tenant == null || calls.of(tenant) < pool.maxAdmitted() - pool.admitted();
+    }
+
+    /** Counts a call of the tenant. {@link #leave} must be called when the call has ended. */
+    void enter(@Nullable Share tenant) {
+        if (tenant != null) {
+            calls.add(tenant);
+        }
+    }
+
+    void leave(@Nullable Share tenant) {
+        if (tenant != null) {
+            calls.remove(tenant);
+        }
+    }
+}
