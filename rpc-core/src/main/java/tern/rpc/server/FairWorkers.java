@@ -141,12 +141,15 @@ final class FairWorkers {
         return Refusal.QUEUE;
     }
 
+    /**
+     * Looks for another thread than a regular one. The method reserve comes before the queue of the spare threads,
+     * because slow calls may hold all spare threads, and a call to another method must not wait for them.
+     */
     private boolean runsElsewhere(ServedCall call, Share share, int held) {
-        boolean spareIsFull = spare == null || !spare.hasRoom();
-        // A call to another method must not wait for a spare thread, because slow calls may hold all of them.
-        return (spareIsFull && offerToReserve(call, share))
-                || offerToSpare(call, share, held)
-                || (!spareIsFull && offerToReserve(call, share))
+        boolean isAnySpareIdle = spare != null && spare.hasRoom();
+        return (isAnySpareIdle && offerToSpare(call, share, held))
+                || offerToReserve(call, share)
+                || (!isAnySpareIdle && offerToSpare(call, share, held))
                 || waitsForOwnCall(call, share, held);
     }
 
