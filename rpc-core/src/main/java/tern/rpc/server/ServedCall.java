@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.CallLedger;
+import tern.rpc.Deadline;
 import tern.rpc.Invocation;
 import tern.rpc.Invoker;
 import tern.rpc.Metadata;
@@ -23,16 +24,14 @@ import tern.rpc.ServerContext;
 import tern.rpc.Thrown;
 import tern.rpc.limit.Refusal;
 import tern.rpc.limit.Share;
-import tern.rpc.metrics.CallMeters;
-import tern.rpc.serialization.LargeMessages;
 import tern.rpc.transport.ServerCall;
 
 /**
  * One call on the server, from its admission to its end. The event loop creates it, one worker runs it, and any thread
  * may end it. Its state determines which thread ends it. The steps of a call and the changes of its state stay in one
- * class, because their order decides who answers the call and who releases its permits.
+ * class, because their order decides which thread answers the call and releases its {@linkplain CallPermits permits}.
  */
-final class ServedCall implements Runnable, ServerCall.Watcher {
+final class ServedCall extends CallPermits implements Runnable, ServerCall.Watcher {
 
     private static final Logger LOG = LoggerFactory.getLogger(ServedCall.class);
 
@@ -52,45 +51,22 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
         }
     }
 
-    private final Dispatcher dispatcher;
-    private final ServerCall call;
     private volatile int state = QUEUED; // changed through STATE; an atomic object would cost an allocation per call
-    private final boolean critical; // true if the call may wait for a worker until its deadline
-    private final boolean counted; // true if the server's limiter counts the call
-    // The place of the call in the method reserve, or null if it has none. Set only before a worker gets the call.
-    private volatile MethodReserve.@Nullable Place reserved;
-    private volatile boolean spare; // true if a spare thread runs the call; set only before a worker gets the call
 
-    private volatile @Nullable MethodHandler handler; // set by the worker, read by the thread that ends the call
-    private volatile @Nullable ServerContext context; // set by the worker, read by the thread that ends the call
+    // The worker sets the following four fields. The thread that ends the call reads them.
+    private volatile @Nullable MethodHandler handler;
+    private volatile @Nullable ServerContext context;
+    private volatile @Nullable ServedStream stream; // null for a unary call
+    private volatile @Nullable CallAdmission admission; // null if the server admits every call
 
-    // Set by the worker and read by the thread that ends the call. Null for a unary call.
-    private volatile @Nullable ServedStream stream;
-    private int heldMemory; // permits for the decoded request; set by the worker, read after the worker has finished
     private int place = RunningCalls.NOWHERE; // set by the worker, read after the worker has finished
-
-    // The permit from the method's limiter. Set by the worker and read after the worker has finished. Null if the
-    // method has no limit.
-    private @Nullable MethodPlace methodPlace;
-    private boolean threadReturned; // true if the worker no longer counts as a thread of the method; used by the worker
     private boolean served; // true if the method has started; used only by the worker
 
-    // True if the call is counted as a call without a thread. Set by the worker and read after the worker has finished.
-    private boolean returned;
-    private volatile @Nullable CallAdmission admission; // set by the worker; null if the server admits every call
-
-    /**
-     * @param critical whether the call belongs to a critical service, and may wait for a worker until its deadline
-     * @param counted whether the server's limiter counts the call
-     */
     ServedCall(Dispatcher dispatcher, ServerCall call, boolean critical, boolean counted) {
-        this.dispatcher = dispatcher;
-        this.call = call;
-        this.critical = critical;
-        this.counted = counted;
+        super(dispatcher, call, critical, counted);
     }
 
-    /** Runs the call on a worker thread. This method contains all steps of a served call in order. */
+    /** Runs the call on a worker thread. */
     @Override
     public void run() {
         if (!STATE.compareAndSet(this, QUEUED, RUNNING)) {
@@ -106,10 +82,6 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
             thread.clear();
             if (!served) {
                 leaveUnserved();
-                MethodPlace held = methodPlace;
-                if (held != null) {
-                    held.leaveUnserved();
-                }
             }
         }
     }
@@ -123,16 +95,6 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
         }
         Thrown.log(failure, shown -> LOG.error("{} could not be started", found.method(), shown));
         end(null, ServedFailures.notStarted(found.method(), served ? Executed.MAYBE : Executed.NO, failure));
-    }
-
-    /** Sets whether a spare thread runs the call. Called before a worker gets the call. */
-    void waitsForSpareThread(boolean spareThread) {
-        spare = spareThread;
-    }
-
-    /** Sets the call's place in the method reserve. Called before a worker gets the call. */
-    void waitsForReserve(MethodReserve.@Nullable Place place) {
-        reserved = place;
     }
 
     /** Refuses the call because it waited too long, unless a worker has already started it. */
@@ -150,57 +112,22 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
         }
     }
 
-    private void leaveUnserved() {
-        if (counted) {
-            dispatcher.leaveUnserved(call);
-        } else if (!critical) {
-            dispatcher.leaveWithoutPermit();
-        }
-    }
-
+    /** The steps of a served call in order. */
     private void serve() {
         long started = dispatcher.clock().nanoTime();
         CallLedger ledger = dispatcher.ledgers().begin(started, started - call.receivedNanos());
-        Invocation invocation;
-        Principal caller;
-        long requestMemory;
-        MethodHandler found;
-        try {
-            enterNamedMethod(started);
-            CallAdmission asked = admission();
-            long mark = RequestMemory.mark(call);
-            invocation = call.decode(dispatcher.registry(), asked == null ? CallAdmission.OPEN : asked);
-            requestMemory = RequestMemory.since(mark);
-            caller = asked == null ? call.peerPrincipal() : asked.requireAdmitted(invocation);
-            found = dispatcher.registry().handler(invocation);
-        } catch (Throwable e) {
-            failUndecoded(e);
-            return;
+        long mark = RequestMemory.mark(call);
+        Invocation invocation = decode(ledger, started);
+        long requestMemory = RequestMemory.since(mark);
+        if (invocation == null || !mayStart(invocation, started)) {
+            return; // the call has been answered, or its client has disconnected
         }
-        handler = found;
-        CallMeters meters = found.meters(call.protocol());
-        meters.dequeued(started - call.receivedNanos());
-        ledger.turnTo(Phase.OWN);
-        ServerContext serving = new ServerContext(invocation, call, ledger, caller);
-        context = serving;
-        if (hasEnded()) {
-            return; // the client disconnected while the request was being decoded
-        }
-        if (invocation.deadline().isExpired(dispatcher.clock().nanoTime())) {
-            end(null, ServedFailures.lateInQueue(invocation));
-            return;
-        }
-        call.watch(invocation.deadline().isLimited() ? invocation.deadline().nanoTime() : Long.MAX_VALUE, this);
-        try {
-            enter(found.method(), found.limiter(), started);
-        } catch (RpcException e) {
-            end(null, e);
-            return;
-        }
-        heldMemory = LargeMessages.hold(requestMemory);
+        MethodHandler found = Objects.requireNonNull(handler);
+        ServerContext serving = Objects.requireNonNull(context);
+        holdMemory(requestMemory);
         place = dispatcher.ledgers().runs(this);
         served = true;
-        found.threadEnters();
+        threadEnters(found);
         ServerContext before = ServerContext.replace(serving);
         try {
             invoke(found, invocation, serving);
@@ -208,6 +135,57 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
             threadReturns(found);
             ServerContext.replace(before);
             leave(ledger);
+        }
+    }
+
+    /**
+     * Checks the caller, decodes the request and finds its method.
+     *
+     * @return null if the call has been answered with a failure
+     */
+    private @Nullable Invocation decode(CallLedger ledger, long started) {
+        Invocation invocation;
+        Principal caller;
+        MethodHandler found;
+        try {
+            enterNamedMethod(started);
+            CallAdmission asked = admission();
+            invocation = call.decode(dispatcher.registry(), asked == null ? CallAdmission.OPEN : asked);
+            caller = asked == null ? call.peerPrincipal() : asked.requireAdmitted(invocation);
+            found = dispatcher.registry().handler(invocation);
+        } catch (Throwable e) {
+            failUndecoded(e);
+            return null;
+        }
+        handler = found;
+        found.meters(call.protocol()).dequeued(started - call.receivedNanos());
+        ledger.turnTo(Phase.OWN);
+        context = new ServerContext(invocation, call, ledger, caller);
+        return invocation;
+    }
+
+    /**
+     * Checks the deadline and the method's limit, and starts watching the deadline.
+     *
+     * @return false if the call has ended
+     */
+    private boolean mayStart(Invocation invocation, long started) {
+        MethodHandler found = Objects.requireNonNull(handler);
+        if (hasEnded()) {
+            return false; // the client disconnected while the request was being decoded
+        }
+        Deadline deadline = invocation.deadline();
+        if (deadline.isExpired(dispatcher.clock().nanoTime())) {
+            end(null, ServedFailures.lateInQueue(invocation));
+            return false;
+        }
+        call.watch(deadline.isLimited() ? deadline.nanoTime() : Long.MAX_VALUE, this);
+        try {
+            enterMethod(found.method(), found.limiter(), started);
+            return true;
+        } catch (RpcException e) {
+            end(null, e);
+            return false;
         }
     }
 
@@ -223,68 +201,28 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
     }
 
     /**
-     * Takes a permit from the method's limiter before the request is decoded, if the transport already knows the
-     * method.
-     */
-    private void enterNamedMethod(long now) {
-        MethodDescriptor named = call.namedMethod();
-        // Unauthorized callers must not learn that the method has reached its limit.
-        if (named != null && !dispatcher.gate().asksAuthorizers()) {
-            enter(named, dispatcher.registry().limiter(named), now);
-        }
-    }
-
-    private void enter(MethodDescriptor method, @Nullable MethodLimiter limiter, long now) {
-        if (limiter == null || methodPlace != null) {
-            return;
-        }
-        methodPlace = limiter.enter(call.share(), now);
-        if (methodPlace == null) {
-            dispatcher.refused(Refusal.METHOD);
-            throw MethodLimits.full(method, limiter);
-        }
-    }
-
-    /**
      * Called when the worker finishes its work on the call. The call is considered running until it has ended and its
      * worker has finished.
      */
     private void leave(CallLedger ledger) {
         boolean streams = stream != null;
         if (streams) {
-            // A stream leaves the server's limiter when its worker finishes, because a stream may last for hours and
-            // other limits bound its work. For the same reason, it releases the memory of its request here.
-            leaveServer(false);
-            LargeMessages.ended(heldMemory);
-            heldMemory = 0;
+            streamContinues();
         }
         if (state == RUNNING) {
             // The call stays in the UNATTRIBUTED phase until another thread completes it.
             ledger.turnTo(Phase.UNATTRIBUTED);
-            if (counted && !streams && !returned) {
-                dispatcher.workerLeaves(call);
+            if (!streams) {
+                workerLeaves();
             }
             if (STATE.compareAndSet(this, RUNNING, LEFT)) {
                 return;
             }
-            if (counted && !streams && !returned) {
-                dispatcher.workerStays(call);
+            if (!streams) {
+                workerStays();
             }
         }
         stopped(false);
-    }
-
-    private void leaveServer(boolean workerLeft) {
-        if (!counted) {
-            if (!critical) {
-                dispatcher.leaveWithoutPermit();
-            }
-            return;
-        }
-        if (workerLeft || returned) {
-            dispatcher.workerStays(call);
-        }
-        dispatcher.leave(call);
     }
 
     /** @return whether the current thread ended the call; false if another thread has already ended it */
@@ -305,12 +243,12 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
             Invoker filtered = found.filtered();
             if (filtered != null) {
                 CompletionStage<Response> stage = filtered.invoke(invocation);
-                returned();
+                methodReturned(found);
                 stage.whenComplete(this::end);
                 return;
             }
             Object result = found.last().runUnary(invocation.arguments(), serving);
-            returned();
+            methodReturned(found);
             if (result != null && found.last().isAsync()) {
                 ((CompletionStage<?>) result)
                         .whenComplete((value, failure) -> end(
@@ -321,36 +259,9 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
             end(MethodInvoker.response(result, serving), null);
         } catch (Throwable e) {
             if (found.method().type() == MethodType.UNARY) {
-                returned();
+                methodReturned(found);
             }
             end(null, e);
-        }
-    }
-
-    /**
-     * Records, before the answer is sent, that the call no longer needs its thread. The caller may send its next call
-     * before the thread has finished this one. The answered call must then no longer count against the caller's share of
-     * the spare threads, or as a call of its method.
-     */
-    private void returned() {
-        MethodHandler found = handler;
-        if (found != null) {
-            threadReturns(found);
-        }
-        MethodReserve.Place place = reserved;
-        if (place != null) {
-            place.leave();
-        }
-        if (spare && !returned) {
-            returned = true;
-            dispatcher.workerLeaves(call);
-        }
-    }
-
-    private void threadReturns(MethodHandler found) {
-        if (!threadReturned) {
-            threadReturned = true;
-            found.threadReturns();
         }
     }
 
@@ -464,13 +375,16 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
         if (call.deadline().isExpired(dispatcher.clock().nanoTime())) {
             return Refusal.DEADLINE;
         }
-        if (!critical && (reserved != null ? dispatcher.offerReservedToIdle(this) : dispatcher.offerToIdle(this))) {
+        if (isCritical()) {
             return null;
         }
-        if (reserved != null) {
-            return Refusal.WAIT;
+        if (isReserved()) {
+            return dispatcher.offerReservedToIdle(this) ? null : Refusal.WAIT;
         }
-        return !critical && (dispatcher.isOverloaded(spare) || dispatcher.waitedInVain(this)) ? Refusal.WAIT : null;
+        if (dispatcher.offerToIdle(this)) {
+            return null;
+        }
+        return dispatcher.isOverloaded(isSpare()) || dispatcher.waitedInVain(this) ? Refusal.WAIT : null;
     }
 
     /**
@@ -541,14 +455,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
      */
     private void stopped(boolean workerLeftBefore) {
         dispatcher.ledgers().stopped(place, this);
-        LargeMessages.ended(heldMemory);
-        if (stream == null) {
-            leaveServer(workerLeftBefore);
-        }
-        MethodPlace held = methodPlace;
-        if (held != null) {
-            held.leave(dispatcher.clock().nanoTime());
-        }
+        release(stream != null, workerLeftBefore);
     }
 
     /** Offers the call to the method reserve. Called before a worker gets the call. */
