@@ -5,11 +5,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
-import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,11 +40,6 @@ public final class RpcServer implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(RpcServer.class);
 
-    /** Draining ends when there has been no work for this time: no call in flight, no new call, no unsent answer. */
-    private static final Duration QUIET = Duration.ofSeconds(2);
-
-    private static final Duration LOOK_EVERY = Duration.ofMillis(20);
-
     /**
      * The adaptive limit is at least ten calls plus one call per processor. With a lower limit, a processor could be
      * idle by chance, or calls from other connections could be refused.
@@ -69,8 +61,7 @@ public final class RpcServer implements AutoCloseable {
     }
 
     private final ServerTransport transport;
-    private final List<ServerTransport> transports =
-            new CopyOnWriteArrayList<>(); // the constructor's transport and all transports added with serve()
+    private final ServedTransports transports; // the builder's transport and all transports added with serve()
     private final ServerPools pools;
     private final FairWorkers fairWorkers;
     private final Limiter limiter;
@@ -84,6 +75,7 @@ public final class RpcServer implements AutoCloseable {
         this.transport = builder.transport;
         this.exports = List.copyOf(builder.exports);
         this.clock = builder.clock;
+        this.transports = new ServedTransports(transport, clock);
         this.pools = new ServerPools(builder.threads, builder.queueCapacity, builder.keepAlive, builder.threadFactory);
         this.limiter = new Limiter(builder.limit(), builder.threads, clock);
         HandlerRegistry registry = new HandlerRegistry(
@@ -115,7 +107,6 @@ public final class RpcServer implements AutoCloseable {
                 new ThreadState(builder.clears),
                 clock);
         this.controls = new ServerControls(limiter, builder::defaultLimit, registry, dispatcher, clock);
-        transports.add(transport);
         for (ServiceExport export : exports) {
             transport.prepare(export.service());
             export.service().warnings().forEach(LOG::warn);
@@ -130,20 +121,7 @@ public final class RpcServer implements AutoCloseable {
         meters.counter(RpcMeter.SERVER_DENIED, dispatcher.gate(), CallGate::refused);
         meters.gauge(RpcMeter.SERVER_CONCURRENCY, limiter, Limiter::inside);
         meters.gauge(RpcMeter.SERVER_CONCURRENCY_LIMIT, limiter, Limiter::limit);
-        meters.gauge(RpcMeter.SERVER_CONNECTIONS, this, server -> server.sum(ServerTransport::connections));
-        meters.gauge(RpcMeter.SERVER_IN_FLIGHT, this, server -> server.sum(ServerTransport::inFlight));
-        meters.gauge(RpcMeter.SERVER_WRITE_QUEUE, this, server -> server.sum(ServerTransport::queuedBytes));
-        meters.gauge(RpcMeter.SERVER_INBOUND, this, server -> server.sum(ServerTransport::inboundBytes));
-        meters.gauge(RpcMeter.SERVER_UNSENT, this, server -> server.sum(ServerTransport::unsentBytes));
-        meters.counter(RpcMeter.SERVER_STREAMS_STALLED, this, server -> server.sum(ServerTransport::stalledStreams));
-    }
-
-    private long sum(ToLongFunction<ServerTransport> count) {
-        long sum = 0;
-        for (ServerTransport each : transports) {
-            sum += count.applyAsLong(each);
-        }
-        return sum;
+        transports.register(meters);
     }
 
     /** @param transport receives the calls; closed with the server */
@@ -228,7 +206,7 @@ public final class RpcServer implements AutoCloseable {
 
     /** Returns the number of received calls that have not been answered. */
     public int inFlight() {
-        return (int) sum(ServerTransport::inFlight);
+        return (int) transports.sum(ServerTransport::inFlight);
     }
 
     /** Returns the object that changes the server's limits while it runs. */
@@ -238,7 +216,7 @@ public final class RpcServer implements AutoCloseable {
 
     /** Returns the number of connected clients. */
     public int connections() {
-        return (int) sum(ServerTransport::connections);
+        return (int) transports.sum(ServerTransport::connections);
     }
 
     /** Returns the number of connections that clients have opened since the start, or -1 if it is unknown. */
@@ -261,42 +239,7 @@ public final class RpcServer implements AutoCloseable {
             state = State.DRAINING;
         }
         transport.drain();
-        long end = clock.nanoTime() + atMost.toNanos();
-        long quietSince = clock.nanoTime();
-        long seen = sum(ServerTransport::received);
-        // a one-way call may still run when its connection is closed
-        while ((connections() > 0 || transport.inFlight() > 0) && clock.nanoTime() - end < 0) {
-            if (sum(ServerTransport::received) != seen || sum(ServerTransport::inFlight) > 0 || isSending()) {
-                seen = sum(ServerTransport::received);
-                quietSince = clock.nanoTime();
-            } else if (clock.nanoTime() - quietSince >= QUIET.toNanos()) {
-                return;
-            }
-            LockSupport.parkNanos(LOOK_EVERY.toNanos());
-        }
-        long running = sum(ServerTransport::inFlight);
-        long unsent = unsentBytes();
-        if (running > 0 || unsent > 0) {
-            LOG.warn(
-                    "{} calls were still running, and {} bytes of answers were not sent, after {} of draining"
-                            + " (set by rpc.server.shutdown-timeout)",
-                    running,
-                    unsent,
-                    atMost);
-        }
-    }
-
-    /**
-     * Returns whether answers are still on their way to clients. A call is no longer in flight when its answer is
-     * queued.
-     */
-    private boolean isSending() {
-        return unsentBytes() > 0 || sum(ServerTransport::endingConnections) > 0;
-    }
-
-    /** Returns the larger of the two counts, because some bytes are in both of them. */
-    private long unsentBytes() {
-        return Math.max(sum(ServerTransport::queuedBytes), sum(ServerTransport::unsentBytes));
+        transports.awaitQuiet(atMost);
     }
 
     /** Closes the server immediately, without draining. Running calls are cancelled, except one-way calls. */
@@ -308,7 +251,7 @@ public final class RpcServer implements AutoCloseable {
             }
             state = State.CLOSED;
         }
-        transports.forEach(ServerTransport::close);
+        transports.close();
         pools.close();
     }
 
