@@ -23,21 +23,6 @@ public final class Node {
      */
     private static final double LONG_WAIT = 3;
 
-    /** A provider with calls in flight is stalled only if it has sent nothing for at least this time. */
-    private static final long MIN_SILENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-
-    /** A provider is stalled only if it has sent nothing for at least this multiple of its usual response time. */
-    private static final int SILENT_TIMES = 10;
-
-    /**
-     * The time without an answer to a ping after which a silence is logged. A provider that is merely busy with one
-     * long call answers the ping earlier.
-     */
-    private static final long UNANSWERED_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
-
-    /** The minimum time between two pings. It is needed because servers limit the rate of pings. */
-    private static final long BETWEEN_PINGS_NANOS = TimeUnit.SECONDS.toNanos(5);
-
     /** The minimum time for which a copy of a call waits for its answer. */
     public static final long COPY_WAIT_NANOS = ProbePauses.WAIT_NANOS;
 
@@ -55,18 +40,11 @@ public final class Node {
     private final AtomicInteger streams = new AtomicInteger();
     private final LongAdder calls = new LongAdder();
     private volatile boolean known; // True if the node has answered since it became usable.
-    // The time of the last sign of life, or the start of the first call in flight if there has been no sign of life.
-    private volatile long signNanos;
     // The time of the last answer, or the start of the first call in flight if there has been no answer since.
     private volatile long answeredNanos;
     private final ResponseCost responses;
     private final ProbePauses probes;
-
-    private volatile boolean silent;
-    private volatile boolean silenceTold; // True if the current silence has been logged.
-    private int callsAtSilence; // The calls in flight when the silence began. This object's lock guards this field.
-    private volatile long silentSinceNanos;
-    private volatile long nextPingNanos;
+    private final Silence silence;
     private volatile long nextAttemptNanos;
 
     private final Supplier<String> name;
@@ -94,16 +72,15 @@ public final class Node {
             long now) {
         this.endpoint = endpoint;
         this.opener = opener;
-        this.signNanos = now;
         this.answeredNanos = now;
         this.responses = new ResponseCost(now);
-        this.nextPingNanos = now;
         this.probes = new ProbePauses(now);
         this.nextAttemptNanos = now;
         this.lostNanos = now;
         this.name = name;
         this.log = log;
         this.counts = counts;
+        this.silence = new Silence(name, log, counts, now);
         this.ejection = new Ejection(name, log, counts, now);
         this.usableSinceNanos = now;
     }
@@ -153,9 +130,7 @@ public final class Node {
         calls.increment();
         if (inFlight.getAndIncrement() == 0) {
             answeredNanos = now;
-            if (!silent) {
-                signNanos = now;
-            }
+            silence.callsBegin(now);
         }
     }
 
@@ -238,7 +213,7 @@ public final class Node {
             return;
         }
         answeredNanos = now;
-        alive(now);
+        silence.heard(now);
         failed(now);
         responses.late(tookNanos);
         probes.late(now);
@@ -257,58 +232,18 @@ public final class Node {
         switch (outcome) {
             case ANSWERED -> {
                 answeredNanos = now;
-                alive(now);
+                silence.heard(now);
                 ejection.answered(now);
             }
             case REFUSED -> {
                 answeredNanos = now;
-                alive(now);
+                silence.heard(now);
                 responses.refused(now);
             }
             case FAILED -> failed(now);
             case CANCELLED -> {
                 // A cancelled call does not change the node's state, because the caller ended it.
             }
-        }
-    }
-
-    private void alive(long now) {
-        signNanos = now;
-        if (silent) {
-            endSilence(now);
-        }
-    }
-
-    private synchronized void endSilence(long now) {
-        if (silent) {
-            silent = false;
-            long lasted = now - silentSinceNanos;
-            if (!silenceTold) {
-                return;
-            }
-            silenceTold = false;
-            log.changed(
-                    Level.INFO, () -> name.get() + " sends data again; it was silent for " + ChangeTexts.time(lasted));
-        }
-    }
-
-    private synchronized void beginSilence(long now) {
-        if (!silent) {
-            silentSinceNanos = now;
-            callsAtSilence = inFlight.get();
-            silent = true;
-        }
-    }
-
-    private synchronized void tellSilence(long now) {
-        if (silent && !silenceTold) {
-            silenceTold = true;
-            long lasts = now - signNanos;
-            int calls = callsAtSilence;
-            log.changed(
-                    Level.WARN,
-                    () -> name.get() + " is silent: nothing arrived from it for " + ChangeTexts.time(lasts)
-                            + " although " + calls + " calls wait; other providers get the new calls");
         }
     }
 
@@ -391,45 +326,14 @@ public final class Node {
      */
     public boolean isStalled(long now) {
         ClientConnection current = connection;
-        if (current == null) {
-            return false;
-        }
-        if (silent) {
-            if (current.isHeardAfter(silentSinceNanos)) {
-                alive(now);
-                return false;
-            }
-            ping(current, now);
-            if (!silenceTold && now - silentSinceNanos >= UNANSWERED_NANOS) {
-                tellSilence(now);
-            }
-            return true;
-        }
-        if (inFlight.get() == 0) {
-            return false;
-        }
-        long silence = Math.max(MIN_SILENCE_NANOS, SILENT_TIMES * responses.usualNanos());
-        if (now - signNanos < silence || current.isHeardAfter(now - silence) || now - nextPingNanos < 0) {
-            return false;
-        }
-        beginSilence(now);
-        ping(current, now);
-        return true;
+        return current != null && silence.isNow(current, inFlight.get(), responses.usualNanos(), now);
     }
 
     /**
      * Returns how long the node has been {@linkplain #isStalled stalled}, in nanoseconds, or 0 if it is not stalled.
      */
     long stalledForNanos(long now) {
-        return isStalled(now) ? Math.max(1, now - silentSinceNanos) : 0;
-    }
-
-    private void ping(ClientConnection current, long now) {
-        if (now - nextPingNanos >= 0) {
-            nextPingNanos = now + BETWEEN_PINGS_NANOS;
-            counts.pinged();
-            current.probe();
-        }
+        return isStalled(now) ? Math.max(1, now - silence.sinceNanos()) : 0;
     }
 
     // The following methods are called by Survey, which examines all providers of a cluster several times per second.
@@ -447,9 +351,7 @@ public final class Node {
             sayConnected(now);
             usableSinceNanos = now;
             known = false;
-            silent = false;
-            silenceTold = false;
-            signNanos = now;
+            silence.clear(now);
             answeredNanos = now;
             responses.clear(now);
             ejection.clear(calls.sum(), now);

@@ -1,0 +1,149 @@
+package tern.rpc.cluster;
+
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.slf4j.event.Level;
+import tern.rpc.transport.ClientConnection;
+
+/**
+ * The silence of one provider. A provider is silent if calls are in flight but nothing has arrived from it for a long
+ * time. The client then sends pings, so that the provider can show that it is alive. Thread-safe.
+ */
+final class Silence {
+
+    /** A provider with calls in flight is silent only if it has sent nothing for at least this time. */
+    private static final long MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /** A provider is silent only if it has sent nothing for at least this multiple of its usual response time. */
+    private static final int USUAL_TIMES = 10;
+
+    /**
+     * The time without an answer to a ping after which a silence is logged. A provider that is merely busy with one
+     * long call answers the ping earlier.
+     */
+    private static final long UNANSWERED_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    /** The minimum time between two pings. It is needed because servers limit the rate of pings. */
+    private static final long BETWEEN_PINGS_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    private final Supplier<String> name;
+    private final ChangeLog log;
+    private final NodeCounts counts;
+    // The time of the last sign of life, or the start of the first call in flight if there has been no sign of life.
+    private volatile long signNanos;
+    private volatile boolean silent;
+    private volatile long sinceNanos; // The start of the current silence, or of the last one.
+    private volatile boolean told; // True if the current silence has been logged.
+    private int callsAtStart; // The calls in flight when the silence began. This object's lock guards this field.
+    private volatile long nextPingNanos;
+
+    /**
+     * @param name the name of the provider in log lines
+     * @param log receives a line when a long silence is noticed, and when it ends
+     */
+    Silence(Supplier<String> name, ChangeLog log, NodeCounts counts, long now) {
+        this.name = name;
+        this.log = log;
+        this.counts = counts;
+        this.signNanos = now;
+        this.nextPingNanos = now;
+    }
+
+    /** Called when a call is about to be sent while no other call is in flight. */
+    void callsBegin(long now) {
+        if (!silent) {
+            signNanos = now;
+        }
+    }
+
+    /** Called when something has arrived from the provider. */
+    void heard(long now) {
+        signNanos = now;
+        if (silent) {
+            end(now);
+        }
+    }
+
+    /**
+     * Returns whether the provider is silent. Sends a ping if it is and a ping is due.
+     *
+     * @param inFlight the number of calls in flight
+     * @param usualNanos the provider's usual response time
+     */
+    boolean isNow(ClientConnection connection, int inFlight, long usualNanos, long now) {
+        if (silent) {
+            if (connection.isHeardAfter(sinceNanos)) {
+                heard(now);
+                return false;
+            }
+            ping(connection, now);
+            if (!told && now - sinceNanos >= UNANSWERED_NANOS) {
+                tell(now);
+            }
+            return true;
+        }
+        if (inFlight == 0) {
+            return false;
+        }
+        long longest = Math.max(MIN_NANOS, USUAL_TIMES * usualNanos);
+        if (now - signNanos < longest || connection.isHeardAfter(now - longest) || now - nextPingNanos < 0) {
+            return false;
+        }
+        begin(inFlight, now);
+        ping(connection, now);
+        return true;
+    }
+
+    /** Returns the start of the current silence. */
+    long sinceNanos() {
+        return sinceNanos;
+    }
+
+    private void ping(ClientConnection connection, long now) {
+        if (now - nextPingNanos >= 0) {
+            nextPingNanos = now + BETWEEN_PINGS_NANOS;
+            counts.pinged();
+            connection.probe();
+        }
+    }
+
+    private synchronized void begin(int inFlight, long now) {
+        if (!silent) {
+            sinceNanos = now;
+            callsAtStart = inFlight;
+            silent = true;
+        }
+    }
+
+    private synchronized void tell(long now) {
+        if (silent && !told) {
+            told = true;
+            long lasts = now - signNanos;
+            int calls = callsAtStart;
+            log.changed(
+                    Level.WARN,
+                    () -> name.get() + " is silent: nothing arrived from it for " + ChangeTexts.time(lasts)
+                            + " although " + calls + " calls wait; other providers get the new calls");
+        }
+    }
+
+    private synchronized void end(long now) {
+        if (silent) {
+            silent = false;
+            long lasted = now - sinceNanos;
+            if (!told) {
+                return;
+            }
+            told = false;
+            log.changed(
+                    Level.INFO, () -> name.get() + " sends data again; it was silent for " + ChangeTexts.time(lasted));
+        }
+    }
+
+    /** Ends the silence without a log line, because the provider has connected again. */
+    synchronized void clear(long now) {
+        silent = false;
+        told = false;
+        signNanos = now;
+    }
+}
