@@ -9,7 +9,6 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -63,11 +62,8 @@ public final class Cluster implements AutoCloseable {
 
     private volatile Routes routes;
     private volatile LastGood list;
-    private Rules own = Rules.NONE; // The rules set by the application. This object's lock guards this field.
-    // The source's rules combined with the application's rules. This object's lock guards this field.
-    private Rules rules = Rules.NONE;
+    private final RulesInForce rules = new RulesInForce(); // This object's lock guards it, except for its time limits.
     private volatile boolean chosenByKey;
-    private volatile @Nullable TimeLimits timeLimits; // This field is null if no rule sets a timeout.
     private volatile SharedSources.@Nullable Subscription subscription;
     // True if a check of unlisted providers is scheduled. This object's lock guards this field.
     private boolean looking;
@@ -148,7 +144,7 @@ public final class Cluster implements AutoCloseable {
 
     /** Sets the application's rules, which take precedence over the source's rules. */
     public synchronized void rule(Rules current) {
-        own = current;
+        rules.own(current);
         if (!closed) {
             use(list);
         }
@@ -200,17 +196,7 @@ public final class Cluster implements AutoCloseable {
 
     private void use(LastGood next) {
         LastGood before = list;
-        Rules ruled = RulesInOrder.of(next.snapshot().rules(), own);
-        boolean isNewRule = !ruled.equals(rules);
-        if (isNewRule) {
-            // Rules that contain the providers of an application differ after each change of the list. Their text stays
-            // the same, so the change is not logged.
-            if (!ruled.toString().equals(rules.toString())) {
-                LOG.info("{}: the rules are now: {}", service, ruled);
-            }
-            timeLimits = ruled == Rules.NONE ? null : new TimeLimits(ruled);
-            rules = ruled;
-        }
+        boolean isNewRule = rules.combine(next.snapshot().rules(), service);
         if (isNewRule || next.listed() != before.listed() || next.held() != before.held()) {
             connect(next);
         }
@@ -240,32 +226,24 @@ public final class Cluster implements AutoCloseable {
     }
 
     private void connect(LastGood next) {
+        Rules ruling = rules.current();
         Map<Endpoint, Target> before = new HashMap<>();
         routes.all().forEach(target -> before.put(target.endpoint(), target));
         Map<Endpoint, Target> chosen = new LinkedHashMap<>();
-        for (Instance instance : choice.connected(next.listed(), rules)) {
+        for (Instance instance : choice.connected(next.listed(), ruling)) {
             // A list may contain an endpoint twice. The node must then be shared only once.
             chosen.computeIfAbsent(instance.endpoint(), listed -> target(instance, false, before));
         }
-        for (Instance instance : choice.ruled(next.held(), rules)) {
-            Instance last = next.areHeldTriedLast() ? lastResort(instance) : instance;
-            chosen.computeIfAbsent(last.endpoint(), unlisted -> target(last, true, before));
+        for (Instance instance : choice.held(next, ruling)) {
+            chosen.computeIfAbsent(instance.endpoint(), unlisted -> target(instance, true, before));
         }
         choice.tellZone(next.listed());
-        ClusterSettings ruled = choice.settings(rules);
+        ClusterSettings ruled = choice.settings(ruling);
         chosenByKey = Policies.isByKey(ruled.policy());
-        Routes changed = new Routes(List.copyOf(chosen.values()), ruled, rules);
+        Routes changed = new Routes(List.copyOf(chosen.values()), ruled, ruling);
         survey.measureGroups(changed, clock.nanoTime());
         routes = changed;
         before.values().forEach(gone -> nodes.giveBack(gone.node(), service));
-    }
-
-    /**
-     * Returns a copy of an unlisted provider. The copy has weight 0, so that it gets calls only while no listed
-     * provider is available.
-     */
-    private static Instance lastResort(Instance held) {
-        return new Instance(held.endpoint(), held.attributes().withWeight(0));
     }
 
     private Target target(Instance instance, boolean isHeld, Map<Endpoint, Target> before) {
@@ -293,14 +271,13 @@ public final class Cluster implements AutoCloseable {
      */
     public Target pick(String method, long key, String tag, boolean forceTag, @Nullable Target excluded, long now) {
         Routes current = routes.of(method);
-        Group group = current.group(tag.isEmpty() ? settings.tag() : tag, forceTag);
+        Group group = current.group(asked(tag), forceTag);
         if (group == null) {
             if (closed) {
                 throw ClusterTexts.closed(service);
             }
             refresh();
-            String asked = tag.isEmpty() ? settings.tag() : tag;
-            throw ClusterTexts.nobody(service, name(), asked, current, list, now, source.advice());
+            throw ClusterTexts.nobody(service, name(), asked(tag), current, list, now, source.advice());
         }
         if (survey.isDue(now)) {
             survey.run(routes, now);
@@ -322,35 +299,24 @@ public final class Cluster implements AutoCloseable {
             return trial;
         }
         Candidate picked = group.pick(key, excluded, now);
-        return picked instanceof Target target && target.isUsable() ? target : unavailable(targets, excluded);
-    }
-
-    /**
-     * Chooses a provider after the balancer has chosen none. Prefers providers with a weight above 0. Among these,
-     * prefers a connected provider, then a provider that is being connected, then the provider of the previous attempt.
-     */
-    private Target unavailable(List<Target> targets, @Nullable Target excluded) {
-        Target best = null;
-        int highest = 0;
-        int start = ThreadLocalRandom.current().nextInt(targets.size());
-        for (int i = 0; i < targets.size(); i++) {
-            Target target = targets.get((start + i) % targets.size());
-            // isConnecting is called first, because the connection may become usable between the two checks.
-            boolean soon = target.node().isConnecting();
-            boolean isUsable = target.isUsable();
-            int rank = target == excluded ? 1 : isUsable ? 3 : 2;
-            rank += target.attributes().weight() > 0 ? 3 : 0;
-            if ((isUsable || soon) && rank > highest) {
-                highest = rank;
-                best = target;
-            }
+        if (picked instanceof Target target && target.isUsable()) {
+            return target;
         }
-        if (best != null) {
-            return best;
+        Target reachable = group.reachable(excluded);
+        if (reachable != null) {
+            return reachable;
         }
         refresh();
-        Target any = targets.get(start);
-        return any == excluded ? targets.get((start + 1) % targets.size()) : any;
+        return group.any(excluded);
+    }
+
+    /** @param tag the call's tag, or empty for the reference's tag */
+    private @Nullable Group group(String method, String tag, boolean forceTag) {
+        return routes.of(method).group(asked(tag), forceTag);
+    }
+
+    private String asked(String tag) {
+        return tag.isEmpty() ? settings.tag() : tag;
     }
 
     /**
@@ -363,7 +329,7 @@ public final class Cluster implements AutoCloseable {
         if (!survey.hasSuspect()) {
             return null;
         }
-        Group group = routes.of(method).group(tag.isEmpty() ? settings.tag() : tag, forceTag);
+        Group group = group(method, tag, forceTag);
         return group == null ? null : survey.takeProbe(group.targets(), now);
     }
 
@@ -399,10 +365,8 @@ public final class Cluster implements AutoCloseable {
 
     /** Returns whether a provider other than {@code besides} can take the call and may have the service. */
     public boolean isServedElsewhere(String method, String tag, boolean forceTag, Target besides, long now) {
-        Group group = routes.of(method).group(tag.isEmpty() ? settings.tag() : tag, forceTag);
-        return group != null
-                && group.targets().stream()
-                        .anyMatch(target -> target != besides && target.isUsable() && !target.lacksService(now));
+        Group group = group(method, tag, forceTag);
+        return group != null && group.hasUsable(besides, now);
     }
 
     /**
@@ -412,7 +376,7 @@ public final class Cluster implements AutoCloseable {
      * @param tag the call's tag, or empty for the reference's tag
      */
     public void ended(Target target, String method, String tag, boolean forceTag, Outcome outcome, long tookNanos) {
-        Group group = routes.of(method).group(tag.isEmpty() ? settings.tag() : tag, forceTag);
+        Group group = group(method, tag, forceTag);
         if (group == null) {
             return;
         }
@@ -459,8 +423,7 @@ public final class Cluster implements AutoCloseable {
 
     /** Returns the time limit that rules set for the method, or null if no rule sets a limit. */
     public @Nullable TimeLimit timeLimit(String method) {
-        TimeLimits limits = timeLimits;
-        return limits == null ? null : limits.of(method);
+        return rules.timeLimit(method);
     }
 
     /** Returns whether the settings or rules choose the provider of a call by its key. */
@@ -476,10 +439,8 @@ public final class Cluster implements AutoCloseable {
         if (closed) {
             return true;
         }
-        Group group = routes.of(method).group(tag.isEmpty() ? settings.tag() : tag, forceTag);
-        return group != null
-                && group.targets().stream()
-                        .anyMatch(target -> target.isUsable() || target.node().isConnecting());
+        Group group = group(method, tag, forceTag);
+        return group != null && group.isReachable();
     }
 
     /**
@@ -503,10 +464,9 @@ public final class Cluster implements AutoCloseable {
      * accept it.
      */
     public String whyNobody(String tag, boolean forceTag, long now) {
-        String asked = tag.isEmpty() ? settings.tag() : tag;
         Routes current = routes;
-        return current.group(asked, forceTag) == null
-                ? ClusterTexts.whyNobody(service, name(), asked, current, list, now) + source.advice()
+        return current.group(asked(tag), forceTag) == null
+                ? ClusterTexts.whyNobody(service, name(), asked(tag), current, list, now) + source.advice()
                 : "";
     }
 

@@ -112,6 +112,55 @@ final class Group {
         return isBetter ? farther : near;
     }
 
+    /** Returns whether a provider of this group is connected, or is being connected. */
+    boolean isReachable() {
+        return targets.stream()
+                .anyMatch(target -> target.isUsable() || target.node().isConnecting());
+    }
+
+    /** Returns whether a provider other than {@code besides} is connected and may have the service. */
+    boolean hasUsable(Target besides, long now) {
+        return targets.stream().anyMatch(target -> target != besides && target.isUsable() && !target.lacksService(now));
+    }
+
+    /**
+     * Chooses a provider after the balancers have chosen none. Prefers providers with a weight above 0. Among these,
+     * prefers a connected provider, then a provider that is being connected, then the provider of the previous attempt.
+     *
+     * @param excluded the provider of the previous attempt; may be null
+     * @return null if no provider is connected or is being connected
+     */
+    @Nullable
+    Target reachable(@Nullable Target excluded) {
+        Target best = null;
+        int highest = 0;
+        int start = ThreadLocalRandom.current().nextInt(targets.size());
+        for (int i = 0; i < targets.size(); i++) {
+            Target target = targets.get((start + i) % targets.size());
+            // isConnecting is called first, because the connection may become usable between the two checks.
+            boolean soon = target.node().isConnecting();
+            boolean isUsable = target.isUsable();
+            int rank = target == excluded ? 1 : isUsable ? 3 : 2;
+            rank += target.attributes().weight() > 0 ? 3 : 0;
+            if ((isUsable || soon) && rank > highest) {
+                highest = rank;
+                best = target;
+            }
+        }
+        return best;
+    }
+
+    /**
+     * Returns any provider, but not that of the previous attempt. The group must have several providers.
+     *
+     * @param excluded the provider of the previous attempt; may be null
+     */
+    Target any(@Nullable Target excluded) {
+        int start = ThreadLocalRandom.current().nextInt(targets.size());
+        Target any = targets.get(start);
+        return any == excluded ? targets.get((start + 1) % targets.size()) : any;
+    }
+
     /** Records the end of an attempt at a provider of this group. */
     void ended(Candidate picked, Outcome outcome, long tookNanos) {
         first.ended(picked, outcome, tookNanos);

@@ -104,10 +104,24 @@ final class ProviderChoice {
     }
 
     /**
+     * Returns the unlisted providers that stay in use. If they are tried last, they have weight 0, so that they get
+     * calls only while no listed provider is available.
+     */
+    List<Instance> held(LastGood list, Rules rules) {
+        List<Instance> held = ruled(list.held(), rules);
+        return list.areHeldTriedLast()
+                ? held.stream()
+                        .map(instance -> new Instance(
+                                instance.endpoint(), instance.attributes().withWeight(0)))
+                        .toList()
+                : held;
+    }
+
+    /**
      * Applies the rules to the providers: changes their attributes and removes disabled providers. Rules that would
      * disable all providers are ignored.
      */
-    List<Instance> ruled(List<Instance> instances, Rules rules) {
+    private List<Instance> ruled(List<Instance> instances, Rules rules) {
         if (rules == Rules.NONE) {
             return instances; // Usually there are no rules. A long list is then not copied.
         }

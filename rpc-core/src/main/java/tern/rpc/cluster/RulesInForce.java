@@ -1,0 +1,57 @@
+package tern.rpc.cluster;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.TimeLimit;
+import tern.rpc.endpoint.Rules;
+
+/**
+ * The rules of one cluster: those of its source, combined with those of the application. Confined to the cluster's
+ * lock, except {@link #timeLimit}.
+ */
+final class RulesInForce {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
+
+    private Rules own = Rules.NONE;
+    private Rules current = Rules.NONE;
+    private volatile @Nullable TimeLimits timeLimits; // This field is null if there are no rules.
+
+    /** Sets the application's rules. They apply after the next {@link #combine}. */
+    void own(Rules changed) {
+        own = changed;
+    }
+
+    /**
+     * Combines the source's rules with the application's rules, which take precedence.
+     *
+     * @param service the name of the service in the log
+     * @return whether the rules have changed
+     */
+    boolean combine(Rules ofSource, String service) {
+        Rules combined = RulesInOrder.of(ofSource, own);
+        if (combined.equals(current)) {
+            return false;
+        }
+        // Rules that contain the providers of an application differ after each change of the list. Their text stays
+        // the same, so the change is not logged.
+        if (!combined.toString().equals(current.toString())) {
+            LOG.info("{}: the rules are now: {}", service, combined);
+        }
+        timeLimits = combined == Rules.NONE ? null : new TimeLimits(combined);
+        current = combined;
+        return true;
+    }
+
+    Rules current() {
+        return current;
+    }
+
+    /** Returns the time limit that rules set for the method, or null if no rule sets a limit. Any thread may call this. */
+    @Nullable
+    TimeLimit timeLimit(String method) {
+        TimeLimits limits = timeLimits;
+        return limits == null ? null : limits.of(method);
+    }
+}
