@@ -5,7 +5,6 @@ import io.netty.channel.ChannelHandler;
 import io.netty.channel.EventLoop;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -76,8 +75,6 @@ public final class Connection implements PendingCall.Carrier {
     };
     private final Opening opening;
     private final DeadlineSweep deadlines;
-    private final AtomicLong lateAnswers = new AtomicLong();
-    private final AtomicLong unanswered = new AtomicLong();
     private final KeepAlive keepAlive;
     private boolean isOpened;
     private final UnheardCalls unheard = new UnheardCalls(this::closeIfDrained);
@@ -275,9 +272,7 @@ public final class Connection implements PendingCall.Carrier {
     /** Sends a cancellation to the server after a call has ended without an answer. Any thread may call this. */
     @Override
     public void abandoned(PendingCall call) {
-        // incremented before the call is removed, so that a late answer always finds the call or the increment
-        unanswered.incrementAndGet();
-        pending.remove(call.id());
+        pending.abandon(call.id());
         WriteCommand command = protocol.abandon(call, this);
         if (command != null) {
             queue.add(command);
@@ -312,9 +307,8 @@ public final class Connection implements PendingCall.Carrier {
 
     /** Called when the answer to a request has arrived. Must run on the event loop. */
     public void answered(long id, Answer answer) {
-        PendingCall call = pending.remove(id);
+        PendingCall call = pending.removeAnswered(id);
         if (call == null) {
-            lateAnswers.incrementAndGet();
             answer.discard();
         } else {
             answered = true;
@@ -351,7 +345,7 @@ public final class Connection implements PendingCall.Carrier {
 
     /** Returns the number of calls that have ended without an answer. The server may still answer each of them once. */
     public long unansweredCalls() {
-        return unanswered.get();
+        return pending.unanswered();
     }
 
     /** Called when bytes have been read. Must run on the event loop. */
@@ -464,15 +458,20 @@ public final class Connection implements PendingCall.Carrier {
      * call this.
      */
     public void close(String reason) {
+        onEventLoop(() -> closeNow(reason));
+    }
+
+    /** Runs a task on the event loop, or on the calling thread if the event loop has not been chosen or has ended. */
+    private void onEventLoop(Runnable task) {
         EventLoop loop = eventLoop;
         if (loop == null || loop.inEventLoop() || loop.isShuttingDown()) {
-            closeNow(reason);
+            task.run();
             return;
         }
         try {
-            loop.execute(() -> closeNow(reason));
+            loop.execute(task);
         } catch (RejectedExecutionException e) { // the event loop has just terminated
-            closeNow(reason);
+            task.run();
         }
     }
 
@@ -506,16 +505,7 @@ public final class Connection implements PendingCall.Carrier {
     /** Closes the connection if it is still open, and ends all of its calls. Any thread may call this. */
     void closeWithCalls(String reason) {
         close(reason);
-        EventLoop loop = eventLoop;
-        if (loop == null || loop.inEventLoop() || loop.isShuttingDown()) {
-            pending.clear(this::lost);
-            return;
-        }
-        try {
-            loop.execute(() -> pending.clear(this::lost));
-        } catch (RejectedExecutionException e) { // the event loop has just terminated
-            pending.clear(this::lost);
-        }
+        onEventLoop(() -> pending.clear(this::lost));
     }
 
     State state() {
@@ -538,6 +528,6 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     long lateAnswers() {
-        return lateAnswers.get();
+        return pending.lateAnswers();
     }
 }

@@ -12,7 +12,7 @@ import tern.rpc.transport.PendingCall;
 /**
  * The pending calls on one connection, by request id. The low bits of an id are the index of its slot in a fixed-size
  * table. An id is skipped if another call still occupies its slot. The table avoids hashing, boxing and a node per
- * call. This class also limits the number of calls in flight. Thread-safe.
+ * call. This class also limits the number of calls in flight, and counts those that end without an answer. Thread-safe.
  */
 final class PendingCalls {
 
@@ -21,6 +21,8 @@ final class PendingCalls {
     private final int limit;
     private final AtomicInteger count = new AtomicInteger();
     private final AtomicLong nextId;
+    private final AtomicLong unanswered = new AtomicLong();
+    private final AtomicLong lateAnswers = new AtomicLong();
 
     /** @param limit the maximum number of calls in flight */
     PendingCalls(int limit) {
@@ -67,6 +69,33 @@ final class PendingCalls {
         int slot = (int) id & mask;
         PendingCall call = slots.get(slot);
         return call != null && call.id() == id && remove(slot, call) ? call : null;
+    }
+
+    /** Removes a call that has ended without an answer, if it has not been removed. The server may still answer it. */
+    void abandon(long id) {
+        // incremented before the call is removed, so that a late answer always finds the call or the increment
+        unanswered.incrementAndGet();
+        remove(id);
+    }
+
+    /** Removes and returns the call that has been answered. If no call has the id, counts a late answer, returns null. */
+    @Nullable
+    PendingCall removeAnswered(long id) {
+        PendingCall call = remove(id);
+        if (call == null) {
+            lateAnswers.incrementAndGet();
+        }
+        return call;
+    }
+
+    /** Returns the number of {@linkplain #abandon abandoned} calls. */
+    long unanswered() {
+        return unanswered.get();
+    }
+
+    /** Returns the number of answers that found no call. */
+    long lateAnswers() {
+        return lateAnswers.get();
     }
 
     private boolean remove(int slot, PendingCall call) {
