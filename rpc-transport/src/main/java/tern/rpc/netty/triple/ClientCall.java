@@ -34,6 +34,8 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
 
     private static final AsciiString[] NO_FIELDS = {};
 
+    private final TripleCodecs codecs;
+    private final PayloadCodec codec;
     private final PendingCall pending;
     private final Connection connection;
     private final RequestHead requestHead;
@@ -48,7 +50,7 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
     private @Nullable MessageDeframer deframer;
     private UnfinishedAnswers.@Nullable Account memory; // null while the answer is small
     private boolean mayBeCompressed;
-    private boolean foreign;
+    private boolean foreign; // true if the server sent bytes that are not gRPC messages
     private boolean over;
     private int demand;
     private int interims; // the number of interim answers (1xx)
@@ -58,11 +60,15 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
      * @param request the message of the request with its prefix; null if the messages are sent separately
      */
     ClientCall(
+            TripleCodecs codecs,
+            PayloadCodec codec,
             PendingCall pending,
             Connection connection,
             RequestHead requestHead,
             AsciiString[] requestFields,
             byte @Nullable [] request) {
+        this.codecs = codecs;
+        this.codec = codec;
         this.pending = pending;
         this.connection = connection;
         this.requestHead = requestHead;
@@ -73,6 +79,15 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
             size += field.length();
         }
         this.requestBytes = size + (request == null ? 0 : request.length);
+    }
+
+    TripleCodecs codecs() {
+        return codecs;
+    }
+
+    /** Returns the codec of the method's messages. */
+    PayloadCodec codec() {
+        return codec;
     }
 
     PendingCall pending() {
@@ -324,7 +339,12 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
 
     private void ended(Http2Headers first, @Nullable Http2Headers last) {
         GrpcAnswer answer = new GrpcAnswer(first, last);
-        if (deframer == null || deframer.isEmpty()) {
+        if (foreign && answer.isOk()) {
+            fail(
+                    StatusCode.INTERNAL,
+                    "its answer has content type " + answer.head().get(GrpcHeaders.CONTENT_TYPE),
+                    Executed.YES);
+        } else if (deframer == null || deframer.isEmpty()) {
             end(answer);
         } else {
             endsLater(answer);
@@ -342,11 +362,6 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
      */
     boolean isCutOff() {
         return deframer != null && deframer.isIncomplete();
-    }
-
-    /** Returns whether the server sent bytes that are not gRPC messages. */
-    boolean isForeign() {
-        return foreign;
     }
 
     // ---- Ends

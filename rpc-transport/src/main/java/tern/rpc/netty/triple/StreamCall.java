@@ -30,12 +30,10 @@ final class StreamCall extends ClientCall {
 
     private static final Logger LOG = LoggerFactory.getLogger(StreamCall.class);
 
-    private final TripleCodecs codecs;
-    private final PayloadCodec payload;
-    private final ClientStream.Receiver receiver;
     /** The number of unsent bytes below which a stream is ready for its next message (docs/wire-protocol.md 3.10). */
     private static final long READY_BYTES = 32 << 10;
 
+    private final ClientStream.Receiver receiver;
     // number of bytes waiting to be sent; accessed by any thread
     private final AtomicLong unsentBytes = new AtomicLong();
     // messages waiting for the stream to be opened
@@ -47,16 +45,14 @@ final class StreamCall extends ClientCall {
 
     StreamCall(
             TripleCodecs codecs,
-            PayloadCodec payload,
+            PayloadCodec codec,
             ClientStream.Receiver receiver,
             PendingCall pending,
             Connection connection,
             RequestHead requestHead,
             AsciiString[] requestFields,
             byte @Nullable [] request) {
-        super(pending, connection, requestHead, requestFields, request);
-        this.codecs = codecs;
-        this.payload = payload;
+        super(codecs, codec, pending, connection, requestHead, requestFields, request);
         this.receiver = receiver;
     }
 
@@ -133,7 +129,7 @@ final class StreamCall extends ClientCall {
     @Override
     void message(Frame frame) {
         Frame alone = frame.alone();
-        tell(() -> receiver.message(new TripleMessage(codecs, payload, connection(), alone)));
+        tell(() -> receiver.message(new TripleMessage(codecs(), codec(), connection(), alone)));
     }
 
     private void ready() {
@@ -165,13 +161,6 @@ final class StreamCall extends ClientCall {
 
     @Override
     void end(GrpcAnswer answer) {
-        if (isForeign() && answer.isOk()) {
-            fail(
-                    StatusCode.INTERNAL,
-                    "its answer has content type " + answer.head().get(GrpcHeaders.CONTENT_TYPE),
-                    Executed.YES);
-            return;
-        }
         close();
         connection().answered(pending().id(), new End(answer, connection().endpoint()));
     }

@@ -14,28 +14,24 @@ import tern.rpc.transport.PendingCall;
 /** A client's unary call. Confined to the event loop. */
 final class UnaryCall extends ClientCall {
 
-    private final TripleCodecs codecs;
-    private final PayloadCodec payload;
     private @Nullable Frame message;
     private boolean unheard; // true while the server runs a one-way call, whose answer nobody reads
 
     UnaryCall(
             TripleCodecs codecs,
-            PayloadCodec payload,
+            PayloadCodec codec,
             PendingCall pending,
             Connection connection,
             RequestHead requestHead,
             AsciiString[] requestFields,
             byte @Nullable [] request) {
-        super(pending, connection, requestHead, requestFields, request);
-        this.codecs = codecs;
-        this.payload = payload;
+        super(codecs, codec, pending, connection, requestHead, requestFields, request);
         ask(2); // The call requests two messages, so that a forbidden second message is detected.
     }
 
     /** Returns a copy of this call for another connection, because the call was not sent on this one. */
     UnaryCall on(Connection other) {
-        return new UnaryCall(codecs, payload, pending(), other, requestHead(), requestFields(), request());
+        return new UnaryCall(codecs(), codec(), pending(), other, requestHead(), requestFields(), request());
     }
 
     @Override
@@ -61,17 +57,10 @@ final class UnaryCall extends ClientCall {
 
     @Override
     void end(GrpcAnswer answer) {
-        if (isForeign() && answer.isOk()) {
-            fail(
-                    StatusCode.INTERNAL,
-                    "its answer has content type " + answer.head().get(GrpcHeaders.CONTENT_TYPE),
-                    Executed.YES);
-            return;
-        }
         Frame whole = message;
         message = null;
         close();
-        connection().answered(pending().id(), new TripleAnswer(codecs, payload, connection(), answer, whole));
+        connection().answered(pending().id(), new TripleAnswer(codecs(), codec(), connection(), answer, whole));
     }
 
     @Override
