@@ -9,15 +9,13 @@ import java.util.Date;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Reads one message's bytes, and decodes values that contain no other values. Before calling a method with the
- * {@code tag} parameter, the caller reads the tag with {@link #next()}. Strings are decoded here too, because they
- * advance the same position, and a second object would have to be kept in step with it. Not thread-safe.
+ * Decodes the values of a message that contain no other values. Before calling a method with the {@code tag} parameter,
+ * the caller reads the tag with {@link #next()}. Not thread-safe.
  */
-final class HessianInput {
+final class HessianInput extends MessagePosition {
 
     private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final long NOT_ASCII = 0x8080808080808080L;
-    private static final byte[] NOTHING = {};
     private static final int MAX_KEPT_BYTES = 1 << 20;
 
     /**
@@ -25,109 +23,11 @@ final class HessianInput {
      */
     private static final int TRAIL_END = -0x40;
 
-    private byte[] bytes = NOTHING;
-    private int start;
-    private int position;
-    private int end;
-
-    /**
-     * The number of values that open containers have announced but that have not been read. Each value takes at least
-     * one byte.
-     */
-    private int promised;
-
     /** The buffer for an ASCII string that consists of several chunks. */
-    private byte[] plain = NOTHING;
+    private byte[] plain = {};
 
     /** The buffer for a string that is not ASCII. It can grow to the maximum length of a chunk. */
     private char[] units = new char[64];
-
-    void start(byte[] array, int offset, int length) {
-        if ((offset | length | array.length - offset - length) < 0) {
-            throw new IndexOutOfBoundsException(offset + " + " + length + " in an array of " + array.length);
-        }
-        this.bytes = array;
-        this.start = offset;
-        this.position = offset;
-        this.end = offset + length;
-        this.promised = 0;
-    }
-
-    int remaining() {
-        return end - position;
-    }
-
-    int position() {
-        return position;
-    }
-
-    int promised() {
-        return promised;
-    }
-
-    /**
-     * Sets the read position, either to an earlier position, so that a value can be read again, or back to a later one.
-     *
-     * @param promisedThere the number of values that are announced but not yet read at that position
-     */
-    void moveTo(int earlier, int promisedThere) {
-        this.position = earlier;
-        this.promised = promisedThere;
-    }
-
-    int next() {
-        if (position >= end) {
-            throw truncated();
-        }
-        return bytes[position++] & 0xff;
-    }
-
-    int peek() {
-        if (position >= end) {
-            throw truncated();
-        }
-        return bytes[position] & 0xff;
-    }
-
-    /** Rejects a container that announces more values than the remaining bytes can contain. */
-    void promise(int values) {
-        if (values < 0 || values > end - position - promised) {
-            throw new SerializationException(
-                    values + " values claimed, " + (end - position - promised) + " bytes left" + here());
-        }
-        promised += values;
-    }
-
-    /** Subtracts one from the number of values that have been announced but not yet read. */
-    void fulfil() {
-        promised--;
-    }
-
-    boolean isEnd() {
-        if (peek() != Tags.END) {
-            return false;
-        }
-        position++;
-        return true;
-    }
-
-    /**
-     * Skips the expected bytes if they come next.
-     *
-     * @return true if the bytes were skipped
-     */
-    boolean passIf(byte[] expected) {
-        if (expected.length > end - position
-                || !Arrays.equals(expected, 0, expected.length, bytes, position, position + expected.length)) {
-            return false;
-        }
-        position += expected.length;
-        return true;
-    }
-
-    byte[] copy(int from, int length) {
-        return Arrays.copyOfRange(bytes, from, from + length);
-    }
 
     /**
      * Returns a cheap hash of the next string, computed from its length and its last eight bytes. The result is
@@ -348,39 +248,6 @@ final class HessianInput {
         skipChunks(tag);
     }
 
-    int unsignedShort() {
-        require(2);
-        int value = ((bytes[position] & 0xff) << 8) | (bytes[position + 1] & 0xff);
-        position += 2;
-        return value;
-    }
-
-    void skip(int count) {
-        require(count);
-        position += count;
-    }
-
-    SerializationException unexpected(int tag, String instead) {
-        return new SerializationException("byte 0x" + Integer.toHexString(tag) + " instead of " + instead + here());
-    }
-
-    /** Describes the current position for error messages. */
-    String here() {
-        return " (byte " + (position - start) + " of " + (end - start) + ")";
-    }
-
-    private int fourBytes() {
-        require(4);
-        int p = position;
-        position = p + 4;
-        return (bytes[p] << 24) | ((bytes[p + 1] & 0xff) << 16) | ((bytes[p + 2] & 0xff) << 8) | (bytes[p + 3] & 0xff);
-    }
-
-    private long eightBytes() {
-        require(8);
-        return ((long) fourBytes() << 32) | (fourBytes() & 0xffffffffL);
-    }
-
     private int textLength(int tag) {
         if (tag <= 0x1f) {
             return tag;
@@ -560,15 +427,5 @@ final class HessianInput {
             return unsignedShort();
         }
         throw unexpected(tag, "bytes");
-    }
-
-    private void require(int count) {
-        if (count > end - position) {
-            throw truncated();
-        }
-    }
-
-    private SerializationException truncated() {
-        return new SerializationException("message ends in the middle of a value" + here());
     }
 }
