@@ -93,15 +93,15 @@ final class ChildNames {
         if (names != null) {
             retry.succeeded();
             listed(names);
-        } else if (failure == null || Session.isCode(failure, Code.NONODE)) {
+        } else if (failure == null || OperationFailures.isCode(failure, Code.NONODE)) {
             // If the node exists by now, the children are listed again. Otherwise this watch reports the node's
             // creation.
             session.exists(path, watcher).thenRun(this::list);
             retry.succeeded();
             listed(List.of());
-        } else if (!Session.isConnectionLost(failure)) {
+        } else if (!OperationFailures.isConnectionLost(failure)) {
             retry.failed(); // ZooKeeper does not report changes of a node that this client may not read.
-            warn("cannot be listed: " + session.whyUnreadable(failure));
+            warn("cannot be listed: " + OperationFailures.whyUnreadable(failure, session.settings()));
             unreadable.run();
         }
     }

@@ -232,9 +232,9 @@ final class Folder<T> implements Session.Listener {
                 retry.succeeded();
             }
             take(child, data.bytes());
-        } else if (failure == null || Session.isCode(failure, Code.NONODE)) {
+        } else if (failure == null || OperationFailures.isCode(failure, Code.NONODE)) {
             child.unread = true; // The next list does not contain the child, or the child was created again.
-        } else if (Session.isConnectionLost(failure)) {
+        } else if (OperationFailures.isConnectionLost(failure)) {
             child.unread = true;
             incomplete = true; // The child is read again after the reconnection, before the entries are used.
         } else {
@@ -245,10 +245,10 @@ final class Folder<T> implements Session.Listener {
 
     /** Tries the child again later. Its last entry stays in use, unless this client may not read the child. */
     private void failed(Child<T> child, Throwable failure) {
-        if (Session.isRefusal(failure)) {
-            leaveOut(child, session.whyUnreadable(failure));
+        if (OperationFailures.isRefusal(failure)) {
+            leaveOut(child, OperationFailures.whyUnreadable(failure, session.settings()));
         } else {
-            names.leaveUnread(child.name, session.whyUnreadable(failure));
+            names.leaveUnread(child.name, OperationFailures.whyUnreadable(failure, session.settings()));
         }
         if (isListed(child)) {
             failed.remove(child);

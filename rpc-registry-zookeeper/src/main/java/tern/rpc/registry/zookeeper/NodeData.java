@@ -83,9 +83,9 @@ final class NodeData implements Session.Listener {
         }
         if (data != null) {
             heard(data.bytes());
-        } else if (failure == null || Session.isCode(failure, Code.NONODE)) {
+        } else if (failure == null || OperationFailures.isCode(failure, Code.NONODE)) {
             heard(null);
-        } else if (!Session.isConnectionLost(failure)) {
+        } else if (!OperationFailures.isConnectionLost(failure)) {
             unreadable(failure);
         }
     }
@@ -102,9 +102,9 @@ final class NodeData implements Session.Listener {
      */
     private void unreadable(Throwable failure) {
         retry.failed(); // ZooKeeper does not report changes of a node that this client may not read.
-        if (!heard || Session.isRefusal(failure)) {
+        if (!heard || OperationFailures.isRefusal(failure)) {
             heard = true;
-            reader.unreadable(session.whyUnreadable(failure));
+            reader.unreadable(OperationFailures.whyUnreadable(failure, session.settings()));
         }
     }
 

@@ -59,7 +59,7 @@ final class NodeWriter {
         }
         return action.apply(elements.get(from))
                 .handle((added, failure) -> {
-                    if (failure != null && Session.isConnectionLost(failure)) {
+                    if (failure != null && OperationFailures.isConnectionLost(failure)) {
                         return CompletableFuture.<Integer>failedFuture(failure);
                     }
                     Throwable first = failed == null ? failure : failed;
@@ -72,9 +72,10 @@ final class NodeWriter {
     CompletableFuture<Integer> createOnce(Paths.Node node) {
         return session.exists(node.path(), null)
                 .thenApply(stat -> 0)
-                .exceptionallyCompose(failure ->
-                        Session.isCode(failure, Code.NONODE) ? create(node) : CompletableFuture.failedFuture(failure))
-                .exceptionallyCompose(failure -> Session.isCode(failure, Code.NODEEXISTS)
+                .exceptionallyCompose(failure -> OperationFailures.isCode(failure, Code.NONODE)
+                        ? create(node)
+                        : CompletableFuture.failedFuture(failure))
+                .exceptionallyCompose(failure -> OperationFailures.isCode(failure, Code.NODEEXISTS)
                         ? CompletableFuture.completedFuture(0)
                         : CompletableFuture.failedFuture(failure));
     }
@@ -98,8 +99,9 @@ final class NodeWriter {
                     }
                     return session.delete(node.path()).thenCompose(gone -> create(node));
                 })
-                .exceptionallyCompose(failure ->
-                        Session.isCode(failure, Code.NONODE) ? create(node) : CompletableFuture.failedFuture(failure));
+                .exceptionallyCompose(failure -> OperationFailures.isCode(failure, Code.NONODE)
+                        ? create(node)
+                        : CompletableFuture.failedFuture(failure));
     }
 
     private CompletableFuture<Integer> create(Paths.Node node) {
@@ -124,7 +126,7 @@ final class NodeWriter {
                             : session.replace(path, bytes(wanted), data.stat().getVersion())
                                     .thenApply(stat -> 1);
                 })
-                .exceptionallyCompose(failure -> Session.isCode(failure, Code.NONODE)
+                .exceptionallyCompose(failure -> OperationFailures.isCode(failure, Code.NONODE)
                         ? session.create(path, bytes(application), CreateMode.PERSISTENT)
                                 .thenApply(made -> 1)
                         : CompletableFuture.failedFuture(failure))
@@ -134,9 +136,9 @@ final class NodeWriter {
     }
 
     private static boolean isRace(Throwable failure) {
-        return Session.isCode(failure, Code.BADVERSION)
-                || Session.isCode(failure, Code.NODEEXISTS)
-                || Session.isCode(failure, Code.NONODE);
+        return OperationFailures.isCode(failure, Code.BADVERSION)
+                || OperationFailures.isCode(failure, Code.NODEEXISTS)
+                || OperationFailures.isCode(failure, Code.NONODE);
     }
 
     private CompletableFuture<Integer> later() {

@@ -7,7 +7,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -28,7 +27,6 @@ import tern.rpc.NanoClock;
 import tern.rpc.SeldomWarning;
 import tern.rpc.Thrown;
 import tern.rpc.concurrent.DaemonThreads;
-import tern.rpc.registry.dubbo.Limits;
 
 /**
  * The connection to one ZooKeeper ensemble, with its own thread. Results, watches and listeners run on that thread, so
@@ -403,7 +401,7 @@ final class Session implements AutoCloseable {
 
     private CompletableFuture<String> create(String path, byte[] data, CreateMode mode, int tried) {
         return createBelowParents(path, data, mode).exceptionallyCompose(failure -> {
-            if (!isCode(failure, Code.NONODE) || tried == MAX_CREATIONS) {
+            if (!OperationFailures.isCode(failure, Code.NONODE) || tried == MAX_CREATIONS) {
                 return CompletableFuture.failedFuture(failure);
             }
             parents.clear();
@@ -431,7 +429,7 @@ final class Session implements AutoCloseable {
             return CompletableFuture.completedFuture(parent);
         }
         return create(parent, new byte[0], CreateMode.PERSISTENT)
-                .exceptionallyCompose(failure -> isCode(failure, Code.NODEEXISTS)
+                .exceptionallyCompose(failure -> OperationFailures.isCode(failure, Code.NODEEXISTS)
                         ? CompletableFuture.completedFuture(parent)
                         : CompletableFuture.failedFuture(failure))
                 .whenComplete((made, failure) -> {
@@ -447,7 +445,7 @@ final class Session implements AutoCloseable {
                         path,
                         (zooKeeper, result) -> zooKeeper.delete(
                                 path, -1, (code, where, context) -> end(result, code, path, path), null))
-                .exceptionallyCompose(failure -> isCode(failure, Code.NONODE)
+                .exceptionallyCompose(failure -> OperationFailures.isCode(failure, Code.NONODE)
                         ? CompletableFuture.completedFuture(path)
                         : CompletableFuture.failedFuture(failure));
     }
@@ -461,56 +459,6 @@ final class Session implements AutoCloseable {
                 path,
                 (zooKeeper, result) -> zooKeeper.setData(
                         path, data, version, (code, where, context, stat) -> end(result, code, path, stat), null));
-    }
-
-    static boolean isCode(Throwable failure, Code code) {
-        return cause(failure) instanceof KeeperException keeper && keeper.code() == code;
-    }
-
-    private static Throwable cause(Throwable failure) {
-        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
-    }
-
-    /** Returns whether an operation failed because the connection was lost. {@link Listener#connected} follows. */
-    static boolean isConnectionLost(Throwable failure) {
-        return isCode(failure, Code.CONNECTIONLOSS)
-                || isCode(failure, Code.SESSIONEXPIRED)
-                || isCode(failure, Code.SESSIONMOVED);
-    }
-
-    /** Returns whether a node was not read because this client may not read it, or because the node is too long. */
-    static boolean isRefusal(Throwable failure) {
-        return isCode(failure, Code.NOAUTH) || cause(failure) instanceof IllegalArgumentException;
-    }
-
-    /**
-     * Returns why an operation failed. For a missing permission, the text names the part of the registry address to
-     * check.
-     */
-    String reason(Throwable failure) {
-        Throwable cause = cause(failure);
-        return isCode(failure, Code.NOAUTH) || isCode(failure, Code.AUTHFAILED)
-                ? whyDenied() + " (" + cause.getMessage() + "). " + whatToCheck()
-                : String.valueOf(cause.getMessage());
-    }
-
-    private String whyDenied() {
-        return settings.url().hasCredentials()
-                ? "the user or the password is wrong, or the user has no permission"
-                : "the registry requires a user and a password";
-    }
-
-    private static String whatToCheck() {
-        return "Check user and password in rpc.server.registry or rpc.client.registry, such as"
-                + " zookeeper://user:password@host";
-    }
-
-    /** Returns why a node that another client has created could not be read. The text has no line breaks. */
-    String whyUnreadable(Throwable failure) {
-        return isCode(failure, Code.NOAUTH)
-                ? "its access control list (ACL) does not allow this client to read it: " + whyDenied() + ". "
-                        + whatToCheck()
-                : Limits.shown(String.valueOf(cause(failure).getMessage()));
     }
 
     /** Ends the session. ZooKeeper then removes its ephemeral nodes. */

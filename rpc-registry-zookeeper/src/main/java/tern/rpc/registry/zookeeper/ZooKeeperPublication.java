@@ -118,7 +118,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     /** Runs a step after an earlier one has ended, even if the earlier one failed while the connection was open. */
     private static CompletableFuture<Integer> after(
             CompletableFuture<Integer> earlier, Supplier<CompletableFuture<Integer>> step) {
-        return earlier.handle((result, failure) -> failure != null && Session.isConnectionLost(failure)
+        return earlier.handle((result, failure) -> failure != null && OperationFailures.isConnectionLost(failure)
                         ? CompletableFuture.<Integer>failedFuture(failure)
                         : step.get())
                 .thenCompose(Function.identity());
@@ -153,7 +153,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     }
 
     private void failed(Throwable failure) {
-        String why = session.reason(failure);
+        String why = OperationFailures.reason(failure, session.settings());
         problem = (standing ? "published only in part: " : "not published: ") + why;
         if (failures++ == 0 || (standing && !seen.isDone())) {
             LOG.warn(
@@ -211,7 +211,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
                 } else if (!session.isConnected()) {
                     unreachable(result);
                 } else {
-                    String why = session.reason(failure);
+                    String why = OperationFailures.reason(failure, session.settings());
                     problem = "not verified: " + why;
                     result.completeExceptionally(new IllegalStateException(why, failure));
                 }
@@ -245,7 +245,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     /** Removes the entries. If the registry is unreachable, they are removed when it is reachable again. */
     private CompletableFuture<Integer> remove(Function<String, CompletableFuture<String>> deletion) {
         return removeAll(deletion).whenComplete((removed, failure) -> {
-            if (failure == null || !Session.isConnectionLost(failure)) {
+            if (failure == null || !OperationFailures.isConnectionLost(failure)) {
                 session.remove(this);
             }
         });
@@ -260,7 +260,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
                 .thenCompose(stat -> session.wasOurs(stat.getEphemeralOwner())
                         ? session.delete(path)
                         : CompletableFuture.completedFuture(path))
-                .exceptionallyCompose(failure -> Session.isCode(failure, Code.NONODE)
+                .exceptionallyCompose(failure -> OperationFailures.isCode(failure, Code.NONODE)
                         ? CompletableFuture.completedFuture(path)
                         : CompletableFuture.failedFuture(failure));
     }

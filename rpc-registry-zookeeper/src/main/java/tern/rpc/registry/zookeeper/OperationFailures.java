@@ -1,0 +1,64 @@
+package tern.rpc.registry.zookeeper;
+
+import java.util.concurrent.CompletionException;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
+import tern.rpc.registry.dubbo.Limits;
+
+/** Says why an operation on a node failed, to the code that made the operation and in log lines. */
+final class OperationFailures {
+
+    private OperationFailures() {}
+
+    static boolean isCode(Throwable failure, Code code) {
+        return cause(failure) instanceof KeeperException keeper && keeper.code() == code;
+    }
+
+    private static Throwable cause(Throwable failure) {
+        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+    }
+
+    /**
+     * Returns whether an operation failed because the connection was lost. {@link Session.Listener#connected} follows.
+     */
+    static boolean isConnectionLost(Throwable failure) {
+        return isCode(failure, Code.CONNECTIONLOSS)
+                || isCode(failure, Code.SESSIONEXPIRED)
+                || isCode(failure, Code.SESSIONMOVED);
+    }
+
+    /** Returns whether a node was not read because this client may not read it, or because the node is too long. */
+    static boolean isRefusal(Throwable failure) {
+        return isCode(failure, Code.NOAUTH) || cause(failure) instanceof IllegalArgumentException;
+    }
+
+    /**
+     * Returns why an operation failed. For a missing permission, the text names the part of the registry address to
+     * check.
+     */
+    static String reason(Throwable failure, ZooKeeperSettings settings) {
+        Throwable cause = cause(failure);
+        return isCode(failure, Code.NOAUTH) || isCode(failure, Code.AUTHFAILED)
+                ? whyDenied(settings) + " (" + cause.getMessage() + "). " + whatToCheck()
+                : String.valueOf(cause.getMessage());
+    }
+
+    private static String whyDenied(ZooKeeperSettings settings) {
+        return settings.url().hasCredentials()
+                ? "the user or the password is wrong, or the user has no permission"
+                : "the registry requires a user and a password";
+    }
+
+    private static String whatToCheck() {
+        return "Check user and password in rpc.server.registry or rpc.client.registry, such as"
+                + " zookeeper://user:password@host";
+    }
+
+    /** Returns why a node that another client has created could not be read. The text has no line breaks. */
+    static String whyUnreadable(Throwable failure, ZooKeeperSettings settings) {
+        return isCode(failure, Code.NOAUTH)
+                ? "its access control list (ACL) does not allow this client to read it: " + whyDenied(settings) + ". "
+                        + whatToCheck()
+                : Limits.shown(String.valueOf(cause(failure).getMessage()));
+    }
+}
