@@ -1,40 +1,28 @@
 package tern.rpc.spring.autoconfigure;
 
 import java.io.IOException;
-import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.convert.DurationStyle;
 import org.springframework.util.unit.DataSize;
-import tern.rpc.MethodDescriptor;
-import tern.rpc.MethodType;
-import tern.rpc.RpcMethod;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
-import tern.rpc.client.MethodSettings;
 import tern.rpc.client.RpcClient;
 import tern.rpc.netty.ClientTransportSettings;
 import tern.rpc.registry.RegistryUrl;
-import tern.rpc.registry.Subscription.Level;
 import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.PropertyCheck;
-import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcConnectionDetails;
 import tern.rpc.spring.RpcReference;
-import tern.rpc.transport.InMemoryTransport;
 import tern.rpc.transport.Tls;
 import tern.rpc.transport.Token;
 
@@ -67,7 +55,6 @@ record ClientSettings(
         Supplier<Stream<RpcConnectionDetails>> details) {
 
     static final String PREFIX = "rpc.client.services.";
-    private static final String DEFAULT_PROTOCOL = "dubbo";
 
     static ClientSettings of(
             RpcClientProperties client,
@@ -245,26 +232,7 @@ record ClientSettings(
      */
     ReferenceSettings reference(
             Class<?> type, RpcReference annotation, UnaryOperator<String> placeholders, String where) {
-        Map.Entry<String, RpcClientProperties.Service> configured = configured(nameOf(type, annotation, placeholders));
-        RpcClientProperties.Service service = configured.getValue();
-        String annotated = placeholders.apply(annotation.url());
-        ReferenceRegistry found = registry(configured, annotated, where);
-        MethodSettings defaults = defaults(configured, placeholders.apply(annotation.timeout()), where);
-        Addresses addresses = found == null ? addresses(type, configured, annotated, where) : Addresses.NONE;
-        return new ReferenceSettings(
-                type,
-                key(type, annotation, placeholders),
-                addresses.endpoints(),
-                found,
-                resolveInterval,
-                protocol(addresses, placeholders.apply(annotation.protocol()), configured, annotated, where),
-                defaults,
-                methods(configured, type, defaults, placeholders),
-                connections(service, annotation, where),
-                either(service.check(), annotation.check()),
-                choice.with(service, PREFIX + configured.getKey()),
-                tls.get(configured.getKey()),
-                service.token());
+        return new AnnotatedReference(this, type, annotation, placeholders, where).settings();
     }
 
     /** Returns the service that a reference calls. */
@@ -297,199 +265,6 @@ record ClientSettings(
     }
 
     /**
-     * Returns the registry of a reference, or null if the reference has addresses. The most specific setting takes
-     * precedence.
-     */
-    private @Nullable ReferenceRegistry registry(
-            Map.Entry<String, RpcClientProperties.Service> configured, String annotated, String where) {
-        RpcClientProperties.Service service = configured.getValue();
-        String property = PREFIX + configured.getKey();
-        RegistryUrl found = null;
-        if (isDetailed(configured.getKey())) {
-            return null;
-        }
-        if (service.registry() != null && !service.registry().isBlank()) {
-            found = named(property + ".registry", service.registry());
-        } else if (!service.url().isEmpty()) {
-            found = Registries.in(property + ".url", service.url()).findFirst().orElse(null);
-        } else if (!annotated.isEmpty()) {
-            found = Registries.in("@RpcReference(url) at " + where, List.of(annotated))
-                    .findFirst()
-                    .orElse(null);
-        } else if (url.endpoints().isEmpty()) {
-            found = registry;
-        }
-        return found == null
-                ? null
-                : new ReferenceRegistry(
-                        found,
-                        service.providedBy(),
-                        service.level() == null ? Level.BOTH : service.level(),
-                        registryCache);
-    }
-
-    private RegistryUrl named(String property, String nameOrAddress) {
-        if (Registries.isRegistry(nameOrAddress)) {
-            return Registries.parse(property, nameOrAddress);
-        }
-        RegistryUrl named = registries.get(uniform(nameOrAddress));
-        if (named == null) {
-            throw new InvalidPropertyException(
-                    property,
-                    "'" + nameOrAddress + "'",
-                    "the address of a registry, or a name from rpc.client.registries, which has "
-                            + registries.keySet());
-        }
-        return named;
-    }
-
-    private Addresses addresses(
-            Class<?> type, Map.Entry<String, RpcClientProperties.Service> configured, String annotated, String where) {
-        Addresses detailed = details.get()
-                .map(source -> source.addresses(configured.getKey()))
-                .filter(found -> !found.isEmpty())
-                .findFirst()
-                .map(found -> Addresses.parse("RpcConnectionDetails for " + where, found))
-                .orElse(null);
-        if (detailed != null) {
-            return detailed;
-        }
-        String property = PREFIX + configured.getKey() + ".url";
-        Addresses own = Addresses.parse(property, configured.getValue().url());
-        if (own.endpoints().isEmpty() && !annotated.isEmpty()) {
-            own = Addresses.parse("@RpcReference(url) at " + where, List.of(annotated.split(",")));
-        }
-        if (!own.endpoints().isEmpty()) {
-            return own;
-        }
-        if (url.endpoints().isEmpty()) {
-            throw new RpcStartException(
-                    "No provider of " + type.getName() + " is configured, which " + where + " refers to",
-                    "Set " + property
-                            + " (for instance to 127.0.0.1:20880), rpc.client.url or rpc.client.registry for all services, or url in"
-                            + " the annotation.",
-                    null);
-        }
-        return url;
-    }
-
-    private String protocol(
-            Addresses addresses,
-            String annotated,
-            Map.Entry<String, RpcClientProperties.Service> configured,
-            String url,
-            String where) {
-        String protocol = addresses.protocol();
-        if (protocol == null) {
-            return annotated.isEmpty() ? DEFAULT_PROTOCOL : annotated;
-        }
-        boolean contradicts =
-                !annotated.isEmpty() && !annotated.equals(protocol) && !protocol.equals(InMemoryTransport.PROTOCOL);
-        // Addresses that are meant for this reference in particular take precedence over the annotation.
-        if (contradicts && configured.getValue().url().isEmpty() && !isDetailed(configured.getKey())) {
-            throw new RpcStartException(
-                    "@RpcReference at " + where + " has the protocol " + annotated + ", but "
-                            + (url.isEmpty() ? "rpc.client.url" : "its url") + " has the protocol " + protocol,
-                    "Take protocol out of the annotation, "
-                            + (url.isEmpty()
-                                    ? "or set " + PREFIX + configured.getKey() + ".url to addresses with the protocol "
-                                            + annotated + "."
-                                    : "or let its url begin with " + annotated + "://."),
-                    null);
-        }
-        return protocol;
-    }
-
-    /** Returns whether connection details, such as those of a container, supply the addresses of the reference. */
-    private boolean isDetailed(String name) {
-        return details.get().anyMatch(source -> !source.addresses(name).isEmpty());
-    }
-
-    private MethodSettings defaults(
-            Map.Entry<String, RpcClientProperties.Service> configured, String annotated, String where) {
-        RpcClientProperties.Service service = configured.getValue();
-        MethodSettings bounded = timeout(configured, annotated, where);
-        MethodSettings timeout = service.hedging() == null ? bounded : bounded.withHedging(service.hedging());
-        MethodSettings waiting =
-                either(service.waitForReady(), waitForReady) ? timeout.withWaitForReady(true) : timeout;
-        return service.hashKey() == null ? waiting : waiting.withHashKey(service.hashKey());
-    }
-
-    private static MethodSettings timeout(
-            Map.Entry<String, RpcClientProperties.Service> configured, String annotated, String where) {
-        Duration timeout = configured.getValue().timeout();
-        if (timeout != null) {
-            return MethodSettings.NONE.withTimeout(timeout, PREFIX + configured.getKey() + ".timeout");
-        }
-        return annotated.isEmpty()
-                ? MethodSettings.NONE
-                : MethodSettings.NONE.withTimeout(
-                        duration(annotated, "@RpcReference(timeout) at " + where),
-                        "@RpcReference(timeout) at " + where);
-    }
-
-    private static Duration duration(String text, String property) {
-        try {
-            return PropertyCheck.callTimeout(property, DurationStyle.detectAndParse(text));
-        } catch (IllegalArgumentException e) {
-            throw new InvalidPropertyException(property, "'" + text + "'", "a number with a unit, such as 500ms or 2s");
-        }
-    }
-
-    private static Map<String, MethodSettings> methods(
-            Map.Entry<String, RpcClientProperties.Service> configured,
-            Class<?> type,
-            MethodSettings defaults,
-            UnaryOperator<String> placeholders) {
-        Set<String> declared =
-                Arrays.stream(type.getMethods()).map(Method::getName).collect(Collectors.toSet());
-        Map<String, MethodSettings> methods = new TreeMap<>();
-        configured
-                .getValue()
-                .methods()
-                .forEach((name, method) -> methods.put(
-                        methodNamed(name, declared),
-                        new MethodSettings(
-                                method.timeout(),
-                                method.idempotent(),
-                                method.oneWay(),
-                                method.timeout() == null
-                                        ? null
-                                        : PREFIX + configured.getKey() + ".methods." + name + ".timeout",
-                                method.waitForReady(),
-                                method.hashKey(),
-                                method.hedging())));
-        addTimeouts(type, methods, placeholders, defaults.timeout() != null);
-        return methods;
-    }
-
-    /**
-     * Replaces the placeholders in the timeouts that the interface declares. Less specific settings do not apply.
-     *
-     * @param isSetForService whether the service has a timeout, which takes precedence except for streaming methods
-     */
-    private static void addTimeouts(
-            Class<?> type,
-            Map<String, MethodSettings> methods,
-            UnaryOperator<String> placeholders,
-            boolean isSetForService) {
-        boolean marked =
-                Arrays.stream(type.getMethods()).anyMatch(method -> method.isAnnotationPresent(RpcMethod.class));
-        if (!marked) {
-            return;
-        }
-        for (MethodDescriptor method : ServiceDescriptor.of(type).methods()) {
-            String text = method.timeoutPlaceholder();
-            MethodSettings own = methods.getOrDefault(method.name(), MethodSettings.NONE);
-            boolean isReplaced = isSetForService && method.type() == MethodType.UNARY;
-            if (text != null && own.timeout() == null && !isReplaced) {
-                String place = "@RpcMethod(timeout) of " + method;
-                methods.put(method.name(), own.withTimeout(duration(placeholders.apply(text), place), place));
-            }
-        }
-    }
-
-    /**
      * Returns the declared method to which a name in the settings refers. Case, dashes and underscores may differ,
      * because environment variables cannot express them. Returns the name unchanged if it matches no method or matches
      * several methods equally well.
@@ -505,13 +280,8 @@ record ClientSettings(
         return fitting.size() == 1 ? fitting.get(0) : written;
     }
 
-    private static int connections(RpcClientProperties.Service service, RpcReference annotation, String where) {
-        return service.connections() == null
-                ? PropertyCheck.between("@RpcReference(connections) at " + where, annotation.connections(), 0, 1_024)
-                : service.connections();
-    }
-
-    private static <T> T either(@Nullable T configured, T annotated) {
+    /** Returns the value from the properties, or the annotation's value if the properties have none. */
+    static <T> T either(@Nullable T configured, T annotated) {
         return configured == null ? annotated : configured;
     }
 }
