@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Flow;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -18,20 +17,14 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import tern.rpc.Invocation;
-import tern.rpc.Metadata;
-import tern.rpc.Response;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.StreamObserver;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.StaticEndpoints;
-import tern.rpc.transport.Answer;
 import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.IdleConnection;
-import tern.rpc.transport.Message;
-import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.Probe;
 
@@ -47,87 +40,7 @@ class StreamAttemptsTest {
         CompletionStage<String> requests(Flow.Publisher<String> values);
     }
 
-    /** An opened stream. The test plays the role of the stream's server. */
-    private static final class Opened implements ClientStream {
-        final Endpoint endpoint;
-        final PendingCall pending;
-        final Receiver receiver;
-        final List<@Nullable Object> sent = new CopyOnWriteArrayList<>();
-        final List<Integer> requested = new CopyOnWriteArrayList<>();
-        volatile boolean ready = true;
-        volatile int ends;
-
-        Opened(Endpoint endpoint, PendingCall pending, Receiver receiver) {
-            this.endpoint = endpoint;
-            this.pending = pending;
-            this.receiver = receiver;
-        }
-
-        @Override
-        public void start(MessageStream.Receiver ignored) {
-            throw new AssertionError("not for clients");
-        }
-
-        @Override
-        public void request(int messages) {
-            requested.add(messages);
-        }
-
-        @Override
-        public void send(@Nullable Object value) {
-            sent.add(value);
-        }
-
-        @Override
-        public boolean isReady() {
-            return ready;
-        }
-
-        @Override
-        public synchronized void end() {
-            ends++;
-        }
-
-        void answer(String text) {
-            receiver.message(new Message() {
-                @Override
-                public int bytes() {
-                    return 1;
-                }
-
-                @Override
-                public Object decode() {
-                    return text;
-                }
-
-                @Override
-                public void discard() {
-                    // nothing to release
-                }
-
-                @Override
-                public boolean isCompressed() {
-                    return false;
-                }
-            });
-        }
-
-        void complete() {
-            pending.answer(new Answer() {
-                @Override
-                public Response decode(Invocation call) {
-                    return new Response(null, new Metadata());
-                }
-
-                @Override
-                public void discard() {
-                    // This answer has no resources to release.
-                }
-            });
-        }
-    }
-
-    private final BlockingQueue<Opened> opened = new LinkedBlockingQueue<>();
+    private final BlockingQueue<OpenedStream> opened = new LinkedBlockingQueue<>();
     private final List<Endpoint> refused = new ArrayList<>();
     private volatile boolean refusing;
     private volatile boolean readyAtOpen = true;
@@ -152,7 +65,7 @@ class StreamAttemptsTest {
                 refused.add(endpoint);
                 throw unexecuted();
             }
-            Opened stream = new Opened(endpoint, call, receiver);
+            OpenedStream stream = new OpenedStream(endpoint, call, receiver);
             stream.ready = readyAtOpen;
             opened.add(stream);
             return stream;
@@ -177,8 +90,8 @@ class StreamAttemptsTest {
         return proxy(new Endpoint("one", 1), new Endpoint("two", 2));
     }
 
-    private Opened next() throws InterruptedException {
-        Opened next = opened.poll(20, TimeUnit.SECONDS);
+    private OpenedStream next() throws InterruptedException {
+        OpenedStream next = opened.poll(20, TimeUnit.SECONDS);
         assertThat(next).as("a stream is opened").isNotNull();
         return next;
     }
@@ -198,7 +111,7 @@ class StreamAttemptsTest {
 
         proxy.answers("x").subscribe(answers);
 
-        Opened stream = next();
+        OpenedStream stream = next();
         assertThat(refused).hasSize(1).doesNotContain(stream.endpoint);
         assertThat(stream.pending.call().arguments()).containsExactly("x");
         stream.answer("a");
@@ -225,13 +138,13 @@ class StreamAttemptsTest {
         Streams proxy = proxyOfTwo();
         Probe<String> answers = Probe.onDemand();
         proxy.answers("x").subscribe(answers);
-        Opened first = next();
+        OpenedStream first = next();
         answers.request(3);
         answers.request(2);
 
         first.pending.fail(unexecuted());
 
-        Opened second = next();
+        OpenedStream second = next();
         assertThat(second.endpoint).isNotEqualTo(first.endpoint);
         second.answer("a");
         second.complete();
@@ -244,7 +157,7 @@ class StreamAttemptsTest {
         Streams proxy = proxyOfTwo();
         Probe<String> answers = Probe.ofAll();
         proxy.answers("x").subscribe(answers);
-        Opened first = next();
+        OpenedStream first = next();
         first.answer("a");
 
         first.pending.fail(unexecuted());
@@ -259,7 +172,7 @@ class StreamAttemptsTest {
         Streams proxy = proxyOfTwo();
         Probe<String> answers = Probe.ofAll();
         StreamObserver<String> requests = proxy.both(answers);
-        Opened first = next();
+        OpenedStream first = next();
         requests.onNext("r");
 
         first.pending.fail(unexecuted());
@@ -303,7 +216,7 @@ class StreamAttemptsTest {
         readyAtOpen = false;
         Unasked values = new Unasked();
         CompletableFuture<String> answer = proxy.requests(values).toCompletableFuture();
-        Opened first = next();
+        OpenedStream first = next();
         values.send("a");
 
         first.pending.fail(unexecuted());
@@ -319,7 +232,7 @@ class StreamAttemptsTest {
         readyAtOpen = false;
         Unasked values = new Unasked();
         CompletableFuture<String> answer = proxy.requests(values).toCompletableFuture();
-        Opened first = next();
+        OpenedStream first = next();
         beforeOpen = () -> values.send("a");
 
         first.pending.fail(unexecuted());
@@ -352,7 +265,7 @@ class StreamAttemptsTest {
         Probe<String> answers = Probe.ofAll();
 
         StreamObserver<String> requests = proxy.both(answers);
-        Opened stream = next();
+        OpenedStream stream = next();
         requests.onNext("a");
         requests.onNext("b");
         requests.onCompleted();
@@ -369,13 +282,13 @@ class StreamAttemptsTest {
         Streams proxy = proxyOfTwo();
         Probe<String> answers = Probe.ofAll();
         StreamObserver<String> requests = proxy.both(answers);
-        Opened first = next();
+        OpenedStream first = next();
         requests.onCompleted();
         assertThat(first.ends).isEqualTo(1);
 
         first.pending.fail(unexecuted());
 
-        Opened second = next();
+        OpenedStream second = next();
         second.complete();
         assertThat(answers.rest()).isEmpty();
         assertThat(second.ends).isEqualTo(1);
@@ -387,7 +300,7 @@ class StreamAttemptsTest {
         readyAtOpen = false;
         Probe<String> answers = Probe.ofAll();
         StreamObserver<String> requests = proxy.both(answers);
-        Opened first = next();
+        OpenedStream first = next();
         Thread writer = new Thread(() -> {
             requests.onNext("patient");
             requests.onCompleted();
@@ -396,7 +309,7 @@ class StreamAttemptsTest {
         readyAtOpen = true;
 
         first.pending.fail(unexecuted());
-        Opened second = next();
+        OpenedStream second = next();
         writer.join();
         second.complete();
 
@@ -410,7 +323,7 @@ class StreamAttemptsTest {
         Streams proxy = proxyOfTwo();
         Probe<String> answers = Probe.onDemand();
         proxy.answers("x").subscribe(answers);
-        Opened first = next();
+        OpenedStream first = next();
 
         answers.cancel();
 
@@ -424,7 +337,7 @@ class StreamAttemptsTest {
         Streams proxy = proxyOfTwo();
         CompletableFuture<String> answer =
                 proxy.requests(new SubmissionPublisher<>()).toCompletableFuture();
-        Opened stream = next();
+        OpenedStream stream = next();
 
         stream.answer("a");
         stream.answer("b");
@@ -459,7 +372,7 @@ class StreamAttemptsTest {
             requests.join().onNext("reply");
         });
         requests.complete(proxy.both(answers));
-        Opened stream = next();
+        OpenedStream stream = next();
         stream.ready = false;
         stream.answer("a");
         inCallback.get(20, TimeUnit.SECONDS);
@@ -475,7 +388,7 @@ class StreamAttemptsTest {
         for (int round = 0; round < 300; round++) {
             Probe<String> answers = Probe.ofAll();
             StreamObserver<String> requests = proxy.both(answers);
-            Opened stream = next();
+            OpenedStream stream = next();
             List<Thread> racers = List.of(
                     new Thread(() -> stream.answer("a")),
                     new Thread(stream::complete),

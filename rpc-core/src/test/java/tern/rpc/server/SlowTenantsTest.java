@@ -4,23 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.micrometer.core.instrument.FunctionCounter;
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -28,196 +18,13 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.StreamObserver;
-import tern.rpc.client.RpcClient;
-import tern.rpc.client.ServiceReference;
-import tern.rpc.endpoint.Endpoint;
-import tern.rpc.endpoint.StaticEndpoints;
-import tern.rpc.limit.FixedLimit;
 import tern.rpc.limit.Refusal;
 import tern.rpc.metrics.RpcMeter;
-import tern.rpc.metrics.RpcMeters;
-import tern.rpc.metrics.Slo;
-import tern.rpc.serialization.JdkSerializer;
-import tern.rpc.transport.InMemoryTransport;
 
 /**
  * Tests that tenants whose methods do not return cannot occupy all method threads or all stream threads.
  */
-class SlowTenantsTest {
-
-    private static final int THREADS = 40;
-    private static final int QUEUE = 30;
-    private static final String SMALL = "small";
-
-    /** The service that the tests call. */
-    public interface Work {
-
-        String hold(String name);
-
-        String quick(String name);
-
-        CompletableFuture<String> later(String name);
-
-        /** Blocks on each request until the test releases it. */
-        StreamObserver<String> holdEach(StreamObserver<String> answers);
-
-        /** Answers each request. */
-        StreamObserver<String> echoEach(StreamObserver<String> answers);
-    }
-
-    private static final class Worker implements Work {
-
-        private final Semaphore holding = new Semaphore(0);
-        private final Semaphore streams = new Semaphore(0);
-        private final Semaphore release = new Semaphore(0);
-        private final Semaphore releaseSmall = new Semaphore(0);
-        private final CompletableFuture<String> answer = new CompletableFuture<>();
-
-        @Override
-        public String hold(String name) {
-            holding.release();
-            (name.equals(SMALL) ? releaseSmall : release).acquireUninterruptibly();
-            return name;
-        }
-
-        @Override
-        public String quick(String name) {
-            return name;
-        }
-
-        @Override
-        public CompletableFuture<String> later(String name) {
-            holding.release();
-            return answer;
-        }
-
-        @Override
-        public StreamObserver<String> holdEach(StreamObserver<String> answers) {
-            streams.release();
-            return each(answers, this::hold);
-        }
-
-        @Override
-        public StreamObserver<String> echoEach(StreamObserver<String> answers) {
-            return each(answers, this::quick);
-        }
-
-        private static StreamObserver<String> each(
-                StreamObserver<String> answers, java.util.function.UnaryOperator<String> answer) {
-            return new StreamObserver<>() {
-                @Override
-                public void onNext(String value) {
-                    answers.onNext(answer.apply(value));
-                }
-
-                @Override
-                public void onError(Throwable failure) {
-                    answers.onError(failure);
-                }
-
-                @Override
-                public void onCompleted() {
-                    answers.onCompleted();
-                }
-            };
-        }
-    }
-
-    private final AtomicLong now = new AtomicLong(1_000);
-    private final InMemoryTransport transport = new InMemoryTransport(new JdkSerializer(), now::get);
-    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
-    private final Worker worker = new Worker();
-    private final ExecutorService callers = Executors.newCachedThreadPool();
-    private final List<RpcClient> clients = new ArrayList<>();
-    private @Nullable RpcServer server;
-
-    private void serve(Consumer<RpcServer.Builder> settings) {
-        RpcServer.Builder builder = RpcServer.builder(transport)
-                .export(ServiceExport.of(Work.class, worker))
-                .workers(THREADS, QUEUE)
-                .clock(now::get)
-                .meters(new RpcMeters(registry, Slo.DEFAULT));
-        settings.accept(builder);
-        server = builder.build();
-        server.start();
-    }
-
-    /** Creates a client with its own connection, so that it is a separate tenant. */
-    private Work tenant() {
-        RpcClient client = RpcClient.builder()
-                .transport(transport)
-                .clock(now::get)
-                .timeout(Duration.ofHours(1))
-                .build();
-        clients.add(client);
-        return client.refer(ServiceReference.to(Work.class, new StaticEndpoints(List.of(new Endpoint("memory", 0))))
-                .protocol(InMemoryTransport.PROTOCOL)
-                .build());
-    }
-
-    @AfterEach
-    void stop() throws Exception {
-        worker.release.release(1_000_000);
-        worker.releaseSmall.release(1_000_000);
-        worker.answer.complete("at last");
-        await("nobody is inside", () -> inside() == 0);
-        clients.forEach(RpcClient::close);
-        Objects.requireNonNull(server).close();
-        callers.shutdownNow();
-        assertThat(callers.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
-    }
-
-    /** Makes a call whose method does not return, and waits until the method runs. */
-    private Future<?> hold(Work tenant) throws InterruptedException {
-        Future<?> call = callers.submit(() -> tenant.hold("held"));
-        assertThat(worker.holding.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
-        return call;
-    }
-
-    /** Makes calls while all threads are busy, and waits until the calls are queued. */
-    private List<Future<String>> queue(Work tenant, int calls) {
-        List<Future<String>> made = new ArrayList<>();
-        int before = Objects.requireNonNull(server).workers().queued();
-        for (int i = 1; i <= calls; i++) {
-            made.add(callers.submit(() -> tenant.hold("queued")));
-            int wanted = before + i;
-            await("it waits", () -> Objects.requireNonNull(server).workers().queued() == wanted);
-        }
-        return made;
-    }
-
-    private <T> T inTime(Callable<T> call) throws Exception {
-        return callers.submit(call).get(10, TimeUnit.SECONDS);
-    }
-
-    /** Advances the clock until the queued calls have waited longer than the server allows. */
-    private void waitInVain() {
-        now.addAndGet(TimeUnit.MILLISECONDS.toNanos(60));
-        transport.sweep();
-        await("nobody waits", () -> refused(Refusal.WAIT) > 0 && inside() == THREADS);
-    }
-
-    private double refused(Refusal reason) {
-        return registry.get(RpcMeter.SERVER_REFUSED.key())
-                .tag(RpcMeter.REASON, reason.key())
-                .functionCounter()
-                .count();
-    }
-
-    private double inside() {
-        return registry.get(RpcMeter.SERVER_CONCURRENCY.key()).gauge().value();
-    }
-
-    private double active() {
-        return registry.get(RpcMeter.SERVER_WORKERS_ACTIVE.key()).gauge().value();
-    }
-
-    private void allCallsOfAnotherSucceed() throws Exception {
-        Work other = tenant();
-        for (int i = 0; i < 100; i++) {
-            assertThat(inTime(() -> other.quick("served"))).isEqualTo("served");
-        }
-    }
+class SlowTenantsTest extends HeldThreads {
 
     @ParameterizedTest
     @CsvSource({"true", "false"})
@@ -227,10 +34,7 @@ class SlowTenantsTest {
                 settings.threads(Thread::new, Duration.ZERO);
             }
         });
-        Work flooding = tenant();
-        for (int i = 0; i < THREADS; i++) {
-            hold(flooding);
-        }
+        Work flooding = tenantThatHoldsAllThreads();
         queue(flooding, QUEUE);
 
         allCallsOfAnotherSucceed();
@@ -256,92 +60,10 @@ class SlowTenantsTest {
         allCallsOfAnotherSucceed();
     }
 
-    /** Makes calls to a method that does not return, each from its own tenant. */
-    private List<Future<?>> holdByManyTenants(int calls) throws InterruptedException {
-        List<Future<?>> made = new ArrayList<>();
-        for (int i = 0; i < calls; i++) {
-            made.add(hold(tenant()));
-        }
-        return made;
-    }
-
-    @Test
-    void otherMethodsRunWhileManyTenantsHoldAllThreadsInOneMethod() throws Exception {
-        serve(settings -> {});
-        int threads = THREADS + FairWorkers.spareThreads(THREADS);
-        holdByManyTenants(threads);
-        assertThat(active()).isEqualTo(threads);
-
-        allCallsOfAnotherSucceed();
-    }
-
-    @Test
-    void otherMethodsRunWithoutAPermitWhileManyTenantsHoldAllThreadsInOneMethod() throws Exception {
-        serve(settings -> settings.limit(() -> new FixedLimit(THREADS)));
-        holdByManyTenants(THREADS);
-
-        allCallsOfAnotherSucceed();
-
-        assertThat(inside()).isEqualTo(THREADS);
-    }
-
-    @Test
-    void numberOfUnfinishedCallsWithoutAPermitIsLimited() throws Exception {
-        serve(settings -> settings.limit(() -> new FixedLimit(THREADS)));
-        holdByManyTenants(THREADS);
-        int most = 2 * MethodReserve.threads(THREADS);
-        for (int i = 0; i < most; i++) {
-            Work asynchronous = tenant();
-            asynchronous.later("unfinished").isDone();
-            assertThat(worker.holding.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
-            await("its worker has left", () -> active() == THREADS);
-        }
-        Work another = tenant();
-
-        CompletableFuture<String> refused = another.later("one too many");
-
-        assertThat(refused)
-                .failsWithin(Duration.ofSeconds(30))
-                .withThrowableOfType(ExecutionException.class)
-                .withMessageContaining("the call was refused");
-        assertThat(inside()).isEqualTo(THREADS);
-        worker.answer.complete("at last");
-        await("there is room again", () -> tenant().quick("served").equals("served"));
-    }
-
-    @Test
-    void methodThatHoldsAllThreadsGetsNoneOfTheReserve() throws Exception {
-        serve(settings -> {});
-        holdByManyTenants(THREADS + FairWorkers.spareThreads(THREADS));
-        Work another = tenant();
-
-        callers.submit(() -> another.hold("queued"));
-
-        await("it is refused because it has waited", () -> {
-            now.addAndGet(TimeUnit.MILLISECONDS.toNanos(60));
-            transport.sweep();
-            return refused(Refusal.WAIT) > 0;
-        });
-    }
-
-    @Test
-    void otherMethodsRunWhileTheCallersOfTheBlockedMethodHaveDisconnected() throws Exception {
-        serve(settings -> {});
-        List<Future<?>> expired = holdByManyTenants(THREADS + FairWorkers.spareThreads(THREADS));
-        now.addAndGet(Duration.ofHours(2).toNanos());
-        transport.sweep(); // The sweep fails the expired calls while their methods are still running.
-        await("their callers know", () -> expired.stream().allMatch(Future::isDone));
-
-        allCallsOfAnotherSucceed();
-    }
-
     @Test
     void callsOfDisconnectedCallersCountUntilTheirMethodReturns() throws Exception {
         serve(settings -> {});
-        Work flooding = tenant();
-        for (int i = 0; i < THREADS; i++) {
-            hold(flooding);
-        }
+        Work flooding = tenantThatHoldsAllThreads();
         queue(flooding, 1);
         now.addAndGet(Duration.ofHours(2).toNanos());
         transport.sweep(); // The sweep fails the expired calls while their methods are still running.
@@ -356,10 +78,7 @@ class SlowTenantsTest {
     @Test
     void tenantAloneGetsNoSpareThreads() throws Exception {
         serve(settings -> {});
-        Work alone = tenant();
-        for (int i = 0; i < THREADS; i++) {
-            hold(alone);
-        }
+        Work alone = tenantThatHoldsAllThreads();
 
         List<Future<String>> waiting = queue(alone, QUEUE);
 
@@ -390,10 +109,7 @@ class SlowTenantsTest {
     @Test
     void floodingTenantMayUseTheQueueWhileOtherCallsSucceed() throws Exception {
         serve(settings -> {});
-        Work flooding = tenant();
-        for (int i = 0; i < THREADS; i++) {
-            hold(flooding);
-        }
+        Work flooding = tenantThatHoldsAllThreads();
         allCallsOfAnotherSucceed();
 
         queue(flooding, 4);
@@ -404,10 +120,7 @@ class SlowTenantsTest {
     @Test
     void threadsThatATenantGivesBackGoToOthersWhileTheyAreInNeed() throws Exception {
         serve(settings -> {});
-        Work flooding = tenant();
-        for (int i = 0; i < THREADS; i++) {
-            hold(flooding);
-        }
+        Work flooding = tenantThatHoldsAllThreads();
         queue(flooding, 1);
         waitInVain();
         allCallsOfAnotherSucceed();
@@ -440,10 +153,7 @@ class SlowTenantsTest {
     @Test
     void tenantThatHoldsFarLessThanAnotherIsNotRefusedForItsShare() throws Exception {
         serve(settings -> {});
-        Work flooding = tenant();
-        for (int i = 0; i < THREADS; i++) {
-            hold(flooding);
-        }
+        Work flooding = tenantThatHoldsAllThreads();
         queue(flooding, 1);
         waitInVain();
         allCallsOfAnotherSucceed();
@@ -467,10 +177,7 @@ class SlowTenantsTest {
     @CsvSource({"false", "true"})
     void burstOfATenantThatIsCrowdedOutWaitsForItsOwnSpareThreadsOrAnIdleThread(boolean othersEnd) throws Exception {
         serve(settings -> {});
-        Work flooding = tenant();
-        for (int i = 0; i < THREADS; i++) {
-            hold(flooding);
-        }
+        Work flooding = tenantThatHoldsAllThreads();
         queue(flooding, QUEUE);
         Work small = tenant();
         List<Future<String>> calls = new ArrayList<>();
@@ -503,10 +210,7 @@ class SlowTenantsTest {
     @Test
     void tenantMayHoldAllAgainASecondAfterOthersWereInNeed() throws Exception {
         serve(settings -> {});
-        Work flooding = tenant();
-        for (int i = 0; i < THREADS; i++) {
-            hold(flooding);
-        }
+        Work flooding = tenantThatHoldsAllThreads();
         queue(flooding, 1);
         waitInVain();
         allCallsOfAnotherSucceed();
@@ -585,22 +289,6 @@ class SlowTenantsTest {
             requests.onNext("served");
             assertThat(answers.first.get(10, TimeUnit.SECONDS)).isEqualTo("served");
             requests.onCompleted();
-        }
-    }
-
-    private interface Condition {
-        boolean holds() throws Exception;
-    }
-
-    private static void await(String what, Condition condition) {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        try {
-            while (!condition.holds()) {
-                assertThat(System.nanoTime() - end).as(what).isNegative();
-                Thread.onSpinWait();
-            }
-        } catch (Exception e) {
-            throw new AssertionError(what, e);
         }
     }
 }

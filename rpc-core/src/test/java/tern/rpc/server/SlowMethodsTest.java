@@ -1,0 +1,97 @@
+package tern.rpc.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import tern.rpc.limit.FixedLimit;
+import tern.rpc.limit.Refusal;
+
+/** Tests that calls of many tenants to one method cannot occupy all method threads. */
+class SlowMethodsTest extends HeldThreads {
+
+    /** Makes calls to a method that does not return, each from its own tenant. */
+    private List<Future<?>> holdByManyTenants(int calls) throws InterruptedException {
+        List<Future<?>> made = new ArrayList<>();
+        for (int i = 0; i < calls; i++) {
+            made.add(hold(tenant()));
+        }
+        return made;
+    }
+
+    @Test
+    void otherMethodsRunWhileManyTenantsHoldAllThreadsInOneMethod() throws Exception {
+        serve(settings -> {});
+        int threads = THREADS + FairWorkers.spareThreads(THREADS);
+        holdByManyTenants(threads);
+        assertThat(active()).isEqualTo(threads);
+
+        allCallsOfAnotherSucceed();
+    }
+
+    @Test
+    void otherMethodsRunWithoutAPermitWhileManyTenantsHoldAllThreadsInOneMethod() throws Exception {
+        serve(settings -> settings.limit(() -> new FixedLimit(THREADS)));
+        holdByManyTenants(THREADS);
+
+        allCallsOfAnotherSucceed();
+
+        assertThat(inside()).isEqualTo(THREADS);
+    }
+
+    @Test
+    void numberOfUnfinishedCallsWithoutAPermitIsLimited() throws Exception {
+        serve(settings -> settings.limit(() -> new FixedLimit(THREADS)));
+        holdByManyTenants(THREADS);
+        int most = 2 * MethodReserve.threads(THREADS);
+        for (int i = 0; i < most; i++) {
+            Work asynchronous = tenant();
+            asynchronous.later("unfinished").isDone();
+            assertThat(worker.holding.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+            await("its worker has left", () -> active() == THREADS);
+        }
+        Work another = tenant();
+
+        CompletableFuture<String> refused = another.later("one too many");
+
+        assertThat(refused)
+                .failsWithin(Duration.ofSeconds(30))
+                .withThrowableOfType(ExecutionException.class)
+                .withMessageContaining("the call was refused");
+        assertThat(inside()).isEqualTo(THREADS);
+        worker.answer.complete("at last");
+        await("there is room again", () -> tenant().quick("served").equals("served"));
+    }
+
+    @Test
+    void methodThatHoldsAllThreadsGetsNoneOfTheReserve() throws Exception {
+        serve(settings -> {});
+        holdByManyTenants(THREADS + FairWorkers.spareThreads(THREADS));
+        Work another = tenant();
+
+        callers.submit(() -> another.hold("queued"));
+
+        await("it is refused because it has waited", () -> {
+            now.addAndGet(TimeUnit.MILLISECONDS.toNanos(60));
+            transport.sweep();
+            return refused(Refusal.WAIT) > 0;
+        });
+    }
+
+    @Test
+    void otherMethodsRunWhileTheCallersOfTheBlockedMethodHaveDisconnected() throws Exception {
+        serve(settings -> {});
+        List<Future<?>> expired = holdByManyTenants(THREADS + FairWorkers.spareThreads(THREADS));
+        now.addAndGet(Duration.ofHours(2).toNanos());
+        transport.sweep(); // The sweep fails the expired calls while their methods are still running.
+        await("their callers know", () -> expired.stream().allMatch(Future::isDone));
+
+        allCallsOfAnotherSucceed();
+    }
+}
