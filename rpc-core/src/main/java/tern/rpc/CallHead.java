@@ -88,7 +88,7 @@ public final class CallHead {
         return generic;
     }
 
-    /** Returns the time when the caller stops waiting. */
+    /** Returns the time when the caller stops waiting; {@link Deadline#none()} if the call has no time limit. */
     public Deadline deadline() {
         return deadline;
     }

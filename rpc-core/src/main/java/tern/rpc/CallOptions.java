@@ -151,7 +151,7 @@ public final class CallOptions {
     /**
      * Sets the consumer of response headers. The consumer runs on the thread that completes the call, before the result
      * is returned or before the first answer of a stream. On the dubbo protocol, the headers are the answer's
-     * attachments.
+     * attachments. If the consumer throws an exception, the call fails with it.
      */
     public CallOptions onResponseHeaders(Consumer<Metadata> consumer) {
         return new CallOptions(headers, limit, compressed, consumer, responseTrailers, key, waitForReady);
@@ -159,7 +159,8 @@ public final class CallOptions {
 
     /**
      * Sets the consumer of response trailers, which also gets the trailers of an {@link RpcException}. The consumer
-     * runs on the thread that completes the call. On the dubbo protocol, the trailers are the answer's attachments.
+     * runs on the thread that completes the call. On the dubbo protocol, the trailers are the answer's attachments. If
+     * the consumer throws an exception, the call fails with it.
      */
     public CallOptions onResponseTrailers(Consumer<Metadata> consumer) {
         return new CallOptions(headers, limit, compressed, responseHeaders, consumer, key, waitForReady);
@@ -214,10 +215,12 @@ public final class CallOptions {
                 later.waitForReady == null ? waitForReady : later.waitForReady);
     }
 
+    /** Returns the headers. They must not be changed, because calls share them. */
     public Metadata headers() {
         return headers;
     }
 
+    /** Returns the timeout; null if the configured timeout applies. */
     public @Nullable Duration timeout() {
         return limit == null ? null : limit.value();
     }
@@ -237,6 +240,7 @@ public final class CallOptions {
         return waitForReady;
     }
 
+    /** Returns whether requests are compressed; false by default. */
     public boolean isCompressed() {
         return compressed;
     }

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The time on a monotonic clock at which a caller stops waiting for its call. The client sends the remaining time with
  * the call. If a server makes calls while it serves a call, these calls inherit the deadline of the served call.
+ * Immutable. Times are in nanoseconds on the call's clock, normally {@link System#nanoTime()}.
  */
 public final class Deadline {
 
@@ -21,7 +22,7 @@ public final class Deadline {
         this.origin = origin;
     }
 
-    /** A deadline that never expires. */
+    /** Returns a deadline that never expires. */
     public static Deadline none() {
         return NONE;
     }
@@ -50,6 +51,7 @@ public final class Deadline {
         return at(System.nanoTime() + timeout.toNanos());
     }
 
+    /** Returns whether there is a deadline; false for {@link #none()}. */
     public boolean isLimited() {
         return this != NONE;
     }
@@ -66,6 +68,7 @@ public final class Deadline {
         return this != NONE ? nanoTime - now : Long.MAX_VALUE;
     }
 
+    /** Returns whether the deadline has passed at the given time; always false without a limit. */
     public boolean isExpired(long now) {
         return this != NONE && nanoTime - now <= 0;
     }
@@ -101,7 +104,7 @@ public final class Deadline {
     }
 
     /**
-     * The time limit from which this deadline was created; null if the deadline was propagated or created in another
+     * Returns the time limit from which this deadline was created; null if the deadline was propagated or created in another
      * way.
      */
     public @Nullable TimeLimit limit() {

@@ -71,6 +71,7 @@ public final class Invocation {
         return metadata;
     }
 
+    /** Returns the time when the caller stops waiting; {@link Deadline#none()} if the call has no time limit. */
     public Deadline deadline() {
         return deadline;
     }

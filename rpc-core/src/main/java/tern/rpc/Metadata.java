@@ -94,6 +94,7 @@ public final class Metadata {
         return count;
     }
 
+    /** Returns whether there is a text or binary value with the given name. */
     public boolean contains(String name) {
         for (int i = 0; i < used; i += 2) {
             if (isNamed(i, name)) {
@@ -160,11 +161,13 @@ public final class Metadata {
         }
     }
 
+    /** Adds all values of the other metadata, and keeps those with the same names. Arrays are not copied. */
     public Metadata addAll(Metadata other) {
         other.forEach(this::append);
         return this;
     }
 
+    /** Returns a copy that can be changed independently. The arrays of binary values are not copied. */
     public Metadata copy() {
         Metadata copy = new Metadata();
         copy.pairs = used == 0 ? NOTHING : Arrays.copyOf(pairs, used);

@@ -2,7 +2,10 @@ package tern.rpc;
 
 import org.jspecify.annotations.Nullable;
 
-/** The answer to one call. Filters may change the answer's metadata before the caller gets it. */
+/**
+ * The answer to one call. Filters may change the answer's metadata before the caller gets it. Not thread-safe, because
+ * its metadata is not.
+ */
 public final class Response {
 
     private final @Nullable Object value;
@@ -24,6 +27,7 @@ public final class Response {
         this(value, new Metadata(), metadata);
     }
 
+    /** Creates a response with empty headers and metadata. */
     public static Response of(@Nullable Object value) {
         return new Response(value, new Metadata());
     }
@@ -46,6 +50,7 @@ public final class Response {
         return metadata;
     }
 
+    /** Returns a response with another value. It shares the headers and the metadata with this one. */
     public Response withValue(@Nullable Object value) {
         return new Response(value, headers, metadata);
     }

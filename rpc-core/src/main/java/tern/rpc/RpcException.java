@@ -111,6 +111,7 @@ public class RpcException extends RuntimeException {
                 status.code().name() + ": " + origin + (text.isEmpty() ? "" : ": " + text), this, withStackTrace);
     }
 
+    /** Returns the code, the description and the details. The description may come from a peer. */
     public Status status() {
         return status;
     }

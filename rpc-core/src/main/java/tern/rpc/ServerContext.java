@@ -10,8 +10,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The context of the call that the current thread serves: its caller, metadata and remaining time. The service's method
- * and the server filters can read it. Code on other threads gets the context with {@link #wrap(Runnable)}. Thread-safe
- * except for {@link #responseMetadata()}.
+ * and the server filters can read it. Code on other threads gets the context with {@link #wrap(Runnable)}. Thread-safe,
+ * except for the headers and metadata that it returns.
  */
 public final class ServerContext {
 
@@ -196,15 +196,17 @@ public final class ServerContext {
 
     /**
      * Sends the response headers immediately, before the first answer. Only the first call of this method has an
-     * effect.
+     * effect. Has no effect on the dubbo protocol.
+     *
+     * @throws RpcException if the headers cannot be sent over the protocol of the call
      */
     public void sendHeaders() {
         exchange.sendHeaders(responseHeaders);
     }
 
     /**
-     * Sets whether later answers are compressed if the protocol and the caller support it. The default is
-     * the server's setting.
+     * Sets whether later answers are compressed if the protocol and the caller support it. By default, answers are not
+     * compressed.
      */
     public void compressResponse(boolean compressed) {
         exchange.compressResponse(compressed);
@@ -223,6 +225,7 @@ public final class ServerContext {
         return responseMetadata;
     }
 
+    /** Returns the time when the caller stops waiting; {@link Deadline#none()} if the call has no time limit. */
     public Deadline deadline() {
         return call.deadline();
     }

@@ -6,15 +6,16 @@ import tern.rpc.Durations;
 
 /**
  * The settings for calls to a method. If a value is null, the next level applies. The levels are the method, the
- * service, the interface's annotations, and the client.
+ * service, the interface's annotations, and the client. Streaming methods ignore the timeouts of the service and the
+ * client.
  *
- * @param timeout the timeout of a call, including all attempts
- * @param idempotent whether a call may be repeated even if it may have run
- * @param oneWay whether the caller does not wait for an answer
+ * @param timeout the timeout of a call, including all attempts: more than zero, at most 100 years
+ * @param idempotent whether a call may be repeated even if it may have run; false on the last level
+ * @param oneWay whether the caller does not wait for an answer; false on the last level
  * @param timeoutFrom where the timeout was set, usually a property; error messages name it
- * @param waitForReady whether calls that find no provider wait for one until their deadline
+ * @param waitForReady whether calls that find no provider wait for one until their deadline; false on the last level
  * @param hashKey the name of the argument whose value is the key for consistent hashing
- * @param hedged whether a slow call to an idempotent method is also sent to a second provider
+ * @param hedged whether a slow call to an idempotent method is also sent to a second provider; false on the last level
  */
 public record MethodSettings(
         @Nullable Duration timeout,
@@ -25,6 +26,7 @@ public record MethodSettings(
         @Nullable String hashKey,
         @Nullable Boolean hedged) {
 
+    /** Settings without any value, so that the next level applies. */
     public static final MethodSettings NONE = new MethodSettings(null, null, null);
 
     public MethodSettings {

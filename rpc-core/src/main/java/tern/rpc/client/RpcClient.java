@@ -50,7 +50,7 @@ import tern.rpc.transport.Token;
 
 /**
  * Creates proxies for remote services and owns their connections. Creating a proxy starts opening connections but does
- * not wait for them. Thread-safe.
+ * not wait for them, unless the reference requires a check. Thread-safe.
  */
 public final class RpcClient implements AutoCloseable {
 
@@ -243,6 +243,10 @@ public final class RpcClient implements AutoCloseable {
      * Creates a proxy for the service. Its calls have a timeout and pass through this client's filters. By
      * default, the proxy uses one connection to each provider.
      *
+     * <p>Blocks for at most one second, until the reference's source has reported its first list of providers. If the
+     * reference requires a check, also blocks until a provider is connected, for at most the {@linkplain
+     * Builder#checkTimeout check timeout}.
+     *
      * @throws IllegalArgumentException if the interface or a setting is invalid; the message names the method
      * @throws RpcException UNAVAILABLE if the reference requires a check and no provider can be reached
      * @throws IllegalStateException if this client is closed
@@ -355,12 +359,12 @@ public final class RpcClient implements AutoCloseable {
     }
 
     /**
-     * Connects to a provider of a reference immediately, even during the pause after a failed attempt. Use it when the
-     * application knows that a provider has just started.
+     * Connects to a provider of a reference immediately, even during the pause after a failed attempt, and blocks until
+     * a provider is connected. Use it when the application knows that a provider has just started.
      *
      * @param proxy a proxy that {@link #refer} returned
-     * @param atMost the maximum time to wait for the connection
-     * @return whether a provider is connected
+     * @param atMost the maximum time to block
+     * @return whether a provider is connected; false also if this client is closed
      * @throws IllegalArgumentException if the proxy does not belong to this client
      */
     public boolean connect(Object proxy, Duration atMost) {
@@ -380,7 +384,10 @@ public final class RpcClient implements AutoCloseable {
         return true;
     }
 
-    /** Fails pending calls and closes every connection. */
+    /**
+     * Fails pending calls, closes every connection and ends the client's threads. Later calls through the client's
+     * proxies fail with UNAVAILABLE.
+     */
     @Override
     public void close() {
         closed = true;
@@ -411,7 +418,10 @@ public final class RpcClient implements AutoCloseable {
 
         private Builder() {}
 
-        /** Adds a transport. Only one transport may be added for each protocol. It is closed with the client. */
+        /**
+         * Adds a transport. It is closed with the client. If several transports have the same protocol, the client uses
+         * and closes only the last one.
+         */
         public Builder transport(ClientTransport transport) {
             transports.add(transport);
             return this;
@@ -436,8 +446,9 @@ public final class RpcClient implements AutoCloseable {
         }
 
         /**
-         * Sets how long {@link RpcClient#refer} waits for a provider if the reference requires a check. The default
-         * is 3 seconds.
+         * Sets how long {@link RpcClient#refer} waits for a provider if the reference requires a check.
+         *
+         * @param checkTimeout zero or more; the default is 3 seconds
          */
         public Builder checkTimeout(Duration checkTimeout) {
             this.checkTimeout = Durations.notNegative("rpc.client.check-timeout", checkTimeout);
@@ -463,11 +474,13 @@ public final class RpcClient implements AutoCloseable {
             return this;
         }
 
+        /** Sets where the client records its calls. By default, they are recorded without a meter registry. */
         public Builder meters(RpcMeters meters) {
             this.meters = meters;
             return this;
         }
 
+        /** Sets the clock of deadlines and meters, for tests. The default is {@link NanoClock#SYSTEM}. */
         public Builder clock(NanoClock clock) {
             this.clock = clock;
             return this;
@@ -475,10 +488,10 @@ public final class RpcClient implements AutoCloseable {
 
         /**
          * Sets the factory of the threads that decode the answers of asynchronous calls and run application callbacks.
-         * The default creates platform threads.
+         * At most 200 threads exist at the same time. The default creates platform threads, which are daemons.
          *
-         * @param keepAlive the time after which an idle thread ends. If it is zero, each task gets a new thread, which
-         *     suits virtual threads
+         * @param keepAlive the time after which an idle thread ends; the default is 60 seconds. If it is zero, each task
+         *     gets a new thread, which suits virtual threads
          */
         public Builder threads(ThreadFactory factory, Duration keepAlive) {
             this.threadFactory = factory;
@@ -492,6 +505,7 @@ public final class RpcClient implements AutoCloseable {
             return this;
         }
 
+        /** Builds the client. It opens no connection until {@link RpcClient#refer} is called. */
         public RpcClient build() {
             return new RpcClient(this);
         }

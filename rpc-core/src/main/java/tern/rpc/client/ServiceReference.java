@@ -19,8 +19,9 @@ import tern.rpc.transport.Token;
  * @param protocol the transport's protocol, such as {@code dubbo}
  * @param connections the number of dedicated connections to each endpoint, or 0 to share the connections of other
  *     references
- * @param check whether a provider must be reachable when the client starts
- * @param methods the settings by method name
+ * @param defaults the settings of methods without their own. Their timeout does not apply to streaming methods
+ * @param check whether {@link RpcClient#refer} fails if no provider can be reached
+ * @param methods the settings by method name, for all overloads of the method
  * @param cluster the settings for choosing among the providers, or null for the client's settings
  * @param tls keys and trusted certificates for these providers, or null to use the transport's
  * @param token the token sent to these providers, or null for the client's token
@@ -58,6 +59,7 @@ public record ServiceReference<T>(
         }
     }
 
+    /** @param source finds the providers of the service */
     public static <T> Builder<T> to(Class<T> type, EndpointSource source) {
         return new Builder<>(type, source);
     }
@@ -84,11 +86,13 @@ public record ServiceReference<T>(
             this.source = source;
         }
 
+        /** Sets the group. The default is empty, which means no group. */
         public Builder<T> group(String group) {
             this.group = group;
             return this;
         }
 
+        /** Sets the version. The default is empty, which means no version. */
         public Builder<T> version(String version) {
             this.version = version;
             return this;
@@ -105,7 +109,10 @@ public record ServiceReference<T>(
             return defaults(defaults.withTimeout(timeout));
         }
 
-        /** Configures every method of the service. */
+        /**
+         * Configures every method of the service. Replaces all earlier settings of {@code defaults}, {@link #timeout}
+         * and {@link #waitForReady}.
+         */
         public Builder<T> defaults(MethodSettings settings) {
             this.defaults = settings;
             return this;
@@ -118,14 +125,16 @@ public record ServiceReference<T>(
         }
 
         /**
-         * Sets the number of dedicated connections to each endpoint. By default, all references share one connection.
+         * Sets the number of dedicated connections to each endpoint.
+         *
+         * @param own 1 or more, or 0 to share one connection with all other references; the default is 0
          */
         public Builder<T> connections(int own) {
             this.connections = own;
             return this;
         }
 
-        /** Sets whether {@link RpcClient#refer} fails if no provider can be reached. */
+        /** Sets whether {@link RpcClient#refer} fails if no provider can be reached. The default is false. */
         public Builder<T> check(boolean reachable) {
             this.check = reachable;
             return this;
@@ -164,7 +173,8 @@ public record ServiceReference<T>(
         /**
          * Sets an object that answers calls on the client if no provider accepts them. This is the case after
          * UNAVAILABLE, unless the method itself reported it, and after DEADLINE_EXCEEDED or RESOURCE_EXHAUSTED if the
-         * method certainly did not run. Meters still count the call as failed. Streams have no fallback.
+         * method certainly did not run. Meters still count the call as failed. Streams have no fallback. The object's
+         * methods run on the thread that would have received the failure.
          */
         public Builder<T> fallback(T answering) {
             return fallbackFrom(() -> answering);
@@ -177,8 +187,10 @@ public record ServiceReference<T>(
         }
 
         /**
-         * @throws IllegalArgumentException if the group or the version is a wildcard or a list, which only Dubbo
-         *     supports
+         * Builds the reference.
+         *
+         * @throws IllegalArgumentException if the interface or a setting is invalid. The group or the version may not be
+         *     a wildcard or a list, which only Dubbo supports
          */
         public ServiceReference<T> build() {
             checkOne("group", group);

@@ -5,7 +5,7 @@ import java.lang.reflect.Method;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The code that runs when a method is called. */
+/** The code that runs when a method is called. Many threads may run it at the same time. */
 @FunctionalInterface
 public interface MethodBody {
 

@@ -133,6 +133,7 @@ public final class RpcServer implements AutoCloseable {
      * Starts accepting calls.
      *
      * @throws java.io.UncheckedIOException if the port cannot be bound
+     * @throws IllegalStateException if the server has been started or closed before
      */
     public synchronized void start() {
         if (state != State.BUILT) {
@@ -167,10 +168,12 @@ public final class RpcServer implements AutoCloseable {
         return transport.port();
     }
 
+    /** Returns the exported services in the order in which they were added. */
     public List<ServiceExport> exports() {
         return exports;
     }
 
+    /** Returns the regular threads that run methods, without the spare and reserved ones. */
     public WorkerPool workers() {
         return pools.workers();
     }
@@ -227,7 +230,7 @@ public final class RpcServer implements AutoCloseable {
     /**
      * Stops accepting connections and tells clients to use another server. Blocks until all connections are closed and
      * no call is in flight, or until there has been no call in flight, no new call and no unsent answer for two
-     * seconds. Calls that arrive in the meantime are served.
+     * seconds. Calls that arrive in the meantime are served. Has no effect unless the server is started.
      *
      * @param atMost the maximum time to block
      */
@@ -242,7 +245,10 @@ public final class RpcServer implements AutoCloseable {
         transports.awaitQuiet(atMost);
     }
 
-    /** Closes the server immediately, without draining. Running calls are cancelled, except one-way calls. */
+    /**
+     * Closes the server and its transports immediately, without draining. Running calls are cancelled, except one-way
+     * calls. Does not wait for their methods. A second call has no effect.
+     */
     @Override
     public void close() {
         synchronized (this) {
@@ -282,6 +288,7 @@ public final class RpcServer implements AutoCloseable {
             this.transport = transport;
         }
 
+        /** Adds a service. {@link #build} throws an exception if two services have the same key. */
         public Builder export(ServiceExport export) {
             exports.add(export);
             return this;
@@ -299,13 +306,14 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Sets how many calls run concurrently and how many may wait. While all threads are
-         * busy, spare threads serve tenants that hold few threads. There is one spare thread for every four threads,
-         * but at least four, and none if there is only one thread. Stream callbacks run on a separate pool of the same
-         * size, whose threads are created when needed.
+         * Sets how many calls run concurrently and how many may wait. While all threads are busy, spare threads serve
+         * tenants that hold few threads. There is one spare thread for every four threads, but at least four, although
+         * never more than regular threads, and none if there is only one thread. One more thread for every eight serves
+         * methods that hold few threads, and one for every twenty, but at least one, serves critical services. Stream
+         * callbacks run on a separate pool of the same size. All threads are created when needed.
          *
-         * @param threads the number of threads; 200 by default
-         * @param queueCapacity the number of calls that may wait; 400 by default
+         * @param threads the number of threads, at least 1; 200 by default
+         * @param queueCapacity the number of calls that may wait, at least 0; 400 by default
          */
         public Builder workers(int threads, int queueCapacity) {
             this.threads = threads;
@@ -362,8 +370,9 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Limits the time that a call may wait for a worker. After this time, the call is refused as not executed. The
-         * default is 50 ms.
+         * Limits the time that a call may wait for a worker. After this time, the call is refused as not executed.
+         *
+         * @param wait more than zero; the default is 50 ms
          */
         public Builder maxQueueWait(Duration wait) {
             this.maxQueueWait = Durations.moreThanZero("rpc.server.max-queue-wait", wait);
@@ -386,10 +395,10 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Sets the factory of worker threads. The default creates platform threads.
+         * Sets the factory of worker threads. The default creates platform threads, which are daemons.
          *
-         * @param keepAlive the time after which an idle thread ends. Zero creates a thread for each task, which suits
-         *     virtual threads
+         * @param keepAlive the time after which an idle thread ends; the default is 60 seconds. Zero creates a thread
+         *     for each task, which suits virtual threads
          */
         public Builder threads(ThreadFactory factory, Duration keepAlive) {
             this.threadFactory = factory;
@@ -444,20 +453,23 @@ public final class RpcServer implements AutoCloseable {
             return this;
         }
 
+        /** Sets where the server records its calls. By default, they are recorded without a meter registry. */
         public Builder meters(RpcMeters meters) {
             this.meters = meters;
             return this;
         }
 
+        /** Sets the clock of deadlines, limits and meters, for tests. The default is {@link NanoClock#SYSTEM}. */
         public Builder clock(NanoClock clock) {
             this.clock = clock;
             return this;
         }
 
         /**
-         * Builds the server.
+         * Builds the server. It accepts no calls until {@link RpcServer#start} is called.
          *
-         * @throws IllegalArgumentException if a service cannot be served; the message names the service and the reason
+         * @throws IllegalArgumentException if a service cannot be served or a setting is invalid; the message names the
+         *     service or the setting and the reason
          */
         public RpcServer build() {
             return new RpcServer(this);

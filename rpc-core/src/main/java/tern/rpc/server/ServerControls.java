@@ -50,7 +50,11 @@ public final class ServerControls {
         methods.limit(new MethodLimits.Key(service, method), changed);
     }
 
-    /** Changes the time that calls may wait for a worker. Applies to calls that arrive later. */
+    /**
+     * Changes the time that calls may wait for a worker. Applies to calls that arrive later.
+     *
+     * @param changed more than zero
+     */
     public void maxQueueWait(Duration changed) {
         dispatcher.maxQueueWait(Durations.moreThanZero("rpc.server.max-queue-wait", changed));
     }

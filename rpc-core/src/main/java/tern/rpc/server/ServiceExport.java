@@ -13,7 +13,8 @@ import tern.rpc.endpoint.Attributes;
  * A service offered to callers.
  *
  * @param bodies returns the code of each method; called once, at startup
- * @param weight the requested share of calls; advertised to callers
+ * @param weight the requested share of calls, relative to the weights of the other providers: 0 or more, usually 100;
+ *     advertised to callers. A provider with the weight 0 gets calls only while no other provider is available
  * @param critical whether reserved workers serve its calls even if the server is overloaded. A critical service must
  *     have few methods, all of them fast. This setting works over HTTP, where the service is known before a call is
  *     decoded, but not over the dubbo protocol
@@ -42,6 +43,14 @@ public record ServiceExport(
         return of(type, target, "", "");
     }
 
+    /**
+     * Creates an export of a Java interface with the default weight.
+     *
+     * @param target the implementing object, which many threads call at the same time
+     * @param group the group; empty for none
+     * @param version the version; empty for none
+     * @throws IllegalArgumentException if the interface cannot be served; the message names the method
+     */
     public static <T> ServiceExport of(Class<T> type, T target, String group, String version) {
         ServiceDescriptor service = ServiceDescriptor.of(type);
         return of(service, new ServiceKey(service.name(), group, version), () -> target, Attributes.DEFAULT_WEIGHT);
