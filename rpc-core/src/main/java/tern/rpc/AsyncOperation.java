@@ -49,8 +49,8 @@ public final class AsyncOperation {
     }
 
     /**
-     * Records that the task of this operation no longer waits for a thread. Has no effect after the call has ended: the
-     * call then counts as having waited for a thread until its end.
+     * Records that a thread has started the task of this operation. Has no effect after the call has ended. If no
+     * thread has started the task by then, the call counts as waiting for a thread until its end.
      */
     void started() {
         if (call.isOpen() && !call.isEnded()) {

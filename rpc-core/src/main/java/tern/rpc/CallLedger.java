@@ -38,7 +38,9 @@ public final class CallLedger {
     private volatile @Nullable OtherThreads others;
     // Created under the lock on this ledger; null until the first operation is recorded with its name.
     private volatile @Nullable NamedTimes named;
-    private long idleBefore; // The call's idle time when this part was created or was last added to the call.
+    // The idle time of the whole call when this part was created, or when this part's times were last added to the
+    // call.
+    private long idleBefore;
     private volatile boolean ended;
     private long endedNanos; // the time on the call's clock; written before ended is set
 

@@ -5,10 +5,10 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
 /**
- * A task that another thread runs for the creating thread's call. The time until a thread starts the task is
- * recorded as {@link Phase#EXECUTOR}, and the task's operations are recorded for the call. Unlike
- * {@link ServerContext#wrap}, this class propagates only the ledger. Therefore a task may outlive its call: neither the
- * call's deadline nor its cancellation affects the task.
+ * A task that another thread runs for the creating thread's call. The time until a thread starts the task is recorded
+ * as {@link Phase#EXECUTOR}, and the task's operations are recorded for the call. Unlike {@link ServerContext#wrap},
+ * this class passes only the ledger to the task. A task may therefore outlive its call: neither the call's deadline nor
+ * its cancellation affects the task.
  */
 public final class CallTask implements Runnable {
 

@@ -14,7 +14,7 @@ public final class Deadline {
     private static final Deadline NONE = new Deadline(0, null);
 
     private final long nanoTime;
-    // The origin is a TimeLimit, or the served method that propagated the deadline.
+    // Where the deadline comes from: the TimeLimit of a call, or the served method whose deadline the call inherits.
     private final @Nullable Object origin;
 
     private Deadline(long nanoTime, @Nullable Object origin) {
@@ -41,7 +41,10 @@ public final class Deadline {
         return new Deadline(now + limit.value().toNanos(), limit);
     }
 
-    /** Returns the deadline to propagate to calls made while the given method is served. */
+    /**
+     * Returns this deadline for calls that the given method makes while it is served. Error messages of these calls
+     * name the method.
+     */
     public Deadline handedOnBy(MethodDescriptor served) {
         return this == NONE ? this : new Deadline(nanoTime, served);
     }

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 public interface RpcAuthorizer {
 
     /**
-     * Checks a call. Returns normally to admit the call, or throws an exception to refuse it.
+     * Checks a call. Returns normally to allow the call, or throws an exception to refuse it.
      *
      * @return the caller, for {@link ServerContext#principal()} and the next authorizers; null to keep the current
      *     principal

@@ -66,7 +66,10 @@ final class EndpointInvoker implements AutoCloseable {
         return cluster;
     }
 
-    /** Returns the object that describes why providers cannot be reached. */
+    /**
+     * Records that a filter replaced a call's executor and then passed the call on. The object that represents the
+     * caller is then not notified that the call was passed on.
+     */
     ProviderFailures failures() {
         return failures;
     }
@@ -81,7 +84,9 @@ final class EndpointInvoker implements AutoCloseable {
         }
     }
 
-    /** Returns whether calls may have been passed on without the knowledge of their callers. */
+    /**
+     * Returns whether calls may have been passed on without a notification to the object that represents the caller.
+     */
     boolean mayPassOnUnseen() {
         return passedOnUnseen;
     }
@@ -375,9 +380,9 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Returns whether the provider certainly did not run the call because it lacks the whole service, and another
-     * provider may have the service. Such a call is repeated once outside of the retry budget. It causes no overload,
-     * because later calls avoid the provider.
+     * Returns whether the call must be repeated at another provider because this provider lacks the whole service. The
+     * provider certainly did not run the call, and another provider may have the service. The repetition does not count
+     * towards the retry budget. It causes no overload, because later calls avoid the provider.
      */
     private boolean isForAnotherProvider(ClientMethod method, Invocation call, RpcException failure, Target used) {
         long now = clock.nanoTime();

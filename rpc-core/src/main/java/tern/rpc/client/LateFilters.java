@@ -16,7 +16,7 @@ import tern.rpc.StatusCode;
  */
 final class LateFilters {
 
-    /** The time after the deadline within which filters may still pass on the failure of a sent call. */
+    /** How long after the deadline filters may still pass on the failure of a sent call. */
     private static final long GRACE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final ProviderWait timer;

@@ -5,9 +5,9 @@ import tern.rpc.NanoClock;
 import tern.rpc.ServerContext;
 
 /**
- * A call that a method makes while it serves another call. If the served call is cancelled, this call is cancelled, too.
- * The deadline of the served call does not cancel this call: it also limits this call, which then fails with
- * DEADLINE_EXCEEDED. Thread-safe.
+ * A call that a method makes while it serves another call. If the served call is cancelled, this call is cancelled,
+ * too. The deadline of the served call also applies to this call. At this deadline, this call is not cancelled but
+ * fails with DEADLINE_EXCEEDED. Thread-safe.
  */
 abstract class NestedCall implements Runnable {
 

@@ -241,7 +241,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
                 Invocation call = template.invocation(method, arguments, started, future, serving);
                 invokeFiltered(method, call, started, future, end);
             }
-        } catch (Throwable e) { // For example, the served call has been cancelled.
+        } catch (Throwable e) { // Thrown, for example, if the served call has been cancelled.
             end.completed(null, e);
         }
         return future;

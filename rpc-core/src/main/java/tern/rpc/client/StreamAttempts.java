@@ -345,7 +345,9 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
      */
     @Override
     public void send(@Nullable Object value) {
-        commit(); // another endpoint would get only the values after this one
+        // After this value has been sent, the call must not be repeated at another endpoint, which would not get this
+        // value.
+        commit();
         ClientStream current = stream;
         if (current != null) {
             current.send(value);

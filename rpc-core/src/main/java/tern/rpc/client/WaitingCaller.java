@@ -64,7 +64,7 @@ final class WaitingCaller extends NestedCall implements CallScope {
     @Override
     public void passedOn(SentCall call) {
         passedOn = call;
-        if (cancelled) { // the thread that cancelled may have read passedOn before it was set
+        if (cancelled) { // The thread that set "cancelled" may have read passedOn before this thread set it.
             call.cancel();
         }
     }

@@ -41,7 +41,7 @@ public final class Cluster implements AutoCloseable {
     /** The interval between checks of the providers that the source no longer lists but that still answer. */
     private static final long LOOK_MILLIS = 1_000;
 
-    /** The silence after which a provider that the source no longer lists is given up. */
+    /** How long a provider that the source no longer lists may be silent before the client drops it. */
     private static final long MAX_SILENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
@@ -153,7 +153,7 @@ public final class Cluster implements AutoCloseable {
     /**
      * Returns whether a provider is connected, or about to be connected, and answers. A provider that has been silent
      * for only a short time counts as answering, because all providers are silent during a pause of this process. If
-     * unlisted providers were given up after such a pause, they would not be used again until they are listed.
+     * the client dropped unlisted providers after such a pause, it could use them again only when they are listed.
      */
     private boolean answers(Endpoint endpoint) {
         long now = clock.nanoTime();
@@ -341,8 +341,8 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Records a failed attempt, and returns whether it failed because the provider lacks the whole service. If so, the
-     * provider gets no calls of this reference for a while if another provider can take them.
+     * Records a failed attempt, and returns whether the provider lacks the whole service. While another provider can
+     * take the calls, the calls of this reference then avoid this provider for some time.
      */
     public boolean isServiceMissing(Target target, RpcException failure, long now) {
         RemoteFailures.Missing missing = RemoteFailures.missing(failure);

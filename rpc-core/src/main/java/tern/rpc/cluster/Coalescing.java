@@ -26,8 +26,9 @@ public final class Coalescing {
     }
 
     /**
-     * Returns how many nanoseconds a delayed change must still wait if it is urgent. An urgent change may be passed on
-     * 100 ms after the previous change was passed on, even if frequent changes have made the usual gap longer.
+     * Returns how many more nanoseconds an urgent change must wait if it is already being delayed. An urgent change may
+     * be passed on 100 ms after the previous change was passed on, even if frequent changes have made the usual gap
+     * longer.
      */
     public long shortestDelay(long now) {
         return passedAny ? Math.max(0, passedNanos + MIN_GAP_NANOS - now) : 0;

@@ -32,12 +32,12 @@ final class ConsistentHash implements Balancer {
     private static final double LOAD_BOUND = 1.25;
 
     /**
-     * The number of calls in flight that a provider may have in addition to 1.25 times the mean. Without it, a mean of
-     * very few calls would restrict the choice too much.
+     * The number of calls in flight that a provider may have in addition to 1.25 times the mean. If only 1.25 times the
+     * mean were allowed, a mean of very few calls would restrict the choice too much.
      */
     private static final int FEW = 2;
 
-    /** The time for which a mean number of calls in flight is used again, because computing it examines all providers. */
+    /** How long a computed mean number of calls in flight is reused. Computing the mean examines all providers. */
     private static final long BOUND_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private static final double UNKNOWN = -1;
@@ -46,8 +46,8 @@ final class ConsistentHash implements Balancer {
     private final long[] hashes;
     private final double[] shares;
     // For each slot, the index of its provider plus 1, or 0 if the provider has not been computed yet. Several threads
-    // may compute it at the same time, with the same result. This field is null until the first call, because many
-    // references get no calls, and for few providers.
+    // may compute it at the same time, with the same result. This field is null before the first call, because many
+    // references get no calls. It is also null if there are few providers.
     private volatile char @Nullable [] owners;
     // 1.25 times the mean number of calls in flight at the time boundNanos. It is computed only if a provider has
     // several calls in flight.

@@ -196,8 +196,8 @@ public final class Node {
     }
 
     /**
-     * Records the end of a copy. An answer that is too late for a caller is as bad as a failure. It also shows that the
-     * provider has served the calls that waited before the copy, so the next copy follows soon.
+     * Records the end of a copy. An answer after the caller's timeout counts as a failure. Such an answer also shows
+     * that the provider has served the calls that waited before the copy, so the next copy follows soon.
      *
      * @param tookNanos the time since {@link #beginCopy}
      * @param timeoutNanos the timeout of the call that was copied
@@ -221,7 +221,7 @@ public final class Node {
 
     /**
      * Records a call that was abandoned because another provider answered first. The call would have taken at least the
-     * time since {@link #begin}. This time is recorded only if it is already long enough to count as slow. A shorter
+     * time since {@link #begin}. This time is recorded only if it is long enough to count as slow, because a shorter
      * time does not show that the provider is fast. {@link #end} must still be called.
      */
     public void outlasted(long tookNanos, long now, UsualTime times) {
@@ -339,8 +339,9 @@ public final class Node {
     // The following methods are called by Survey, which examines all providers of a cluster several times per second.
 
     /**
-     * Checks whether the node has become usable, also if it was lost and connected again since the last check. A
-     * reconnected provider may be a different process, so the node's earlier state is discarded.
+     * Checks whether the node has become usable since the last check. This includes a node whose connection was lost
+     * and opened again since then. A reconnected provider may be a different process, so the node's earlier state is
+     * discarded.
      */
     synchronized void look(long now) {
         ClientConnection opened = connection;
@@ -404,8 +405,8 @@ public final class Node {
     }
 
     /**
-     * Returns {@link #judgedCost} without the calls in flight. A call that waits is no reason for a probe, because its
-     * end will show how quick the provider is.
+     * Returns {@link #judgedCost} without the calls in flight. A waiting call does not justify a probe, because the end
+     * of this call will show how fast the provider is.
      */
     double endedCost(long now) {
         return responses.judgedCost(now);

@@ -51,8 +51,8 @@ final class ProbePauses {
     }
 
     /**
-     * Reserves the next probe for the calling thread, and returns whether the pause has ended. The end of the probe
-     * determines when the next one is due.
+     * Reserves the next probe for the calling thread, and returns whether the pause has ended. When the probe ends, the
+     * time of the next probe is set.
      */
     boolean take(long now) {
         long due = nextNanos;
@@ -64,7 +64,7 @@ final class ProbePauses {
         unanswered.incrementAndGet();
     }
 
-    /** Records that a copy has ended. The reason is recorded afterwards. */
+    /** Records that a copy has ended. The caller then records the result with another method. */
     void ended() {
         unanswered.decrementAndGet();
     }

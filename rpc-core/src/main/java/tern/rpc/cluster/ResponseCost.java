@@ -39,8 +39,8 @@ final class ResponseCost {
     private static final double GOOD = 2;
 
     /**
-     * A response time above this bound is lowered to it before it is added to the mean response time. The bound is a
-     * multiple of the usual time. The mean of a healthy node therefore stays below {@link #GOOD_MEAN} after one slow
+     * The upper bound of the values in the mean response time, as a multiple of the usual time. A longer response time
+     * is counted as this bound. The mean of a healthy node therefore stays below {@link #GOOD_MEAN} after one slow
      * answer.
      */
     private static final double MAX_IN_MEAN = 8;
@@ -61,21 +61,21 @@ final class ResponseCost {
     private static final int GOOD_IN_A_ROW = 2;
 
     /**
-     * A good answer counts twice if it took less than the last slow answer, divided by this number. A slow provider
-     * rarely answers that quickly by chance.
+     * A good answer counts twice if the last slow answer took more than this many times as long. A slow provider rarely
+     * answers that quickly by chance.
      */
     private static final int MUCH_FASTER = 40;
 
     /**
-     * The part of an earlier slow answer that is remembered after a shorter one. A recovered provider may still be busy
-     * with the copies of many clients.
+     * When a slow answer replaces a longer earlier one, this fraction of the earlier duration is kept as a minimum. A
+     * recovered provider may still be busy with the copies of many clients.
      */
     private static final double REMEMBERED = 0.25;
 
     /**
-     * The time after a recovery in which a failure, or a slow mean, is a relapse. Each relapse doubles the number of
-     * good answers that the next recovery needs. Otherwise calls would return too early to a provider that fails only
-     * for some calls.
+     * A failure or a slow mean within this time after a recovery is a relapse. Each relapse doubles the number of good
+     * answers that the next recovery needs. Otherwise calls would return too early to a provider that fails only for
+     * some calls.
      */
     private static final long RELAPSE_NANOS = TimeUnit.SECONDS.toNanos(20);
 
@@ -155,8 +155,8 @@ final class ResponseCost {
     }
 
     /**
-     * Records that a call was abandoned after this time, if the time is already long enough to count as slow. A shorter
-     * time does not show how fast the provider is.
+     * Records that a call was abandoned after the given time. Does nothing if the time is too short to count as slow,
+     * because a short time does not show how fast the provider is.
      */
     void outlasted(long tookNanos, long usual, long now) {
         double sample = Math.min(MAX_SLOW, multiple(tookNanos, usual));

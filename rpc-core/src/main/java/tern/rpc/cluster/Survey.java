@@ -32,8 +32,8 @@ final class Survey {
     private static final long COPIES_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     /**
-     * The minimum number of calls between two copies if the answer to the first one is missing. The copies of many
-     * clients then do not overload a provider that is ten times slower and usually gets a tenth of the calls.
+     * The minimum number of calls between two copies while the first copy has no answer. The limit prevents the copies
+     * of many clients from overloading a provider that is ten times slower and usually gets a tenth of the calls.
      */
     private static final int COPY_OF_UNANSWERED = 100;
 

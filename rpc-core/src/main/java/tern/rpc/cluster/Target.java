@@ -133,7 +133,9 @@ public final class Target implements Candidate {
         return missingForNanos(nowNanos) > 0;
     }
 
-    /** Returns the time for which the provider will be avoided because it lacks the service, or 0 if it has it. */
+    /**
+     * Returns the time for which the provider will be avoided because it lacks the service, or 0 if it has the service.
+     */
     long missingForNanos(long nowNanos) {
         Calls current = calls;
         return current == null ? 0 : current.presence().avoidedForNanos(node.usableSinceNanos(), nowNanos);

@@ -5,9 +5,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rules that change a service's providers, and how clients choose among these providers, while the clients run. A
- * source passes them in its snapshots. Implementations must be immutable, and two objects with the same rules must be
- * equal. Several threads call the methods, which must return quickly.
+ * Rules that change the providers of a service, or how clients choose among these providers. Rules may change while the
+ * clients run. A source passes the rules in its snapshots. Implementations must be immutable, and two objects with the
+ * same rules must be equal. Several threads call the methods, which must return quickly.
  */
 public interface Rules {
 
@@ -29,8 +29,8 @@ public interface Rules {
 
     /**
      * Returns the tags of a provider: its own tag, unless rules take it away, and the tags that rules give it. A list
-     * that contains only an empty string means that the provider has no tag. It then also takes calls with a tag that
-     * no provider has.
+     * that contains only an empty string means that the provider has no tag. Such a provider also takes calls with a
+     * tag that no provider has.
      */
     default List<String> tags(Instance provider) {
         return List.of(provider.attributes().tag());

@@ -52,7 +52,8 @@ final class FairShares {
     private final AtomicInteger wholes = new AtomicInteger();
     private final AtomicInteger parts = new AtomicInteger();
 
-    private volatile @Nullable Share other; // The last tenant that did not have to yield to other tenants.
+    // The last tenant whose call was not refused for the benefit of other tenants.
+    private volatile @Nullable Share other;
     private volatile long othersUntil;
 
     private volatile @Nullable Share flooding;

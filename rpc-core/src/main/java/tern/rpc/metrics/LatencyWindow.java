@@ -61,7 +61,7 @@ public final class LatencyWindow {
         }
 
         void add(long nanos, boolean late, boolean failure) {
-            // The maximum is stored first, because readers read no bucket above the bucket of the maximum.
+            // The maximum is stored first, because readers ignore all buckets above the maximum.
             long max = maxNanos.get();
             while (nanos > max && !maxNanos.compareAndSet(max, nanos)) {
                 max = maxNanos.get();
@@ -230,10 +230,9 @@ public final class LatencyWindow {
     }
 
     /**
-     * Returns the points of {@link #series()} that are new for a reader that already has the points up to an earlier
-     * second. The result contains the points of all later seconds. It also contains the 10 s points of the seconds that
-     * were younger than a minute at the earlier time and are older now. A returned point replaces every point of the
-     * reader that covers one of the same seconds.
+     * Returns the points of {@link #series()} that have changed since an earlier call. The result contains the points
+     * of all seconds after {@code earlier}. It also contains the 10 s points that have since replaced points of one
+     * second. The reader must replace all of its points that cover the same seconds.
      *
      * @param earlier the value of {@link #second} before the reader's points were read; with a second before the start
      *     or more than 14 minutes ago, all points are returned

@@ -228,7 +228,8 @@ public final class FileRegistry implements Registry {
             ProviderDocument before = ProviderDocument.parse(Files.exists(file) ? FileText.read(file) : "");
             ProviderDocument after = change.apply(before);
             if (!after.equals(before)) {
-                Path target = Files.exists(file) ? file.toRealPath() : file; // a symbolic link stays a link
+                // If the file is a symbolic link, the link is kept and its target is replaced.
+                Path target = Files.exists(file) ? file.toRealPath() : file;
                 Path next = target.resolveSibling(target.getFileName() + ".next");
                 Files.write(next, after.json().getBytes(StandardCharsets.UTF_8));
                 Files.move(next, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);

@@ -56,7 +56,8 @@ final class LatePublication implements Publication {
     private void look() {
         try {
             begin(registration.get());
-        } catch (RuntimeException e) { // For example, consumers of this registry could not reach the address.
+        } catch (RuntimeException e) {
+            // Thrown, for example, if consumers of this registry could not reach the address.
             failed(e);
         }
     }
@@ -117,7 +118,7 @@ final class LatePublication implements Publication {
         Registration found;
         try {
             found = registration.get();
-        } catch (RuntimeException e) { // For example, there is currently no route to the registry.
+        } catch (RuntimeException e) { // Thrown, for example, if there is currently no route to the registry.
             LOG.debug("The address to publish at {} is not known", registry.url(), e);
             return;
         }
@@ -130,12 +131,12 @@ final class LatePublication implements Publication {
                 return;
             }
             if (found.equals(last)) {
-                problem = ""; // an address that was refused is no longer in use
+                problem = ""; // The published address is right again, so the problem with the refused address is over.
                 return;
             }
             try {
                 next = registry.publish(found);
-            } catch (RuntimeException e) { // For example, the registry refuses the new address.
+            } catch (RuntimeException e) { // Thrown, for example, if the registry refuses the new address.
                 refused(found, e);
                 return;
             }

@@ -40,8 +40,8 @@ import tern.rpc.endpoint.Instance;
 /**
  * Stores the last good list of another source in a file. If the wrapped source fails before its first list, or does not
  * answer in time, this source reports the stored one, so that an application can start without its registry. Only the
- * file's owner can read the file, which contains no secrets. Another thread writes the file, so that a disk that does
- * not answer delays no list.
+ * file's owner can read the file, which contains no secrets. Another thread writes the file, so that a slow or
+ * unreachable disk does not delay the lists.
  */
 public final class RememberedSource implements EndpointSource {
 
@@ -211,7 +211,7 @@ public final class RememberedSource implements EndpointSource {
             }
             Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
-            newest = null; // so that the list is written if it arrives again
+            newest = null; // The list could not be written. If the same list arrives again, it must be written.
             unwritable.warn(
                     () -> "The list of " + subscription.service() + " could not be remembered in " + file + ": " + e);
         }

@@ -13,7 +13,7 @@ import tern.rpc.NanoClock;
  * Permits that tenants share, such as one for each KiB of memory or one for each busy thread. A request waits if too
  * few permits are available. Tenants get permits in turn. A request that does not fit lets later requests pass for one
  * second, because a caller could otherwise stop all others with requests that need all permits. After this second, no
- * later request passes it any more.
+ * later request may pass it.
  *
  * <p>Requests take their permits only while they are being decoded, and calls keep permits while they run. A request does
  * not wait for the end of running calls: if any permit is free and no other request is being decoded, it is decoded even
@@ -122,7 +122,7 @@ final class FairPermits {
                 removed(tenant, own, request);
             }
             waiting--;
-            grant(); // the request may have held up others
+            grant(); // A request that waited too long holds up later requests until it is removed.
         }
         return request.granted;
     }

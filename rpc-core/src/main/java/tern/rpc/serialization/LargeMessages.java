@@ -12,8 +12,9 @@ import tern.rpc.StatusCode;
  * is decoded only while no other request is being decoded and the running calls leave some of this memory free. A call
  * fails if its thread waits for more than three seconds. {@link LargeWork} limits the threads. Thread-safe.
  *
- * <p>Requests of up to 128 KiB have a further sixteenth of the heap to themselves. Callers that send one request of
- * several MiB after the other could otherwise keep all memory, and other callers' requests of medium size would fail.
+ * <p>A further sixteenth of the heap is reserved for requests of up to 128 KiB. Otherwise a caller that constantly
+ * sends requests of several MiB could occupy all of the memory, and requests of medium size from other callers would
+ * fail.
  */
 public final class LargeMessages {
 

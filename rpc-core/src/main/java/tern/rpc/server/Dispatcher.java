@@ -203,7 +203,8 @@ final class Dispatcher implements CallHandler {
             noteTenant(call.share(), reason);
             meters.refused(clock.nanoTime() - call.receivedNanos());
         } catch (Throwable e) {
-            // Even if, for example, the meter registry has thrown an exception, the caller must get an answer.
+            // The caller must get an answer even if the count fails, for example because the meter registry throws an
+            // exception.
             Thrown.log(e, shown -> LOG.error("A refused call could not be counted", shown));
         }
         call.fail(failure(call, reason), pushBack(reason));

@@ -8,9 +8,9 @@ import tern.rpc.limit.Share;
 
 /**
  * Limits the running calls to one method, and divides the places among tenants. While only one tenant calls the method,
- * it may use all places. When a call from a tenant with less than an equal share is refused, tenants with an equal share
- * or more get no further places for one second. The places that they return are then left to the other tenant.
- * Thread-safe. A race may cause a single call to be wrongly accepted or refused.
+ * it may use all places. When a call from a tenant with less than an equal share is refused, tenants with an equal
+ * share or more get no further places for one second. When these tenants return places, the refused tenant can take
+ * them. Thread-safe. A race may cause a single call to be wrongly accepted or refused.
  */
 final class MethodLimiter {
 

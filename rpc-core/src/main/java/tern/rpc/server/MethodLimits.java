@@ -25,7 +25,8 @@ final class MethodLimits {
     record Key(String interfaceName, String method) {}
 
     private final Map<Key, MethodLimiter> limiters = new ConcurrentHashMap<>();
-    // Removed limiters. If a limit is set again, calls that still run since before its removal count towards it.
+    // Removed limiters. A limit that is set again uses its removed limiter, so that calls from before the removal still
+    // count.
     private final Map<Key, MethodLimiter> removed = new ConcurrentHashMap<>();
     private final int servedAtOnce;
     private final NanoClock clock;

@@ -296,7 +296,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
 
     @Override
     public void cancel() {
-        // The method needs no further requests, but the call continues.
+        // The method needs no more requests, but the call itself has not ended.
     }
 
     @Override
@@ -305,9 +305,8 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     }
 
     /**
-     * If the method is still running, ends the call without the filters, which get a result only after the method. The
-     * method may be waiting for its subscriber, which gets no further signal, so the caller must not wait for the
-     * method.
+     * If the method is still running, ends the call without waiting for the method and its filters. The method may be
+     * waiting for its subscriber, which gets no further signal.
      */
     @Override
     public void subscriberFailed(Throwable cause) {

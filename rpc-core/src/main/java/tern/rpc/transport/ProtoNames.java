@@ -21,7 +21,10 @@ final class ProtoNames {
 
     private ProtoNames() {}
 
-    /** Returns a text to add to the call's name and address in the message; empty if the names are not the cause. */
+    /**
+     * Returns the advice to append to the call's name and address in an error message. Returns an empty string if the
+     * names are not the cause.
+     */
     static String hint(Invocation call, RpcException failure) {
         MethodDescriptor method = call.method();
         if (failure.code() != StatusCode.UNIMPLEMENTED

@@ -50,7 +50,7 @@ public final class RemoteFailures {
 
     /**
      * The end of the message that Dubbo 3.3 sends with status 40 if it cannot find out the parameter types of a call.
-     * The service is then missing, or the class of a parameter.
+     * Either the service or the class of a parameter is missing.
      */
     private static final String DUBBO_UNDECODED = ", parameterTypes=null]";
 

@@ -221,7 +221,7 @@ final class CallSamples {
                 .orElse(null);
     }
 
-    /** Returns whether operations of this kind mostly run in or below the lines that hold the lock. */
+    /** Returns whether operations of this kind mostly run in the code that holds the lock, or in code that it calls. */
     boolean isRunIn(Part lock, Phase phase) {
         Set<StackTraceElement> holding = new HashSet<>();
         for (Sample sample : all()) {
@@ -255,8 +255,8 @@ final class CallSamples {
     }
 
     /**
-     * Returns whether a call runs an operation of this kind between two of these waits. The operation must run in or
-     * below a method that waits, or in or below the caller of such a method.
+     * Returns whether a call runs an operation of this kind between two of these waits. The operation must run in a
+     * method that waits, in the caller of such a method, or in code that one of them calls.
      */
     boolean isRepeatedBetween(Part wait, Phase phase) {
         Set<String> methods = innermostMethodsOf(wait);
@@ -349,8 +349,8 @@ final class CallSamples {
     }
 
     /**
-     * Returns the operation that the lock's likely owners run; null if there is none. The JVM does not report which
-     * virtual thread owns a lock, nor the owners of permits.
+     * Returns the operation that the lock's likely owners run; null if there is none. The JVM reports neither the
+     * virtual thread that owns a lock nor the owners of permits.
      */
     private @Nullable Phase likelyOwnersIn(Part lock) {
         LikelyHolders.Activity activity = likelyHolders(lock);

@@ -194,7 +194,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     synchronized @Nullable String mainCause(long sinceNanos) {
         long stalled = spent(cycles, sinceNanos).getOrDefault(STALL, 0L);
         Map<String, Long> paused = spent(pauses, sinceNanos);
-        paused.remove(STALL); // The pauses of such a cycle are short.
+        paused.remove(STALL); // The pauses of a stall's cycle are short. The cycle itself is compared below.
         boolean isStall = stalled >= MIN_STALL_NANOS && paused.values().stream().allMatch(nanos -> nanos < stalled);
         return isStall ? STALL : longest(paused);
     }

@@ -147,8 +147,8 @@ final class DatabaseLocks {
 
     /**
      * Returns the statements that probably wait for a lock on this statement's table: either all statements of the
-     * table, or all that write. Two conditions must hold; otherwise the set is empty. Several statements must wait, or
-     * the holder of the lock must be known. Statements of other tables must take their usual time.
+     * table, or all of its writing statements. Returns an empty set unless two conditions hold. Several statements must
+     * wait, or the holder of the lock must be known. Statements of other tables must take their usual time.
      */
     private Set<String> lockedWith(String statement) {
         String table = table(statement);

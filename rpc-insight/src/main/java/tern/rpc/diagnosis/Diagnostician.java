@@ -337,8 +337,8 @@ public final class Diagnostician {
 
     /**
      * Learns the usual times of rarely called methods that have never met the target, such as long polls and reports.
-     * Learns them only from a second in which no other calls were late. Without this, an application that calls such
-     * methods from its start would never have usual times, and the diagnosis would report a miss forever.
+     * Learns them only from a second in which no other calls were late. An application that calls such methods from its
+     * start would otherwise never have usual times, and the diagnosis would report a miss forever.
      */
     private void learnSlowMethods(long sinceLastNanos, Evidence.Counts counts) {
         List<EndedCall> late = records.bad(sinceLastNanos);

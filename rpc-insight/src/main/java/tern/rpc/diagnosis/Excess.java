@@ -284,8 +284,8 @@ final class Excess {
     }
 
     /**
-     * Considers the late or failed calls that spent time on a part accepted by the predicate. Returns, for each part
-     * that the predicate does not accept, the mean extra time that these calls spent on the part.
+     * Returns the mean extra time of late or failed calls by part. Only calls that spent time on a part accepted by the
+     * predicate are averaged. The accepted parts themselves are omitted.
      */
     Times ofCallsWith(Predicate<Part> wanted) {
         Times sum = new Times();
@@ -301,8 +301,8 @@ final class Excess {
     }
 
     /**
-     * Considers the methods of which at least one late or failed call spent time on the given part. Returns, for each
-     * part, the mean extra time that all late or failed calls to these methods spent on it.
+     * Returns the mean extra time by part of the late or failed calls to some methods. These are the methods of which
+     * at least one late or failed call spent time on the given part.
      */
     Times ofMethodsWith(Part part) {
         Set<String> methods = new TreeSet<>();
@@ -335,10 +335,7 @@ final class Excess {
         return methods;
     }
 
-    /**
-     * Considers the methods of which a limiter refused calls. Returns, for each part, the mean extra time of the calls
-     * to these methods that the limiter admitted.
-     */
+    /** Returns the mean extra time by part of the admitted calls to those methods of which a limiter refused calls. */
     Times ofAdmitted(Part refusal) {
         Times sum = new Times();
         int all = 0;
@@ -382,8 +379,8 @@ final class Excess {
     }
 
     /**
-     * Considers the late or failed calls that spent time on the given part. Returns the mean time that these calls
-     * spent on each part. If there are no such calls, returns the mean times of all late or failed calls.
+     * Returns the mean time by part of the late or failed calls that spent time on the given part. If there are no such
+     * calls, returns the mean times of all late or failed calls.
      */
     Times accountOfCallsWith(Part part) {
         Times sum = new Times();

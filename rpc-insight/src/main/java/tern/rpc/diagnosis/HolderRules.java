@@ -19,11 +19,12 @@ final class HolderRules {
             EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC, Kind.SOCKET, Kind.FILE, Kind.RESOLVER);
 
     /**
-     * The holders' work explains a wait only if this work became longer by at least this share of the latency target.
+     * The holders' work explains a wait only if the work takes longer than usual by at least this share of the latency
+     * target.
      */
     private static final double GROWN = 0.05;
 
-    /** An operation takes about as long as usual if it takes at most this multiple of its usual time. */
+    /** An operation counts as usual if its time is at most its usual time multiplied by this factor. */
     private static final double AS_USUAL = 1.5;
 
     private final Evidence evidence;

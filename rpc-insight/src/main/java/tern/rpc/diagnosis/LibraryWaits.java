@@ -31,7 +31,7 @@ final class LibraryWaits {
      *
      * @param prefix the prefix of the class name
      * @param within a part of the class name after the prefix; empty if the prefix is sufficient
-     * @param name the name of what the thread waits for
+     * @param name the name of the object or limit for which the thread waits
      */
     private record Wait(String prefix, String within, Kind kind, String name) {
 

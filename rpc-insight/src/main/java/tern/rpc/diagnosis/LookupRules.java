@@ -13,7 +13,7 @@ final class LookupRules {
      */
     private static final int MIN_QUICK = 3;
 
-    /** An operation takes about its usual time if it takes at most this multiple of it. */
+    /** An operation counts as usual if its time is at most its usual time multiplied by this factor. */
     private static final double QUICK_FACTOR = 2;
 
     private LookupRules() {}

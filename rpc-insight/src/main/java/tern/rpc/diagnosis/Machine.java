@@ -49,7 +49,7 @@ record Machine(
     /** Stolen time slows all work down if it is at least this share of the time for which processors were wanted. */
     private static final double MUCH_OF_DEMAND = 0.25;
 
-    /** Some hosts always take a part of the time. Such a part explains no miss. */
+    /** Some hosts always take a part of the time. Time that the host always takes does not explain a miss. */
     private static final double MORE_THAN_USUAL = 2;
 
     Machine {

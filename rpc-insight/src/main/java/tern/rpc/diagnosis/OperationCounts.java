@@ -86,7 +86,8 @@ final class OperationCounts {
         if (usual.count <= 0 || usual.eachNanos < 0 || each <= 0 || now < MANY_MORE * usual.count) {
             return false;
         }
-        // If other operations of the same kind have become rarer, this operation has only replaced them.
+        // If other operations of the same kind have become rarer by the same amount, this operation has only replaced
+        // them.
         double usuallyAll = usual(part.kind(), phase, "").count;
         boolean inPlaceOfOthers = usuallyAll >= 0 && perCall(phase, "") - usuallyAll < HALF * (now - usual.count);
         return !inPlaceOfOthers && hasGrownMore(now, usual, each);

@@ -45,7 +45,8 @@ final class PoolRules {
     void apply() {
         for (Part part : leaves.longestFirst()) {
             PoolVerdict verdict = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
-            // An executor's threads are occupied by its tasks, not by the calls that wait for the executor.
+            // An executor's threads are occupied by the executor's tasks. The calls that wait for the executor do not
+            // occupy them.
             if (verdict == null || verdict.pool().now().kind() == PoolKind.EXECUTOR) {
                 continue;
             }

@@ -99,7 +99,7 @@ record PoolVerdict(
      * Finds the reason why calls wait for this pool.
      *
      * @param nested the holders whose calls wait for a second connection
-     * @param lateWithoutWaits whether calls would miss the latency target even if they never waited
+     * @param lateWithoutWaits whether calls would miss the latency target even if no call waited for a connection
      * @param waitsMuch whether the wait for this pool is a large part of the target
      */
     static PoolVerdict of(

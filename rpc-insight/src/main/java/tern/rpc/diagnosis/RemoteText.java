@@ -229,7 +229,8 @@ final class RemoteText {
         long failed = excess.accounts.stream()
                 .filter(counted -> part.equals(FailurePart.of(counted.call())))
                 .count();
-        // The number is 0 if a circuit breaker refuses all calls, because the failures that opened it are older.
+        // The number is 0 if a circuit breaker refuses all calls. The failures that opened the circuit breaker are then
+        // older.
         return failed == 0
                 ? List.of()
                 : List.of("failed   " + failed + " of " + excess.accounts.size() + " recorded calls for this reason");

@@ -119,7 +119,8 @@ final class Sampler {
                 sqlLooks++;
                 rowLooks += RowReads.waits(thread) ? 1 : 0;
             }
-            // If Tern does not measure the client, the ledger shows no exchange, but the stack does.
+            // If Tern does not measure the HTTP client, the ledger contains no exchange. Only the stack shows the
+            // exchange.
             boolean isSeen = !list.isEmpty() && list.get(list.size() - 1).part().kind() == Part.Kind.HTTP;
             if (phase == Phase.HTTP || isSeen) {
                 httpLooks++;

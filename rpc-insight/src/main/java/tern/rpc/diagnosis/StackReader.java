@@ -321,9 +321,9 @@ final class StackReader {
 
     /**
      * Returns the frames of the last owner in the chain of lock owners, starting at the frame that holds the lock. For
-     * a monitor, this is the frame that entered the monitor. If that frame is unknown, the result starts at the method
-     * in which the waiting thread requests the lock. If that method is not found either, the result starts at the
-     * application's innermost frame.
+     * a monitor, this is the frame that entered the monitor. If the frame is unknown, the result starts at the method
+     * in which the waiting thread requests the lock, or, if the owner does not run this method, at the application's
+     * innermost frame.
      */
     static List<StackTraceElement> holderPath(ThreadLook thread) {
         ThreadLook owner = lastOwner(thread);
@@ -380,9 +380,9 @@ final class StackReader {
     }
 
     /**
-     * Returns the method of the application's innermost frame, except frames that only forward the call. If there is
-     * none, returns the name of the framework's work on the stack. If there is none either, returns the method of the
-     * innermost frame outside the JDK.
+     * Returns the method of the application's innermost frame, except frames that only forward the call. If there is no
+     * such frame, returns the name of the framework's work on the stack. If the stack contains no such work either,
+     * returns the method of the innermost frame outside the JDK.
      */
     static String place(ThreadLook thread) {
         StackTraceElement own = ApplicationCode.first(thread.frames());

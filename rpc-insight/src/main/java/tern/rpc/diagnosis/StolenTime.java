@@ -7,9 +7,9 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.PoolKind;
 
 /**
- * Reassigns the extra time of calls to the processors while the host gives their time to other virtual machines. Then
- * everything on this machine becomes slower at the same time: code, databases and other servers on this machine, and
- * the JVM itself. The processors seem to be idle meanwhile.
+ * Attributes the extra time of calls to the processors while the host gives processor time to other virtual machines.
+ * Then everything on this machine becomes slower at the same time: code, databases and other servers on this machine,
+ * and the JVM itself. The processors seem to be idle in the meantime.
  */
 final class StolenTime {
 

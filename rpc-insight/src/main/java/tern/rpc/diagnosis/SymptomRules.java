@@ -128,8 +128,8 @@ final class SymptomRules {
     }
 
     /**
-     * Attributes the work of calls to a full executor if most of the sampled late calls ran its tasks themselves. JDK
-     * executors do so with the caller-runs policy.
+     * Attributes the work of calls to a full executor if most of the sampled late calls ran the executor's tasks on
+     * their own threads. JDK executors with the caller-runs policy run rejected tasks in this way.
      */
     private void passOnRejectedTasks() {
         int sampled = 0;
@@ -361,7 +361,8 @@ final class SymptomRules {
         boolean asked = MachineText.isAskedForFromOutside(reason);
         boolean other = asked || (reason != null && (reason.startsWith("System.gc") || reason.startsWith("Metadata")));
         if (asked) {
-            // A tool that requests collections also stops the JVM while it counts objects or writes them to a file.
+            // A tool that requests collections may also count objects or write them to a file. The JVM stops during
+            // this work, too.
             leaves.move(Part.of(Kind.JVM_PAUSE), collector);
         }
         Times large = leaves.only(

@@ -100,7 +100,7 @@ final class TaskRules {
     private static boolean isSlower(PoolVerdict executor) {
         double usual = executor.pool().usualHoldNanos();
         double hold = executor.pool().holdNanos();
-        // Before the first slow task has ended, the mean duration of tasks is unknown.
+        // The mean duration of tasks is unknown until the first slow task has ended.
         return !executor.name().equals(ExecutorNames.COMMON_POOL) && usual > 0 && (hold < 0 || hold >= SLOWER * usual);
     }
 

@@ -36,7 +36,7 @@ final class TaskWatch {
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     /**
      * The interval at which the weight of all earlier samples is halved. Older samples may come from an earlier period
-     * of late calls, which had another cause.
+     * of late calls with another cause.
      */
     private static final long HALF_LIFE_NANOS = TimeUnit.SECONDS.toNanos(5);
 

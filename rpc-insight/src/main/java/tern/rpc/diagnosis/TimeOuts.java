@@ -10,7 +10,7 @@ import tern.rpc.diagnosis.Cause.Where;
 /** Describes timeouts that end calls before the calls are late. */
 final class TimeOuts {
 
-    /** An operation took about its usual time if it took at most this multiple of it. */
+    /** An operation counts as usual if its time is at most its usual time multiplied by this factor. */
     private static final double AS_USUAL = 1.3;
 
     private final Excess excess;

@@ -21,8 +21,8 @@ final class Unanswered {
 
     /**
      * Returns the operation that explains at least half of the time for which the calls waited for a result; null if
-     * there is none. An operation explains the wait of its call for as long as it runs. An operation takes precedence
-     * over a task, because calls do not wait for all of their tasks.
+     * there is none. While an operation runs, it explains the wait of its call. An operation takes precedence over a
+     * task, because calls do not wait for all of their tasks.
      *
      * @param isAwaited returns whether the calls may wait for tasks of the executor with this name
      */

@@ -94,7 +94,7 @@ final class VmOperations {
 
     /**
      * Returns whether the diagnosis itself asks for operations with this name while it samples late calls. Such an
-     * operation does not explain a pause. A long one mostly waited for a thread that did not stop in time.
+     * operation does not explain a pause. If it took long, it mostly waited for a thread that did not stop in time.
      */
     static boolean isOwn(String operation) {
         return operation.equals("ThreadDump") || operation.equals("FindDeadlocks");

@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.evidence.VirtualStacks.Stack;
 
 /**
- * Finds threads that have ended but still own locks. The JVM reports nothing about an ended thread, but also nothing
- * about a virtual thread, if asked by thread id. To tell the two apart, this class lists the virtual threads, if the
- * JVM supports them. Thread-safe.
+ * Finds threads that have ended but still own locks. A query by thread id returns nothing for an ended thread, and
+ * nothing for a virtual thread either. To distinguish the two cases, this class lists the virtual threads, if the JVM
+ * supports them. Thread-safe.
  */
 public final class EndedThreads {
 
