@@ -147,7 +147,8 @@ class ProviderMetersTest {
             assertThat(isAnswered(service.find())).isTrue();
         }
 
-        // For ten seconds, a call was copied to the failing provider as a probe every 2.5 s, plus or minus a half.
+        // For ten seconds, a call was copied to the failing provider as a probe every 2.5 s, plus or minus half of this
+        // time.
         assertThat(probes("call")).isBetween(2.0, 8.0);
         assertThat(probes("ping")).isZero();
     }

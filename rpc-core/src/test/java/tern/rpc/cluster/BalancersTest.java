@@ -354,7 +354,7 @@ class BalancersTest {
         double squares = targets.stream()
                 .mapToDouble(target -> Math.pow(keys.getOrDefault(target, 0) / (double) keysEach - 1, 2))
                 .sum();
-        double sampling = 1.0 / keysEach; // the variance that exact shares would also show
+        double sampling = 1.0 / keysEach; // Even exact shares would show this variance.
         assertThat(Math.sqrt(squares / providers - sampling))
                 .as("standard deviation")
                 .isBetween(0.1, 0.15);

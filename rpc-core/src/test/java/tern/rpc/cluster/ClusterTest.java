@@ -17,7 +17,7 @@ import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Outcome;
 
-/** Tests the providers that a cluster is connected to, and those that its calls choose. */
+/** Tests to which providers a cluster connects, and which of them it chooses for calls. */
 class ClusterTest extends SimulatedCluster {
 
     @Test

@@ -121,7 +121,7 @@ class LargeWorkTest {
         assertThat(writers.places()).isEqualTo(16);
 
         writers.enter(MessageKind.RESPONSE, "a");
-        writers.reached(8 << 20); // known before the message is complete
+        writers.reached(8 << 20); // The size is known before the message is complete.
         assertThat(writers.places()).isEqualTo(4);
         writers.leave(8 << 20);
         assertThat(writers.places()).isEqualTo(4);

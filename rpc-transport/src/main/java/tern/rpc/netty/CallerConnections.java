@@ -194,8 +194,8 @@ final class CallerConnections implements CallerConnection.Owner {
         }
         sweeping.set(false);
         if (all.stream().anyMatch(CallerConnection::isBusy)) {
-            // a call that began while "sweeping" was still true did not schedule the next sweep, which is needed to end
-            // the call at its deadline
+            // A call that began while "sweeping" was true has not scheduled a sweep. The next sweep ends such a call at
+            // its deadline.
             sweepLater();
         }
     }

@@ -105,10 +105,7 @@ public final class CallsInFlight {
         unanswered.add(call);
     }
 
-    /**
-     * Called when a request is complete whose time limits have been checked rarely so far. From now on, they are
-     * checked often.
-     */
+    /** Called when a rarely checked request is complete. From now on, its time limits are checked often. */
     public void servedLate(NettyServerCall call) {
         unanswered.wake(call);
     }
@@ -150,7 +147,7 @@ public final class CallsInFlight {
         return number > 0;
     }
 
-    /** Returns whether an open call forbids closing the connection to make room for another one. */
+    /** Returns whether an open call prevents the server from closing this connection to make room for another one. */
     boolean keepConnection() {
         return number > watches || unanswered.keepConnection();
     }

@@ -225,7 +225,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         Connection added;
         try {
             added = new Connection(endpoint, settings, protocol, tls, this);
-        } catch (Throwable e) { // a connection that does not exist never reports that it is gone
+        } catch (Throwable e) { // The connection does not exist, so no later event corrects the count.
             count.decrementAndGet();
             throw e;
         }

@@ -36,7 +36,7 @@ final class InboundBudget {
     private static final int PART_FOR_STRANGERS = 16;
 
     /**
-     * The waiting connections look at the budget again when 1/{@value} of it has been released. If they did so after
+     * The waiting connections check the budget again when 1/{@value} of it has been released. If they checked it after
      * each request, thousands of paused connections would slow down the requests of others.
      */
     private static final int STEPS = 256;
@@ -154,8 +154,8 @@ final class InboundBudget {
     }
 
     /**
-     * Returns whether the connection of the account may be read even though it may not add bytes. If true, {@link
-     * #finished} must be called later.
+     * Returns whether the connection of the account may be read although it may not add bytes. In this case, the
+     * connection has the turn, and {@link #finished} must be called later.
      */
     boolean mayFinish(InboundAccount account) {
         return finishing.get() == account || finishing.compareAndSet(null, account);

@@ -67,8 +67,8 @@ public final class NettyServerTransport implements ServerTransport {
     private final Map<Channel, ServerConnection> connections = new ConcurrentHashMap<>();
     private final Set<ServerConnection> leaving =
             ConcurrentHashMap.newKeySet(); // silent connections that are being closed to make room for new ones
-    // The time of the next search for silent connections to replace. It is delayed if no connection may be replaced,
-    // not even by a new connection from an address without other connections.
+    // The time of the next search for silent connections to replace. The search is delayed if not even a new connection
+    // from an address without other connections could replace a connection.
     private final AtomicLong nextLookNanos;
     // for each address whose new connection could not replace any connection, the time at which it may try again;
     // removed when the last connection from the address is closed
@@ -219,8 +219,9 @@ public final class NettyServerTransport implements ServerTransport {
                             + " (set by rpc.limits.max-connections and rpc.limits.max-connections-per-host)",
                     null);
             if (!accepted.closeFuture().isDone()) {
-                // The connection must not count when its peer notices that it was closed, because the peer may then
-                // connect again. This thread is the channel's event loop, so the listener has not run.
+                // The connection must no longer be counted when its peer notices the close, because the peer may
+                // connect again immediately. This code runs on the channel's event loop, so the listener has not run
+                // yet.
                 accepted.closeFuture().removeListener(closed);
                 closed(accepted, network);
             }
@@ -303,7 +304,10 @@ public final class NettyServerTransport implements ServerTransport {
         return next != null && now - next < 0;
     }
 
-    /** Returns whether no connection may be replaced, not even by one from an address without other connections. */
+    /**
+     * Returns whether no connection is silent enough to be replaced by a new connection from an address without other
+     * connections.
+     */
     private boolean isNobodySilent(long now) {
         return SilentConnections.choose(connections.values(), NO_NETWORK, false, 1, now)
                 .isEmpty();

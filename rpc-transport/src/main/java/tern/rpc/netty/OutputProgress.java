@@ -4,8 +4,8 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelOutboundBuffer;
 
 /**
- * The progress of a connection's socket in taking the written bytes. If two values are equal and {@link #isSending},
- * the socket took no byte in between.
+ * The number of written bytes that a connection's socket has accepted, at one moment. If two successive values are
+ * equal and {@link #isSending} is true, the socket accepted no byte in between.
  *
  * @param pendingBytes the number of bytes that the socket has not taken
  * @param buffer identifies the buffer that is being written

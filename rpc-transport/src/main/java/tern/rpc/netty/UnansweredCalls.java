@@ -46,9 +46,11 @@ final class UnansweredCalls {
     private List<Unanswered> resting = Collections.emptyList(); // calls that are checked only once per second
     private boolean sweeping; // true while the next check of the calls in "calls" is scheduled
     private boolean sweepingRarely; // true while the next check of the calls in "resting" is scheduled
-    // whether, as of the last check, a call in "resting" forbids closing the connection to make room for another one
+    // whether, as of the last check, a call in "resting" prevented the server from closing the connection to make room
+    // for another one
     private boolean restingKeep;
-    // whether any call forbids closing the connection to make room for another one; written only by the event loop
+    // whether any call prevents the server from closing the connection to make room for another one; written only by
+    // the event loop
     private volatile boolean keep;
     // time of the last answer; like haveEnded, this field is written only by the event loop
     private volatile long quietSinceNanos = System.nanoTime();
@@ -80,7 +82,7 @@ final class UnansweredCalls {
         }
     }
 
-    /** Returns whether an open call forbids closing the connection to make room for another one. */
+    /** Returns whether an open call prevents the server from closing the connection to make room for another one. */
     boolean keepConnection() {
         return anyKeeps(calls) || anyKeeps(resting);
     }
@@ -95,8 +97,8 @@ final class UnansweredCalls {
     }
 
     /**
-     * Returns whether a call, which may still be arriving, forbids closing the connection to make room for another one.
-     * The result may be a little out of date. Any thread may call this.
+     * Returns whether a call, which may still be arriving, prevents the server from closing the connection to make room
+     * for another one. The result may be a little out of date. Any thread may call this.
      */
     boolean mayKeepConnection() {
         return keep;

@@ -16,7 +16,7 @@ public final class UnheardCalls {
     private int count;
     private boolean late;
 
-    /** @param whenLeft runs each time the connection need no longer be kept for these calls */
+    /** @param whenLeft runs each time the connection may be closed without ending such a call */
     UnheardCalls(Runnable whenLeft) {
         this.whenLeft = whenLeft;
     }
@@ -34,7 +34,7 @@ public final class UnheardCalls {
         }
     }
 
-    /** Returns whether the connection need not be kept for these calls. */
+    /** Returns whether the connection may be closed without ending such a call. */
     boolean mayBeLeft() {
         return count == 0 || late;
     }

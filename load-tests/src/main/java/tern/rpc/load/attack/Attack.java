@@ -335,7 +335,10 @@ enum Attack {
         });
     }),
 
-    /** Keeps the threads of the server waiting for the readers of streams, from so many addresses that each has few. */
+    /**
+     * Keeps the server's threads waiting for slow readers of streams. The attack comes from so many addresses that each
+     * of them has only a few streams.
+     */
     UNREAD_STREAMS_OF_ADDRESSES(
             "20 unread server streams on each of 40 connections from 20 addresses", true, Crowds::unreadStreams),
 

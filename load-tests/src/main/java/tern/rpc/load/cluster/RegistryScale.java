@@ -142,7 +142,7 @@ final class RegistryScale {
                 plain[i] = (watch.await(size) - written) / NANOS_PER_MILLI;
                 tern[i] = (consumer.awaitList(size).nanos() - written) / NANOS_PER_MILLI;
                 later[i] = tern[i] - plain[i];
-                TimeUnit.SECONDS.sleep(1); // Longer than the pause in which the client collects changes.
+                TimeUnit.SECONDS.sleep(1); // This time is longer than the pause in which the client collects changes.
             }
             double processor = (consumer.figures().processorNanos() - processorBefore) / NANOS_PER_MILLI / changes;
             print(

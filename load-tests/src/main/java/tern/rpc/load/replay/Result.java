@@ -21,7 +21,8 @@ record Result(
         Answer answer) {
 
     /**
-     * A fix makes a clear difference if the highest rate without it is at most this share of the highest rate with it.
+     * A fix makes a clear difference if the highest rate with the mistake is at most this share of the highest rate
+     * after the fix.
      */
     static final double CLEARLY_WORSE = 0.7;
 

@@ -26,7 +26,10 @@ interface ReadableTypes {
      */
     CollectionType collection(String name, Slot slot);
 
-    /** Returns the type to create for a list without a type name at a position declared as a collection class. */
+    /**
+     * Returns the type to create for a list that has no type name in the message. The position is declared as a
+     * collection class.
+     */
     CollectionType collection(Slot slot);
 
     /**
@@ -35,7 +38,10 @@ interface ReadableTypes {
      */
     MapType map(String name, Slot slot);
 
-    /** Returns the type to create for a map without a type name at a position declared as a map class. */
+    /**
+     * Returns the type to create for a map that has no type name in the message. The position is declared as a map
+     * class.
+     */
     MapType map(Slot slot);
 
     /** Returns the component class of an array whose type the message names. */

@@ -40,7 +40,7 @@ final class ThrowableShape extends Shape {
 
     /**
      * Returns the class's fields that are not fields of {@code Throwable}. Fields of JDK classes cannot be set
-     * directly, so of these fields, only the ones that the constructor sets are returned.
+     * directly. Of the fields of JDK classes, this method therefore returns only those that the constructor sets.
      */
     private static List<OwnField> ownFields(TypeRef type, JdkThrowables.Form form) {
         List<OwnField> fields = new ArrayList<>();

@@ -63,7 +63,8 @@ final class LimitRules {
         List<RuledLimit> limits = watched.stream().flatMap(this::limits).toList();
         if (!limits.equals(last)) {
             listener.accept(limits);
-            last = limits; // not reached if the listener fails, so that these limits are passed to it again
+            // This line is not reached if the listener fails. The limits are then passed to the listener again.
+            last = limits;
         }
     }
 

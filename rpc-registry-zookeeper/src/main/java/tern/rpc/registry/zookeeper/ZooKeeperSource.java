@@ -165,8 +165,8 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
     }
 
     /**
-     * Reads reported changes early. Without this, a client that has lost all providers would not know those that have
-     * started until the end of the current interval.
+     * Reads reported changes early. A client that has lost all providers would otherwise learn of new providers only at
+     * the end of the current interval.
      */
     @Override
     public void refresh() {

@@ -28,8 +28,8 @@ final class MisplacedMarks {
         for (Class<?> owner = type; owner != null && owner != Object.class; owner = owner.getSuperclass()) {
             for (Method method : owner.getDeclaredMethods()) {
                 RpcMethod mark = method.getAnnotation(RpcMethod.class);
-                // A method with a bridge method is skipped. The compiler copies its annotations to the bridge method,
-                // whose signature a generic interface declares.
+                // Skips a method for which the compiler has generated a bridge method. The bridge method has the same
+                // annotations, and its signature is the signature in the generic interface.
                 if (mark != null && !isBridged(method)) {
                     check(bean, method, mark, declaration(method, services));
                 }

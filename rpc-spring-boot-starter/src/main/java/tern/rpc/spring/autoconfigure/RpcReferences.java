@@ -179,8 +179,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Creates a proxy, or waits until another thread has created it. The lock is not held meanwhile, because creating a
-     * proxy may wait for a provider for seconds.
+     * Creates a proxy, or waits until another thread has created it. The lock is not held during this time, because
+     * creating a proxy may wait for a provider for seconds.
      */
     private Object create(ReferenceSettings wanted, Origin origin, Supplier<Object> creation) {
         CompletableFuture<Object> own = new CompletableFuture<>();
@@ -298,7 +298,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
         for (Map.Entry<ReferenceSettings, Object> reference : known.entrySet()) {
             if (!ownServer.address(reference.getKey()).isEmpty()
                     && !client.getObject().connect(reference.getValue(), OWN_SERVER_WAIT)) {
-                return; // Connecting the other references would take just as long.
+                return; // The remaining time is used up, so the other references are not connected.
             }
         }
     }
@@ -326,8 +326,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Names the first attribute of the annotation with this value. If there is none, the value comes from a method
-     * annotation's timeout in the interface, and the result names that timeout.
+     * Returns the name of the first attribute of the annotation with this value. If no attribute has the value, it
+     * comes from a timeout that the interface declares for a method, and the result names this timeout.
      */
     private static String attribute(RpcReference annotation, String text) {
         Map<String, String> attributes = new LinkedHashMap<>();

@@ -72,8 +72,8 @@ final class AllowedHosts {
     /**
      * Returns whether every host in the request is allowed. The address at which the connection arrived is always
      * allowed: a page with this address as its host was loaded from this machine, and no name was resolved for it.
-     * Health probes and consumers of a registry use this address. Other addresses are not allowed, because a redirected
-     * connection may have any of them.
+     * Health probes and consumers of a registry use this address. Other IP addresses are not allowed, because a network
+     * device that redirects connections may use any address.
      *
      * @param local the address at which the connection arrived
      */

@@ -18,8 +18,8 @@ import tern.rpc.netty.streams.FeedPlan.Way;
 import tern.rpc.netty.streams.WebCaller.Form;
 
 /**
- * Tests streams under unusual conditions: over TLS, with fewer threads or permitted streams than streams, and on virtual
- * threads. Large calls that are no streams use the same connection.
+ * Tests streams under unusual conditions: over TLS, on virtual threads, and with more streams than there are threads or
+ * than the server permits. Large calls that are no streams use the same connection.
  */
 @Timeout(120)
 class StreamConditionsTest {

@@ -50,7 +50,8 @@ class ControlFramesTest {
                 "PRIORITY", (wire, bytes) -> wire.frame(2, 0, 101, (byte) 0, (byte) 0, (byte) 0, (byte) 0, (byte) 1));
         HABITS.put("unknown", (wire, bytes) -> wire.frame(0x77, 0, 0, new byte[8]));
         HABITS.put("single KiB", (wire, bytes) -> {
-            // The test itself updates both windows once. Tiny frames, which a half-open window causes, get no more.
+            // The test itself updates each of the two windows once, so two updates fewer are sent here. A frame of less
+            // than 3 KiB gets no further update.
             for (int i = 2; i < bytes >> 10; i++) {
                 wire.openWindow(0, 1);
             }

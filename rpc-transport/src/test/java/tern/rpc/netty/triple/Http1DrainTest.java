@@ -16,7 +16,7 @@ import tern.rpc.netty.triple.Http1Wire.Answer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Tests what a draining server does with connections on which an answer has begun. */
+/** Tests how a draining server treats connections on which an answer has begun. */
 @Timeout(60)
 class Http1DrainTest {
 
@@ -27,7 +27,7 @@ class Http1DrainTest {
         /** Returns its argument. */
         String tell(String text);
 
-        /** Sends its argument, and ends when the test lets it. */
+        /** Sends its argument, and ends when the test releases it. */
         void stream(String text, StreamObserver<String> out);
     }
 

@@ -469,7 +469,8 @@ class TripleInteropTest extends DubboInteropContract {
         byte[] digits = new byte[ShapesServer.LARGE];
         Random random = new Random(1);
         for (int i = 0; i < digits.length; i++) {
-            digits[i] = (byte) ('0' + random.nextInt(10)); // gzip cannot reduce them to a hundredth of their size
+            // Gzip cannot reduce random digits to a hundredth of their size.
+            digits[i] = (byte) ('0' + random.nextInt(10));
         }
         byDubbo.onNext(digits);
         byDubbo.onCompleted();
