@@ -172,9 +172,8 @@ public final class CallOptions {
      * <p>If the given proxy already has options, the new proxy has both. For an option that both set, these options take
      * precedence. A header in these options replaces all headers with the same name that the given proxy has.
      *
-     * <p>An object that is not a proxy is returned unchanged, because code that sets options must also work with the
-     * mock or the implementation that a test passes. The options have no effect on such an object. A warning says so,
-     * except for mocks of Mockito.
+     * <p>If the object is not a proxy, returns it unchanged, so that code that sets options also works with a test's
+     * mock or implementation. The options then have no effect, and a warning says so, except for mocks of Mockito.
      *
      * @throws IllegalArgumentException if the object is a JDK proxy that Tern did not create. Such a proxy may be
      *     around one of Tern's proxies, which would then be called without the options

@@ -12,7 +12,7 @@ import org.slf4j.Logger;
  */
 public final class SeldomWarning {
 
-    /** The maximum number of lines per second about single calls (docs/limits.md). */
+    /** The maximum number of lines per second for warnings about single calls (docs/limits.md). */
     public static final int CALLS_PER_SECOND = 20;
 
     private final Logger log;

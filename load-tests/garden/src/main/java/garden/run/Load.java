@@ -87,7 +87,7 @@ public final class Load implements AutoCloseable {
             send(id, id % 20);
             ended = true;
         } catch (RuntimeException e) {
-            // The code below counts this call as bad.
+            // The code after the try block counts this call as bad.
         }
         calls.increment();
         if (!ended || System.nanoTime() - start > TARGET_NANOS) {

@@ -17,7 +17,7 @@ final class PowerOfTwoChoices implements Balancer {
 
     /**
      * The maximum number of pairs to draw. Another pair is drawn if both providers of a pair are slow, failing or
-     * avoided. If no pair contains a provider that is not avoided, all providers are examined.
+     * avoided. If no provider in these pairs can be used, all providers are examined.
      */
     private static final int PAIRS = 4;
 

@@ -74,8 +74,8 @@ final class ResponseCost {
 
     /**
      * A failure or a slow mean within this time after a recovery is a relapse. Each relapse doubles the number of good
-     * answers that the next recovery needs. Otherwise calls would return too early to a provider that fails only for
-     * some calls.
+     * answers that the next recovery needs. Without the doubling, calls would return too early to a provider that fails
+     * only for some calls.
      */
     private static final long RELAPSE_NANOS = TimeUnit.SECONDS.toNanos(20);
 

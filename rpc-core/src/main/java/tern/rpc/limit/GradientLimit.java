@@ -115,8 +115,8 @@ public final class GradientLimit implements Limit {
     private static final double REACHED = 0.5;
 
     /**
-     * The minimum ratio of the limit to the number of calls that keeps the server busy. Applies while one tenant floods
-     * the server.
+     * While one tenant floods the server, the limit is at least this number times the number of calls that keep the
+     * server busy.
      */
     private static final int OTHERS_TOO = 2;
 

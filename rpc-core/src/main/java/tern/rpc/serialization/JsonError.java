@@ -9,7 +9,7 @@ import tern.rpc.StatusDetail;
  * @param code the name of the Connect code, such as {@code not_found}; empty in answers of Dubbo servers, which
  *     send no code
  * @param message a description; may be empty
- * @param details machine-readable details, without those that cannot be decoded
+ * @param details the machine-readable details that can be decoded
  */
 public record JsonError(String code, String message, List<StatusDetail> details) {
 

@@ -186,9 +186,9 @@ class ClusterModelTest {
     }
 
     /**
-     * With two workers, the slow provider serves 20 calls a second, but each of 200 clients must notice the recovery. If
-     * a client did not wait for the answer to a copy before it sends the next one, the copies would be served for many
-     * seconds after the fault.
+     * With two workers, the slow provider serves 20 calls a second, but each of 200 clients must notice the recovery.
+     * If a client did not wait for the answer to a copy before it sent the next copy, the copies would be served for
+     * many seconds after the fault.
      */
     @Test
     void overloadedProviderGetsItsCallsBackWithinFiveSeconds() {

@@ -242,8 +242,8 @@ interface StreamEndsContract extends StreamContract {
         };
         StreamService proxy = proxy();
         Probe<byte[]> answers;
-        // The loop repeats the call, because on a busy machine the call's deadline may pass before the first answer
-        // arrives.
+        // The deadline may pass before the first answer arrives, for example on a busy machine. The loop then repeats
+        // the call.
         do {
             Probe<byte[]> told = Probe.ofAll();
             proxy.observeBriefly("", told);
@@ -271,7 +271,8 @@ interface StreamEndsContract extends StreamContract {
         }));
         StreamService proxy = CallOptions.none().timeout(Duration.ofMillis(300)).on(proxy());
         List<Probe<byte[]>> observers = new ArrayList<>();
-        // The loop repeats the call, because on a busy machine the call's deadline may pass before the method begins.
+        // The deadline may pass before the method begins, for example on a busy machine. The loop then repeats the
+        // call.
         do {
             Probe<byte[]> stuck = Probe.ofAll(value -> awaitLetGo());
             observers.add(stuck);
@@ -296,7 +297,8 @@ interface StreamEndsContract extends StreamContract {
         StreamService proxy = CallOptions.none().timeout(Duration.ofMillis(200)).on(proxy());
 
         Probe<byte[]> received;
-        // The loop repeats the call, because on a busy machine the call's deadline may pass before the method begins.
+        // The deadline may pass before the method begins, for example on a busy machine. The loop then repeats the
+        // call.
         do {
             Probe<byte[]> answers = Probe.ofAll();
             proxy.exchange(answers);

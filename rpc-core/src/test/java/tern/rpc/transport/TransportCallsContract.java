@@ -262,8 +262,8 @@ interface TransportCallsContract extends TransportContract {
         ContractService proxy = proxy();
 
         RpcException failure;
-        // The loop repeats the call, because on a busy machine the call's deadline may pass before the method begins,
-        // and in this case the method does not run.
+        // The deadline may pass before the method begins, for example on a busy machine. The method then does not run,
+        // so the loop repeats the call.
         do {
             failure = catchThrowableOfType(RpcException.class, () -> proxy.blocksBriefly("x"));
         } while (service().blocked.poll() == null);
@@ -445,8 +445,8 @@ interface TransportCallsContract extends TransportContract {
         ContractService proxy = refer(client -> {}, reference -> {});
 
         for (int i = 0; i < 2; i++) {
-            // The loop repeats the call, because on a busy machine the call's deadline may pass before the method
-            // begins, and in this case the method does not run.
+            // The deadline may pass before the method begins, for example on a busy machine. The method then does not
+            // run, so the loop repeats the call.
             do {
                 RpcException failure = catchThrowableOfType(RpcException.class, () -> proxy.blocksBriefly("x"));
                 assertThat(failure.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);

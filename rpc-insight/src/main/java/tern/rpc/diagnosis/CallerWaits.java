@@ -30,7 +30,7 @@ final class CallerWaits {
 
     private CallerWaits() {}
 
-    /** Returns the wait for the caller if the thread waits for the caller of its request; null otherwise. */
+    /** Returns the wait of the thread for the sender of its request; null if the thread waits for something else. */
     static @Nullable Part of(ThreadLook thread) {
         if (thread.state() == Thread.State.RUNNABLE) {
             return null;

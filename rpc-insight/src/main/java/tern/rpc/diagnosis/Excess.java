@@ -379,8 +379,8 @@ final class Excess {
     }
 
     /**
-     * Returns the mean time by part of the late or failed calls that spent time on the given part. If there are no such
-     * calls, returns the mean times of all late or failed calls.
+     * Returns the mean times of the late or failed calls that spent time on the given part. If there are no such calls,
+     * returns the mean times of all late or failed calls.
      */
     Times accountOfCallsWith(Part part) {
         Times sum = new Times();

@@ -9,8 +9,8 @@ import tern.rpc.diagnosis.Part.Kind;
 
 /**
  * Reassigns the time spent waiting for permits, for locks without a known owner, and for objects of a pool to the work
- * of their likely holders, if the ledgers of calls do not record this work: the holders use a client that Tern does not
- * measure.
+ * of their likely holders, if the ledgers of calls do not record this work because the holders use a client that Tern
+ * does not measure.
  */
 final class HolderRules {
 
@@ -96,8 +96,8 @@ final class HolderRules {
     }
 
     /**
-     * Returns the operation run by the owners of a lock, of a permit or of an object of a pool. Returns null if the
-     * part is not such a wait, or if the owners run no operation.
+     * Returns the operation that the owners run, if the part is a wait for a lock, a permit or an object of a pool.
+     * Returns null for other parts, or if the owners run no operation.
      */
     private @Nullable Phase ownersIn(Part part) {
         if (part.kind() == Kind.LOCK) {

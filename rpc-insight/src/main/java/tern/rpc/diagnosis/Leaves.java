@@ -104,7 +104,7 @@ final class Leaves {
         return origins.computeIfAbsent(part, unknown -> new Times());
     }
 
-    /** Returns the share of a measured part's extra time that now belongs to this cause, from 0 to 1. */
+    /** Returns the fraction of the part's extra time that was moved to this cause, from 0 to 1. */
     double share(Part measured, Part cause) {
         double all = 0;
         for (Times came : origins.values()) {

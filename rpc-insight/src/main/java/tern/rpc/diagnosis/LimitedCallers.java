@@ -31,7 +31,7 @@ final class LimitedCallers {
     private static final int LEARNING_PAUSE = 60;
 
     private final Deque<Long> served = new ArrayDeque<>(); // one element per second
-    private long seen; // answers with status 429 up to the last second
+    private long seen; // the number of answers with status 429 up to the previous second
     private long ignored; // answers with status 429 that do not count
     private int limitedSeconds; // number of successive seconds with status 429, up to now
 

@@ -17,7 +17,8 @@ final class MethodRates {
 
     private final Usual usual;
 
-    // For each method, the start of its current burst. Bursts may be longer than the minute that "seconds" covers.
+    // The second in which the current burst of each method began. A burst may be longer than the minute that "seconds"
+    // covers.
     private final Map<String, Long> onsets = new HashMap<>();
 
     // The usual calls per second by method and address. An address is removed when its call counts are removed.

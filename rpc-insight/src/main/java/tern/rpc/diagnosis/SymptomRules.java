@@ -38,7 +38,10 @@ final class SymptomRules {
     /** Operations of one kind are considered slower if they take at least this share of the extra time. */
     private static final double NOTABLE = 0.1;
 
-    /** The number of slower operations of one kind that point to busy processors. */
+    /**
+     * If other processes saturate the processors, at least this number of slower operations is attributed to the
+     * processors.
+     */
     private static final int SEVERAL = 3;
 
     /**

@@ -27,8 +27,8 @@ final class TimeOuts {
     record TooShort(String name, Change change) {}
 
     /**
-     * The number of calls that failed because of a timeout, out of {@code of} calls, with the mean and the usual time
-     * of a whole call.
+     * The calls that failed because of a timeout. @param calls their number @param of the number of late or failed
+     * calls @param eachNanos the mean time of a whole call @param usualNanos the usual time of a whole call
      */
     private record Failed(int calls, int of, double eachNanos, double usualNanos) {
 

@@ -48,7 +48,7 @@ final class VmOperations {
                             new String[] {String[].class.getName()});
             add(String.valueOf(log));
         } catch (JMException | RuntimeException e) {
-            // Without the event log, the pauses are reported without a name.
+            // The pauses are reported without a name, because there is no event log.
         }
     }
 

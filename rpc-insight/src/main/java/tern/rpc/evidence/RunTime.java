@@ -44,8 +44,8 @@ public record RunTime(long runNanos, long delayNanos, long slices) {
     }
 
     /**
-     * The mean time for which a woken thread waited for a processor. The value is 0 if the thread was not woken or if
-     * nothing is known.
+     * The mean time for which a woken thread waited for a processor. 0 if the thread was not woken or the time is
+     * unknown.
      */
     public long delayPerSlice() {
         return slices <= 0 ? 0 : delayNanos / slices;

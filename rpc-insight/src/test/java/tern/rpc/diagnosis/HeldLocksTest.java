@@ -97,7 +97,7 @@ class HeldLocksTest {
                 "holder",
                 () -> {
                     new Invoices(lock).fail();
-                    awaitEnd(); // as a worker between two calls
+                    awaitEnd(); // the worker waits for its next call
                     lock.unlock();
                 },
                 Thread.State.WAITING);
@@ -113,7 +113,7 @@ class HeldLocksTest {
         Thread holder = new Thread(() -> new Invoices(lock).fail(), "holder");
         holder.start();
         holder.join();
-        Thread waiter = new Thread(() -> new Invoices(lock).number(), "waiter"); // waits until the JVM exits
+        Thread waiter = new Thread(() -> new Invoices(lock).number(), "waiter"); // it waits until the JVM exits
         waiter.setDaemon(true);
         waiter.start();
         while (waiter.getState() != Thread.State.WAITING) {
@@ -143,7 +143,7 @@ class HeldLocksTest {
                 "holder",
                 () -> {
                     new Invoices(lock).fail();
-                    awaitEnd(); // as a worker between two calls
+                    awaitEnd(); // the worker waits for its next call
                     lock.unlock();
                 },
                 Thread.State.WAITING);

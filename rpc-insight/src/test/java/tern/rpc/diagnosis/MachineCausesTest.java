@@ -215,7 +215,9 @@ class MachineCausesTest {
         assertThat(first.name()).isEqualTo("other processes");
     }
 
-    /** Simulates a machine with free processors, of whose time the host takes this share. */
+    /**
+     * Simulates a machine with free processors. The host gives the given share of their time to other virtual machines.
+     */
     private static Machine stolen(double share) {
         return new Machine(
                 2,

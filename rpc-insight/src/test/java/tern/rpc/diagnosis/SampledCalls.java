@@ -178,7 +178,7 @@ final class SampledCalls {
         return add(method, waitMillis, Phase.REDIS, command, times, 1, look);
     }
 
-    /** Returns a sample of a thread in this phase that serves a call. */
+    /** Returns a sample of a thread that serves a call, with the call in this phase. */
     static Sample sample(Phase phase, ThreadLook thread) {
         return new Sample(
                 0,

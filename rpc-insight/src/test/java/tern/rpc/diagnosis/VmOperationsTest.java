@@ -56,7 +56,7 @@ class VmOperationsTest {
 
     @Test
     void thisJvmHasALogOfOperations() {
-        Thread.getAllStackTraces(); // an operation that stops all threads
+        Thread.getAllStackTraces(); // stops all threads
 
         operations.read();
 

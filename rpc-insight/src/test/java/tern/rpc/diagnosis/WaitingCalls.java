@@ -42,7 +42,7 @@ final class WaitingCalls {
     }
 
     /**
-     * Works like the method above.
+     * Like {@link #firstCause(Runnable, Consumer)}, but the waiting calls run different code.
      *
      * @param waits the code of each waiting call, in the order in which the calls start
      */

@@ -45,7 +45,8 @@ final class HealthWatch implements Flow.Subscription {
                 caller.onSubscribe(watch);
                 watch.subscribed = true;
                 if (watch.replaced != null) {
-                    watch.changed(); // another thread could not end the call yet
+                    // another watch has replaced this one, but could not end it before it was subscribed
+                    watch.changed();
                 }
             } catch (Throwable e) {
                 watch.end(); // this call must no longer count towards the limit of open Watch calls

@@ -41,7 +41,7 @@ public final class CallsInFlight {
 
     // ---- limits
 
-    /** Returns the refusal of one more call, and counts it; null if the connection accepts one more call. */
+    /** Returns null if the connection accepts one more call. Otherwise counts a refusal and returns its exception. */
     public @Nullable RpcException refusesCall() {
         int limit = port.settings().maxInFlight();
         if (number < limit) {

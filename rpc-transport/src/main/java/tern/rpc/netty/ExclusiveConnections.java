@@ -225,7 +225,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         Connection added;
         try {
             added = new Connection(endpoint, settings, protocol, tls, this);
-        } catch (Throwable e) { // The connection does not exist, so no later event corrects the count.
+        } catch (Throwable e) { // no event will decrement the counter, because the connection does not exist
             count.decrementAndGet();
             throw e;
         }

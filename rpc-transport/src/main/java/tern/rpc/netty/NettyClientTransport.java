@@ -32,7 +32,11 @@ public final class NettyClientTransport implements ClientTransport {
         this(settings, loops, protocol, NanoClock.SYSTEM);
     }
 
-    /** @param clock the clock that measures the time between connection attempts started by calls */
+    /**
+     * @param clock measures the time between the connection attempts that calls start
+     *
+     * @param clock the clock that measures the time between connection attempts started by calls
+     */
     NettyClientTransport(ClientTransportSettings settings, EventLoops loops, ClientProtocol protocol, NanoClock clock) {
         this.clock = clock;
         this.settings = settings;

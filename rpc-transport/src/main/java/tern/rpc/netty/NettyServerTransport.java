@@ -67,8 +67,8 @@ public final class NettyServerTransport implements ServerTransport {
     private final Map<Channel, ServerConnection> connections = new ConcurrentHashMap<>();
     private final Set<ServerConnection> leaving =
             ConcurrentHashMap.newKeySet(); // silent connections that are being closed to make room for new ones
-    // The time of the next search for silent connections to replace. The search is delayed if not even a new connection
-    // from an address without other connections could replace a connection.
+    // The time from which the server again searches for silent connections to close. Set after a search that found
+    // none, even for an address without other connections.
     private final AtomicLong nextLookNanos;
     // for each address whose new connection could not replace any connection, the time at which it may try again;
     // removed when the last connection from the address is closed
@@ -304,10 +304,7 @@ public final class NettyServerTransport implements ServerTransport {
         return next != null && now - next < 0;
     }
 
-    /**
-     * Returns whether no connection is silent enough to be replaced by a new connection from an address without other
-     * connections.
-     */
+    /** Returns whether no new connection can replace another one, even if its address has no other connections. */
     private boolean isNobodySilent(long now) {
         return SilentConnections.choose(connections.values(), NO_NETWORK, false, 1, now)
                 .isEmpty();

@@ -37,8 +37,8 @@ final class SilentConnections {
     static final long UNUSED_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /**
-     * If an address has many more connections than the address of the new connection, its connections on which no call
-     * has ever been made count as silent after this time. "Many more" means more than twice as many plus eight.
+     * The time after which an unused connection counts as silent, if its address has many more connections than the
+     * address of the new connection. "Many more" means more than twice as many plus eight.
      */
     static final long UNUSED_OF_MANY_NANOS = TimeUnit.SECONDS.toNanos(1);
 

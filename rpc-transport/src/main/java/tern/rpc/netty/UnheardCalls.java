@@ -16,7 +16,12 @@ public final class UnheardCalls {
     private int count;
     private boolean late;
 
-    /** @param whenLeft runs each time the connection may be closed without ending such a call */
+    /**
+     * @param whenLeft runs when the connection can be closed: the server has answered all one-way calls, or the time
+     *     limit has passed
+     *
+     * @param whenLeft runs each time the connection may be closed without ending such a call
+     */
     UnheardCalls(Runnable whenLeft) {
         this.whenLeft = whenLeft;
     }
@@ -34,7 +39,7 @@ public final class UnheardCalls {
         }
     }
 
-    /** Returns whether the connection may be closed without ending such a call. */
+    /** Returns whether the connection may be closed, because it has no such calls or the time limit has passed. */
     boolean mayBeLeft() {
         return count == 0 || late;
     }

@@ -167,7 +167,7 @@ class HashBudget {
     }
 
     /**
-     * Charges the budget for a key that refers to incomplete containers, that is, containers whose contents are still
+     * Charges the budget for a key that refers to incomplete containers. The contents of these containers are still
      * being read. If this key and all earlier keys refer to the same single container, as children refer to their
      * parent, the cost is {@code part}, because comparing two keys does not visit that container. Otherwise the cost is
      * {@code part} × the number of keys including this key. Each set of containers is represented by a bit mask.

@@ -113,7 +113,8 @@ class PlantedFaultsTest {
         Diagnosis diagnosis = load.await(now -> now.state() == State.MISS
                 && now.causes().get(0).kind().equals(kind)
                 && now.causes().get(0).name().contains(name)
-                && now.causes().get(0).change().text().contains(change)); // the first second shows few samples
+                // waits for further samples, because the first second contains few
+                && now.causes().get(0).change().text().contains(change));
         Cause first = diagnosis.causes().get(0);
         assertThat(first.change().property()).as(diagnosis.text()).isNull();
     }

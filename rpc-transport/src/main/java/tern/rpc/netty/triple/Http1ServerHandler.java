@@ -239,8 +239,8 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * Returns whether at most {@link #READ_AHEAD_BYTES} of an answered request have not arrived yet. The server then
-     * reads and drops the rest instead of closing the connection.
+     * Returns whether the server reads and drops the rest of an answered request instead of closing the connection.
+     * True if at most {@link #READ_AHEAD_BYTES} have not arrived yet.
      */
     private boolean isRestBearable() {
         return body.isEnded() || (!waitsForContinue && body.endsWithin(READ_AHEAD_BYTES));

@@ -113,9 +113,9 @@ public class DubboFuzzTest {
     }
 
     /**
-     * Returns inputs made from captured answers of real and scripted servers. Each answer appears in three inputs. In
-     * the first, it is addressed to one of the calls (each call in turn); in the second, to call 0, whose result type
-     * accepts any value; in the third, it is combined with the answers to the other calls.
+     * Returns inputs made from captured answers of real and scripted servers. Each answer appears in three inputs. The
+     * first input is addressed to one of the calls, each call in turn. The second input is addressed to call 0, whose
+     * result type accepts any value. The third input contains the answers to all calls.
      */
     private static List<byte[]> answers(int calls) {
         List<byte[]> captured = new ArrayList<>();

@@ -123,8 +123,8 @@ class ConnectStreamTest {
     }
 
     /**
-     * Over HTTP/1.1, the client reads the answer only after it has sent the whole request. Without this refusal, client
-     * and server would wait for each other.
+     * Over HTTP/1.1, the client reads the answer only after it has sent the whole request. If the server did not refuse
+     * the call, client and server would wait for each other.
      */
     @Test
     void answerInTheMiddleOfARequestNeedsHttp2() {

@@ -24,7 +24,7 @@ import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;
 
-/** Tests how the Triple client makes calls: their requests, and their ends by deadline, reset or a lost connection. */
+/** Tests how the Triple client sends requests, and how calls end: by deadline, reset or a lost connection. */
 class TripleClientTest extends RawServerCalls {
 
     /** The number of connections in a row that are replaced without a pause. */

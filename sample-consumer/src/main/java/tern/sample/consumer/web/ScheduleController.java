@@ -23,7 +23,7 @@ class ScheduleController {
     }
 
     /**
-     * A task for which a client needs an agent.
+     * A task that needs an agent.
      *
      * @param requestId the request id; generated if absent
      */

@@ -246,7 +246,7 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
             if (isForAddress
                     && (change.applications().isEmpty() || change.applications().contains(application))) {
                 change.executes().forEach((method, limit) -> {
-                    limits.remove(method); // The last change comes last in the result.
+                    limits.remove(method); // moves the method to the end of the map
                     limits.put(method, limit);
                 });
             }
