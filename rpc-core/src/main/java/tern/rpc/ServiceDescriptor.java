@@ -51,7 +51,7 @@ public final class ServiceDescriptor {
             found.add(new MethodDescriptor(this, found.size(), signature, Effects.ANY));
         }
         if (found.isEmpty()) {
-            throw new IllegalArgumentException(type.getName() + " has no methods that could be called");
+            throw new IllegalArgumentException(type.getName() + " has no methods that can be called");
         }
         this.methods = List.copyOf(found);
         this.methodNames = namesOf(methods);

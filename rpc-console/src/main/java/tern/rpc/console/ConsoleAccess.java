@@ -28,7 +28,7 @@ record ConsoleAccess(
     /** Returns the reason why the console cannot make calls, or an empty string if it can. */
     String whyNot() {
         if (access.accessFor(ID, RpcConsoleEndpoint.DEFAULT_ACCESS) != Access.UNRESTRICTED) {
-            return "The console only shows. management.endpoint.rpc-console.access=unrestricted lets it call, too.";
+            return "The console is read-only. Set management.endpoint.rpc-console.access=unrestricted to allow calls.";
         }
         String profile = ProductionProfiles.activeIn(environment);
         if (profile != null && !properties.callInProduction()) {

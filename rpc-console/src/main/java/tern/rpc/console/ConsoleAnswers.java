@@ -74,7 +74,7 @@ final class ConsoleAnswers {
         bytes += text.getBytes(StandardCharsets.UTF_8).length;
         return type.serverStreams()
                 && texts.size() >= maxMessages
-                && cut("the stream had not ended after " + maxMessages + " answers");
+                && cut("the stream did not end after " + maxMessages + " answers");
     }
 
     /**

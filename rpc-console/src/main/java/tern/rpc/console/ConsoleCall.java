@@ -259,7 +259,7 @@ final class ConsoleCall implements ServerCall {
             exception = exceptionClass;
             trailers = metadata.copy();
             if (stream != null && endCode.equals(StatusCode.DEADLINE_EXCEEDED.name())) {
-                answers.cut("the stream had not ended after " + timeout.toMillis() + " ms");
+                answers.cut("the stream did not end after " + timeout.toMillis() + " ms");
             }
             changed.signalAll();
         } finally {

@@ -83,7 +83,7 @@ public final class RpcConsoleAutoConfiguration {
     static final class WithoutActuator {
 
         WithoutActuator() {
-            LOG.info("The console is off: tern-rpc-console is here, but Actuator is not. Add"
+            LOG.info("The console is off, because tern-rpc-console needs Actuator. Add"
                     + " spring-boot-starter-actuator, or remove tern-rpc-console");
         }
     }
@@ -94,7 +94,7 @@ public final class RpcConsoleAutoConfiguration {
     static final class WithoutWebServer {
 
         WithoutWebServer() {
-            LOG.info("The console is off: tern-rpc-console is here, but no web server is. Add"
+            LOG.info("The console is off, because tern-rpc-console needs a web server. Add"
                     + " spring-boot-starter-webmvc, or remove tern-rpc-console");
         }
     }

@@ -160,7 +160,7 @@ final class ProviderWait {
         if (call.deadline().isExpired(clock.nanoTime())) {
             throw RpcException.refusal(
                     StatusCode.DEADLINE_EXCEEDED,
-                    call + " waited for a provider until its time was over: "
+                    call + " waited for a provider until its deadline: "
                             + call.deadline().origin() + "; " + whyNobody(call),
                     Executed.NO);
         }

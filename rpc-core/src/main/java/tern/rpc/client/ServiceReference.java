@@ -55,7 +55,7 @@ public record ServiceReference<T>(
     static void check(Token token, String whose) {
         if (!token.isUsable()) {
             throw new IllegalArgumentException(
-                    "the token " + whose + " is empty or has characters other than visible ASCII");
+                    "the token " + whose + " is empty or contains characters other than visible ASCII");
         }
     }
 

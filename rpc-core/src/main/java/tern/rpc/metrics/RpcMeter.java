@@ -31,7 +31,7 @@ public enum RpcMeter {
     SERVER_PHASE("rpc.server.phase", "Time of the calls in one phase"),
     SERVER_OPERATIONS("rpc.server.operations", "Operations of the calls in one phase"),
     WEAKENED("rpc.weakened", "1 for each setting that makes the server less safe than by default"),
-    CLIENT_REQUESTS("rpc.client.requests", "Time from the call to its result, all attempts together"),
+    CLIENT_REQUESTS("rpc.client.requests", "Time from the call to its result, including all attempts"),
     CLIENT_RETRIES("rpc.client.retries", "Attempts after the first"),
     CLIENT_HEDGES("rpc.client.hedges", "Attempts sent to a second provider because the first one was slow"),
     CLIENT_EJECTIONS("rpc.client.ejections", "Times that calls began to avoid a provider because of its failures"),

@@ -48,7 +48,7 @@ public record AdvertisedAddress(String host, int port, String reason) {
 
     private static void checkHost(String host) {
         if (host.indexOf('%') >= 0) {
-            throw invalidHost(host, "an address without the part after %, which has a meaning on this machine only");
+            throw invalidHost(host, "an address without the part after %, which is meaningful only on this machine");
         }
         if (host.matches("[^:]+:\\d+|\\[.*]:\\d+")) {
             throw invalidHost(host, "a host without a port; the port belongs to rpc.server.advertise.port");

@@ -112,7 +112,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
             serial.execute(() -> begin(given));
         } else {
             given.onSubscribe(new Refused());
-            given.onError(new IllegalStateException(name + ": the messages of a call have one subscriber, not two"));
+            given.onError(new IllegalStateException(name + ": the messages of a call can have only one subscriber"));
         }
     }
 

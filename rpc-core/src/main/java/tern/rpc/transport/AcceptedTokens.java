@@ -52,7 +52,7 @@ public final class AcceptedTokens {
         for (int i = 0; i < tokens.size(); i++) {
             if (!tokens.get(i).isUsable()) {
                 throw new IllegalArgumentException("accepted token " + (i + 1) + " of " + tokens.size()
-                        + " is empty or has characters other than visible ASCII");
+                        + " is empty or contains characters other than visible ASCII");
             }
         }
     }

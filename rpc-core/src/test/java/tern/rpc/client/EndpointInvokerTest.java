@@ -292,7 +292,7 @@ class EndpointInvokerTest {
     @Test
     void callThatWaitsInVainNamesTheProviderAndTheTimeout() {
         assertThatThrownBy(patient(Duration.ofMillis(50))::call)
-                .hasMessageContaining("waited for a provider until its time was over")
+                .hasMessageContaining("waited for a provider until its deadline")
                 .hasMessageContaining("one:1: ");
     }
 

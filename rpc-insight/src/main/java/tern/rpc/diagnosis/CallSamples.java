@@ -115,7 +115,8 @@ final class CallSamples {
     }
 
     /**
-     * Formats a source line together with the line in another class that called it, as found in the matching samples.
+     * Formats a source line, together with the line in another class that called it. Both lines come from the matching
+     * samples.
      */
     private String shown(StackTraceElement line, Predicate<Sample> among) {
         for (Sample sample : all()) {
@@ -131,8 +132,8 @@ final class CallSamples {
     }
 
     /**
-     * Formats a source line together with the line in another class that called it, as found in the samples of this
-     * phase.
+     * Formats a source line, together with the line in another class that called it. Both lines come from the samples
+     * of this phase.
      */
     String shown(StackTraceElement line, Phase phase) {
         return shown(line, sample -> sample.phase() == phase);

@@ -194,7 +194,8 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     synchronized @Nullable String mainCause(long sinceNanos) {
         long stalled = spent(cycles, sinceNanos).getOrDefault(STALL, 0L);
         Map<String, Long> paused = spent(pauses, sinceNanos);
-        paused.remove(STALL); // The pauses of a stall's cycle are short. The cycle itself is compared below.
+        // The pauses during a stalled cycle are short, so the code below compares the duration of the cycle.
+        paused.remove(STALL);
         boolean isStall = stalled >= MIN_STALL_NANOS && paused.values().stream().allMatch(nanos -> nanos < stalled);
         return isStall ? STALL : longest(paused);
     }

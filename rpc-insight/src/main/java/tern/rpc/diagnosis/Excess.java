@@ -301,8 +301,8 @@ final class Excess {
     }
 
     /**
-     * Returns the mean extra time by part of the late or failed calls to some methods. These are the methods of which
-     * at least one late or failed call spent time on the given part.
+     * Finds the methods of which at least one late or failed call spent time on the given part. Returns the mean extra
+     * time of all late or failed calls to these methods, by part.
      */
     Times ofMethodsWith(Part part) {
         Set<String> methods = new TreeSet<>();

@@ -20,9 +20,9 @@ final class LoadingCalls {
     private static final int MIN_LOOKS = 3;
 
     /**
-     * A call waits for a result if the wait takes at least this share of its time. Other calls load the result only if
-     * they were found at work at no less than this share of the sampling times. The work of such a call explains the
-     * wait only if it takes at least this share of the mean wait.
+     * Three conditions use this value. A call waits for a result if the wait takes at least half of its time. Another
+     * call loads the result if at least half of the samples show it at work. The work of this other call explains the
+     * wait if it takes at least half of the mean wait.
      */
     private static final double HALF = 0.5;
 

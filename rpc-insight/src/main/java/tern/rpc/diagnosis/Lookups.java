@@ -16,7 +16,10 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class Lookups {
 
-    /** Lookups explain the wait for a peer only if at least this number of samples show one. */
+    /**
+     * The minimum number of samples with a lookup of a host name. With fewer samples, lookups do not explain the wait
+     * for a peer.
+     */
     private static final int MIN_LOOKS = 3;
 
     // for each kind of peer and each group of threads, the number of samples that show a lookup

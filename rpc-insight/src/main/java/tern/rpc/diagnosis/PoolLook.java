@@ -20,7 +20,7 @@ record PoolLook(
         PoolSnapshot now, PoolSnapshot since, List<Holder> holders, boolean recordsHolders, double usualHoldNanos) {
 
     /**
-     * Creates a look at a pool.
+     * Compares the states of a pool at the beginning and the end of the observed period.
      *
      * @param then the pool's state at the beginning of the observed period; null if the pool is new
      * @param holders null if holders are not recorded

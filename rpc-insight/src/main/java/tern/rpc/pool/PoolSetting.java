@@ -75,7 +75,7 @@ public record PoolSetting(String property, String value, Source source, Use use,
         return Math.toIntExact(accepted.nearest(wanted));
     }
 
-    /** Returns the accepted time nearest to this time, in whole milliseconds. */
+    /** Returns the accepted value nearest to the given time, in whole milliseconds. */
     public Duration nearest(Duration wanted) {
         return Duration.ofMillis(accepted.nearest(wholeMillis(wanted)));
     }

@@ -61,7 +61,7 @@ final class OneAnswer implements Answers {
         Object sent = answer;
         if (sent == null) {
             stage.completeExceptionally(
-                    new RpcException(StatusCode.INTERNAL, method + " ended well but without an answer"));
+                    new RpcException(StatusCode.INTERNAL, method + " ended successfully but without an answer"));
         } else {
             stage.complete(sent);
         }

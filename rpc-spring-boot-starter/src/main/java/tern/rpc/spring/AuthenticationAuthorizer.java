@@ -47,7 +47,7 @@ public final class AuthenticationAuthorizer implements RpcAuthorizer {
     public Principal authorize(CallHead call) {
         Authentication credentials = shown.apply(call);
         if (credentials == null) {
-            throw RpcAuthorizer.unauthenticated(call + " was refused: it shows no credentials");
+            throw RpcAuthorizer.unauthenticated(call + " was refused: it has no credentials");
         }
         Authentication found;
         try {

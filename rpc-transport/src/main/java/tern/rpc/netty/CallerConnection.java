@@ -262,7 +262,7 @@ final class CallerConnection implements PendingCall.Carrier {
             idleSinceNanos = System.nanoTime();
             owner.released(this);
         } else {
-            close("nothing is read behind the last answer");
+            close("nothing is read after the last answer");
         }
     }
 

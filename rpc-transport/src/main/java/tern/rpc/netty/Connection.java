@@ -131,7 +131,7 @@ public final class Connection implements PendingCall.Carrier {
             opening.start(loops, loop);
             // this starts the deadline checks of calls that were sent before the event loop was set
             deadlines.sweepLater();
-        } catch (RuntimeException | Error e) { // Memory may be temporarily exhausted, for example.
+        } catch (RuntimeException | Error e) { // for example because memory is exhausted for a moment
             close("the attempt to connect failed: " + Thrown.text(e));
         }
     }
@@ -433,7 +433,7 @@ public final class Connection implements PendingCall.Carrier {
      */
     void closeIfDrained() {
         if (state == State.DRAINING && pending.size() == 0 && queue.queuedBytes() == 0 && unheard.mayBeLeft()) {
-            close("the server asked for no new calls");
+            close("the server accepts no new calls");
         }
     }
 

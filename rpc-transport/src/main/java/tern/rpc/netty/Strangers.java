@@ -111,10 +111,10 @@ public final class Strangers {
         String question = switch (peer) {
             case HTTP_1 ->
                 called.equals("tri")
-                        ? "is the address an http:// one, or does something in between speak HTTP/1.1 only?"
-                        : "is the address a tri:// or http:// one?";
+                        ? "is the address an http:// address, or does a proxy in between speak only HTTP/1.1?"
+                        : "is the address a tri:// or http:// address?";
             case "HTTP/2" -> "is the address a tri:// one?";
-            case "dubbo" -> "is the address a dubbo:// one?";
+            case "dubbo" -> "is the address a dubbo:// address?";
             case "TLS" -> "is TLS required on this port (set by rpc.client.ssl.bundle)?";
             default -> "are host and port of the address right?";
         };

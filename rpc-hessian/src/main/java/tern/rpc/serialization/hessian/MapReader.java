@@ -93,7 +93,7 @@ final class MapReader {
         while (!in.isEnd()) {
             Object key = values.read(slot.key());
             if (!(key instanceof Enum<?> constant)) {
-                throw slot.mismatch("a key that is no enum constant");
+                throw slot.mismatch("a key that is not an enum constant");
             }
             if (map == null) {
                 keys = constant.getDeclaringClass();

@@ -31,7 +31,7 @@ final class Shapes {
             return new EnumShape(raw);
         }
         if (raw.isArray() || raw.isPrimitive() || isContainer(raw) || Modifier.isAbstract(raw.getModifiers())) {
-            throw new SerializationException(raw.getName() + " is no class of which an object can be read");
+            throw new SerializationException(raw.getName() + " is not a class whose objects can be read");
         }
         try {
             if (raw.isRecord()) {
@@ -78,7 +78,7 @@ final class Shapes {
             return Instances.constructor(type);
         } catch (NoSuchMethodException | RuntimeException failure) {
             throw new SerializationException(
-                    type.getName() + " has no constructor without parameters that could be used", failure);
+                    type.getName() + " has no usable constructor without parameters", failure);
         }
     }
 }

@@ -271,7 +271,7 @@ final class BodyArguments {
 
     private void checkEnd(JsonParser parser) {
         if (parser.nextToken() != null) {
-            throw failed("more behind the end of the JSON");
+            throw failed("further data after the end of the JSON");
         }
     }
 

@@ -154,7 +154,7 @@ final class QueryArguments {
             parser.nextToken();
             Object value = parameter.read(parser);
             if (parser.nextToken() != null) {
-                throw parameter.failed("more behind the end of the JSON");
+                throw parameter.failed("further data after the end of the JSON");
             }
             return value;
         } catch (RuntimeException e) {

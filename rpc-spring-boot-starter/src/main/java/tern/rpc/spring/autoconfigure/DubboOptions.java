@@ -20,31 +20,31 @@ final class DubboOptions {
     private static final String BOTH = CALLS + " " + SERVED;
 
     private static final String OF_A_SERVICE = "rpc.client.services.<name>.";
-    static final String REPEATED = "nothing is repeated unless @RpcMethod(idempotent = true) or"
+    static final String REPEATED = "a call is repeated only if @RpcMethod(idempotent = true) or"
             + " rpc.client.services.<name>.methods.<method>.idempotent says that it may be";
     private static final String BALANCING = "rpc.client.load-balancing and rpc.client.services.<name>"
-            + ".load-balancing choose it: p2c, round-robin, consistent-hash or the name of a bean";
-    private static final String RUNNING = "rpc.server.max-concurrency has the calls that may run at once";
+            + ".load-balancing select the policy: p2c, round-robin, consistent-hash or the name of a bean";
+    private static final String RUNNING = "rpc.server.max-concurrency limits the number of running calls";
 
     private static final List<Intent> OF_CONSUMERS = List.of(
             Intent.of(
-                    "rpc.client", "check", OF_A_SERVICE + "check and @RpcReference(check = …) have it for one service"),
+                    "rpc.client", "check", OF_A_SERVICE + "check and @RpcReference(check = …) set it for one service"),
             Intent.of(
                     "rpc.client",
                     "connections",
-                    OF_A_SERVICE + "connections and @RpcReference(connections = …) have it for one service"),
+                    OF_A_SERVICE + "connections and @RpcReference(connections = …) set it for one service"),
             Intent.of(
-                    "rpc.client", "group", OF_A_SERVICE + "group and @RpcReference(group = …) have it for one service"),
+                    "rpc.client", "group", OF_A_SERVICE + "group and @RpcReference(group = …) set it for one service"),
             Intent.of(
                     "rpc.client",
                     "version",
-                    OF_A_SERVICE + "version and @RpcReference(version = …) have it for one service"),
-            Intent.of("rpc.client", "methods", OF_A_SERVICE + "methods.<method>.timeout is the time of one method"),
-            Intent.of("rpc.client", "tag", OF_A_SERVICE + "tag has the tag of the providers that a reference calls"),
+                    OF_A_SERVICE + "version and @RpcReference(version = …) set it for one service"),
+            Intent.of("rpc.client", "methods", OF_A_SERVICE + "methods.<method>.timeout limits the time of calls to one method"),
+            Intent.of("rpc.client", "tag", OF_A_SERVICE + "tag sets the tag of the providers that a reference calls"),
             Intent.of(
                     CLIENT,
                     "weight",
-                    "{parent}.url has the weights of the addresses, such as {parent}.url=host:port?weight=50; with a"
+                    "{parent}.url contains the weights of the addresses, such as {parent}.url=host:port?weight=50; with a"
                             + " registry, the provider sets @RpcService(weight = …)"),
             Intent.of(CLIENT, "warmup", "consumers ramp up new providers by themselves"),
             Intent.of(
@@ -55,7 +55,7 @@ final class DubboOptions {
             Intent.of(
                     "rpc.client rpc.server.services.*",
                     "iothreads",
-                    "rpc.server.io-threads has the threads of the event loops"),
+                    "rpc.server.io-threads sets the number of event loop threads"),
             Intent.of(
                     CALLS,
                     "mock",
@@ -63,7 +63,7 @@ final class DubboOptions {
             Intent.of(
                     CLIENT,
                     "lazy",
-                    "connections are made in the background, and the application starts without providers"));
+                    "connections are opened in the background, and the application starts without providers"));
 
     private static final List<Intent> OF_PROVIDERS = List.of(
             Intent.of(SERVER, "group", "set it in @RpcService(group = …)"),
@@ -73,26 +73,26 @@ final class DubboOptions {
                     "methods",
                     "rpc.server.services.<name>.methods.<method>.max-concurrency limits the calls of a method"),
             Intent.of(SERVER + " rpc.server.advertise", "weight", "set it in @RpcService(weight = …)"),
-            Intent.of(SERVER, "tag", "rpc.server.advertise.tag is the tag of a provider"),
+            Intent.of(SERVER, "tag", "rpc.server.advertise.tag sets the tag of a provider"),
             Intent.of(
                     SERVER,
                     "warmup",
-                    "rpc.server.advertise.warmup is the time for consumers of Dubbo; Tern's own ramp up new"
+                    "rpc.server.advertise.warmup sets the time for Dubbo's consumers; Tern's consumers ramp up new"
                             + " providers by themselves"),
             Intent.of(SERVER + " rpc.server.registry", "register", "without rpc.server.registry nothing is registered"),
-            Intent.of(SERVER, "threadpool", "rpc.server.threads has the worker threads"),
-            Intent.of(SERVER, "queues", "rpc.server.queue-capacity has the calls that may wait for a thread"),
+            Intent.of(SERVER, "threadpool", "rpc.server.threads sets the number of worker threads"),
+            Intent.of(SERVER, "queues", "rpc.server.queue-capacity sets the number of calls that may wait for a thread"),
             Intent.of(SERVER, "executes actives", RUNNING),
-            Intent.of("rpc.server.services.*.methods.*", "executes actives", "{parent}.max-concurrency has the limit"),
-            Intent.of("rpc.server", "host", "rpc.server.address has the address to listen on"),
+            Intent.of("rpc.server.services.*.methods.*", "executes actives", "{parent}.max-concurrency sets the limit"),
+            Intent.of("rpc.server", "host", "rpc.server.address sets the address to listen on"),
             Intent.of(
                     SERVER,
                     "protocol protocols",
-                    "rpc.server.port is the port of every protocol; a client's address names its protocol"),
+                    "rpc.server.port sets the port of all protocols; a client's address names its protocol"),
             Intent.of(
                     SERVER + " rpc.limits",
                     "connections accepts",
-                    "rpc.limits.max-connections has the connections that a server accepts"));
+                    "rpc.limits.max-connections limits the number of connections that a server accepts"));
 
     private static final List<Intent> OF_BOTH = List.of(
             Intent.of(BOTH, "retries cluster forks", REPEATED),
@@ -101,20 +101,20 @@ final class DubboOptions {
             Intent.of(
                     CLIENT + " " + SERVER + " rpc.limits",
                     "payload",
-                    "rpc.limits.max-message has the bytes of a message"),
+                    "rpc.limits.max-message limits the size of a message"),
             Intent.of(
                     CLIENT + " " + SERVER,
                     "filter filters interceptors",
-                    "beans of ClientFilter and ServerFilter are the filters"),
+                    "beans of the types ClientFilter and ServerFilter are the filters"),
             Intent.of(
                     CLIENT + " " + SERVER,
                     "serialization",
-                    "the peer's wire decides: hessian2 for dubbo and Triple, protobuf for gRPC, JSON for HTTP"));
+                    "the protocol determines the serialization: hessian2 for dubbo and Triple, protobuf for gRPC, JSON for HTTP"));
 
     private static final List<Intent> OF_REGISTRIES = List.of(
             Intent.of(
                     REGISTRY, "check", "no setting is needed; an application starts while its registry is unreachable"),
-            Intent.of(REGISTRY, "protocol client type", "the address begins with it: {parent}=zookeeper://host:2181"),
+            Intent.of(REGISTRY, "protocol client type", "the address begins with the protocol: {parent}=zookeeper://host:2181"),
             Intent.of(
                     REGISTRY,
                     "username user password",
@@ -122,26 +122,26 @@ final class DubboOptions {
             Intent.of(
                     REGISTRY,
                     "group namespace root",
-                    "the address has it as a parameter: {parent}=zookeeper://host:2181?group=…"),
+                    "set it as a parameter of the address: {parent}=zookeeper://host:2181?group=…"),
             Intent.of(
                     REGISTRY,
                     "timeout connect-timeout connection-timeout",
-                    "the address has it as a parameter in milliseconds: {parent}=zookeeper://host:2181?timeout=3000"),
+                    "set it as a parameter of the address, in milliseconds: {parent}=zookeeper://host:2181?timeout=3000"),
             Intent.of(
                     REGISTRY,
                     "session session-timeout",
-                    "the address has it as a parameter in milliseconds: {parent}=zookeeper://host:2181?session=30000"),
+                    "set it as a parameter of the address, in milliseconds: {parent}=zookeeper://host:2181?session=30000"),
             Intent.of(
                     REGISTRY,
                     "ssl tls",
-                    "the address has it as a parameter: {parent}=zookeeper://host:2181?ssl.bundle=… names a bundle"
+                    "set it as a parameter of the address: {parent}=zookeeper://host:2181?ssl.bundle=… names a bundle"
                             + " under spring.ssl.bundle"));
 
     /**
      * The advice for any other property of a registry. It is used only if the search for typing errors finds nothing.
      */
     private static final Intent OF_AN_ADDRESS =
-            Intent.of(REGISTRY, "*", "the address of a registry has its settings; docs/registries.md lists them");
+            Intent.of(REGISTRY, "*", "the address of a registry contains its settings; docs/registries.md lists them");
 
     static final List<Intent> ALL = Stream.of(OF_CONSUMERS, OF_PROVIDERS, OF_BOTH, OF_REGISTRIES)
             .flatMap(List::stream)

@@ -12,15 +12,15 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
  */
 final class ForeignProperties {
 
-    private static final String REGISTRY = "rpc.server.registry and rpc.client.registry have the address of a registry,"
-            + " such as zookeeper://host:2181; without one, rpc.client.url has the addresses of the providers";
+    private static final String REGISTRY = "rpc.server.registry and rpc.client.registry set the address of a registry,"
+            + " such as zookeeper://host:2181; without a registry, rpc.client.url sets the addresses of the providers";
     private static final String PROVIDER =
-            "rpc.server has the settings of a provider, and rpc.client.timeout is the time" + " of a call";
+            "the settings of a provider are below rpc.server, and rpc.client.timeout limits the time of a call";
     private static final String CONSUMER =
-            "rpc.client has the settings of a consumer, and rpc.client.services.<name> the settings of"
-                    + " one service";
-    private static final String PROTOCOL = "rpc.server.port is the port of every protocol";
-    private static final String REFERENCE = "rpc.client.services.<name> has the settings of a reference";
+            "the settings of a consumer are below rpc.client, and those of one service are below"
+                    + " rpc.client.services.<name>";
+    private static final String PROTOCOL = "rpc.server.port sets the port of all protocols";
+    private static final String REFERENCE = "the settings of a reference are below rpc.client.services.<name>";
 
     private static final Map<String, String> MEANT = Map.ofEntries(
             Map.entry("registry", REGISTRY),
@@ -33,10 +33,10 @@ final class ForeignProperties {
             Map.entry("protocols", PROTOCOL),
             Map.entry("reference", REFERENCE),
             Map.entry("references", REFERENCE),
-            Map.entry("application", "spring.application.name is the name that peers see"),
-            Map.entry("scan", "beans with @RpcService are found as all beans of Spring are"),
-            Map.entry("configcenter", "Spring's own sources of properties are read"),
-            Map.entry("metadatareport", "the registry has the metadata, too"));
+            Map.entry("application", "spring.application.name sets the name that peers see"),
+            Map.entry("scan", "Spring finds beans with @RpcService in the same way as other beans"),
+            Map.entry("configcenter", "Tern reads Spring's property sources"),
+            Map.entry("metadatareport", "the registry also contains the metadata"));
 
     /**
      * Tern's property prefix for each property prefix of other frameworks. Most provider and protocol settings belong

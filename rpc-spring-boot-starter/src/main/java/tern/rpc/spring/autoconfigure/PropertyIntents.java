@@ -105,19 +105,19 @@ final class PropertyIntents {
             Intent.of(
                     "rpc.client",
                     "pool-size max-connections connection-pool-size",
-                    "rpc.client.services.<name>.connections has the connections to each provider of a service"),
+                    "rpc.client.services.<name>.connections sets the number of connections to each provider of a service"),
             Intent.of(
                     "rpc.client.services.*",
                     "pool-size max-connections connection-pool-size",
-                    "the connections to each provider are {parent}.connections"),
+                    "{parent}.connections sets the number of connections to each provider"),
             Intent.of(
                     "rpc.client",
                     "keep-alive keep-alive-time heartbeat-interval",
-                    "rpc.client.heartbeat has the time after which a heartbeat is sent"),
+                    "rpc.client.heartbeat sets the time after which a heartbeat is sent"),
             Intent.of(
                     "rpc.client",
                     "zookeeper registry-url registry-address",
-                    "rpc.client.registry has the address of the registry, such as zookeeper://host:2181"),
+                    "rpc.client.registry sets the address of the registry, such as zookeeper://host:2181"),
             Intent.of(
                     "rpc.client.registry",
                     "enabled",
@@ -126,18 +126,18 @@ final class PropertyIntents {
                     "rpc.client",
                     THREADS + " threads executor",
                     "clients have no worker threads; a call runs on the caller's thread"),
-            Intent.of("rpc.client", "authorization auth api-key secret password", "rpc.client.token has the token"));
+            Intent.of("rpc.client", "authorization auth api-key secret password", "rpc.client.token sets the token"));
 
     private static final List<Intent> SERVER = List.of(
-            Intent.of("rpc.server", THREADS, "rpc.server.threads has the number of calls that run at once"),
+            Intent.of("rpc.server", THREADS, "rpc.server.threads sets the number of calls that run at the same time"),
             Intent.of(
                     "rpc.server",
                     "queue queue-size queue-length max-queue max-queue-size max-queue-length backlog",
-                    "rpc.server.queue-capacity has the number of calls that may wait for a thread"),
+                    "rpc.server.queue-capacity sets the number of calls that may wait for a thread"),
             Intent.of(
                     "rpc.server",
                     "bind bind-address bind-host listen listen-address interface ip hostname",
-                    "rpc.server.address has the address to listen on"),
+                    "rpc.server.address sets the address to listen on"),
             Intent.of(
                     "rpc.server",
                     "context-path path base-path servlet-path",
@@ -154,23 +154,23 @@ final class PropertyIntents {
             Intent.of(
                     "rpc.server",
                     "shutdown graceful graceful-shutdown shutdown-wait shutdown-grace-period drain-timeout",
-                    "rpc.server.shutdown-timeout has the time that a shutdown waits for running calls"),
-            Intent.of("rpc.server", "authorization auth api-key secret password", "rpc.server.token has the tokens"),
+                    "rpc.server.shutdown-timeout sets the time that a shutdown waits for running calls"),
+            Intent.of("rpc.server", "authorization auth api-key secret password", "rpc.server.token sets the accepted tokens"),
             Intent.of(
                     "rpc.server",
                     "rate-limit rate-limiter concurrency max-calls max-requests max-concurrent-calls",
-                    "rpc.server.max-concurrency has the calls that may run at once"),
+                    "rpc.server.max-concurrency limits the number of running calls"),
             Intent.of(
                     "rpc.server",
                     "idle keep-alive keep-alive-timeout connection-timeout read-timeout",
-                    "rpc.server.idle-timeout has the time after which a connection without traffic is closed"),
+                    "rpc.server.idle-timeout sets the time after which a connection without traffic is closed"),
             Intent.of(
                     "rpc.server.http rpc.server.http2 rpc.server.grpc rpc.server.dubbo rpc.server.tri rpc.server.triple"
                             + " rpc.server.rest",
                     "port enabled",
-                    "every protocol is served on rpc.server.port; one protocol has no port or switch of its own"),
-            Intent.of("rpc.server.grpc", "reflection", "rpc.server.reflection is the switch for it"),
-            Intent.of("rpc.server.grpc", "health", "rpc.server.health is the switch for it"),
+                    "all protocols are served on rpc.server.port; a single protocol has no port or switch"),
+            Intent.of("rpc.server.grpc", "reflection", "rpc.server.reflection switches reflection on"),
+            Intent.of("rpc.server.grpc", "health", "rpc.server.health switches the health service off"),
             Intent.of(
                     "rpc.server rpc.client",
                     "metrics meters",
@@ -182,7 +182,7 @@ final class PropertyIntents {
             Intent.of(
                     "rpc.server.tracing rpc.client.tracing",
                     ANY,
-                    "there is no such setting; management.tracing has the settings of traces"),
+                    "there is no such setting; the settings of traces are below management.tracing"),
             Intent.of(
                     "rpc.server",
                     "compression gzip",
@@ -205,16 +205,16 @@ final class PropertyIntents {
             Intent.of(
                     "rpc.server.cors",
                     "allowed-origin-patterns origins origin allowed-origin",
-                    "rpc.server.cors.allowed-origins has the sites"),
+                    "rpc.server.cors.allowed-origins lists the sites"),
             Intent.of(
                     "rpc.server.advertise",
                     "ip address hostname",
-                    "rpc.server.advertise.host has the address to which consumers connect"),
-            Intent.of("rpc.server", "zone", "rpc.server.advertise.zone is the zone of a provider"),
+                    "rpc.server.advertise.host sets the address to which consumers connect"),
+            Intent.of("rpc.server", "zone", "rpc.server.advertise.zone sets the zone of a provider"),
             Intent.of(
                     "rpc.server",
                     "zookeeper registry-url registry-address registries",
-                    "rpc.server.registry has the address of the registry, such as zookeeper://host:2181"),
+                    "rpc.server.registry sets the address of the registry, such as zookeeper://host:2181"),
             Intent.of(
                     "rpc.server.registry",
                     "enabled",
@@ -224,17 +224,17 @@ final class PropertyIntents {
             Intent.of(
                     "rpc.server rpc.client rpc.limits",
                     MESSAGES,
-                    "rpc.limits.max-message has the bytes of a message, and rpc.limits.max-request and"
-                            + " rpc.limits.max-response those of one direction"),
-            Intent.of("rpc.limits", "timeout", "rpc.client.timeout is the time of a call"),
+                    "rpc.limits.max-message limits the size of a message, and rpc.limits.max-request and"
+                            + " rpc.limits.max-response limit the size in one direction"),
+            Intent.of("rpc.limits", "timeout", "rpc.client.timeout limits the time of a call"),
             Intent.of(
                     "rpc.slo",
                     "p50 p90 p95 p99 p999 target target-latency max-latency response-time",
-                    "rpc.slo.latency is the target for the latency of a call"),
+                    "rpc.slo.latency sets the target for the latency of a call"),
             Intent.of(
                     "rpc.slo",
                     "rate rps tps throughput calls-per-second requests-per-second",
-                    "rpc.slo.qps is the target rate in calls per second"),
+                    "rpc.slo.qps sets the target rate in calls per second"),
             Intent.of(
                     "rpc.console",
                     "enabled",
@@ -243,18 +243,18 @@ final class PropertyIntents {
                     "rpc.console",
                     "path base-path url",
                     "there is no such setting; the page is below management.endpoints.web.base-path"),
-            Intent.of("rpc.pools", "enabled", "rpc.pools.tuned is the switch for it"),
+            Intent.of("rpc.pools", "enabled", "rpc.pools.tuned switches the tuning of pools off"),
             Intent.of(
                     "rpc.pools.hikari rpc.pools.jdbc rpc.pools.datasource",
                     ANY,
                     "the pool of a DataSource keeps its own properties, such as"
                             + " spring.datasource.hikari.maximum-pool-size"),
-            Intent.of("rpc.pools.executors.*", POOL, "{parent}.threads has the number of threads"),
+            Intent.of("rpc.pools.executors.*", POOL, "{parent}.threads sets the number of threads"),
             Intent.of(
                     "rpc.pools.executors.*",
                     "queue queue-size max-queue-size",
-                    "{parent}.queue-capacity has the tasks that may wait"),
-            Intent.of("rpc.logging", "level", "logging.level.tern.rpc has the level of Tern's log"));
+                    "{parent}.queue-capacity sets the number of tasks that may wait"),
+            Intent.of("rpc.logging", "level", "logging.level.tern.rpc sets the level of Tern's log"));
 
     static final List<Intent> ALL =
             Stream.of(CLIENT, SERVER, OTHERS).flatMap(List::stream).toList();

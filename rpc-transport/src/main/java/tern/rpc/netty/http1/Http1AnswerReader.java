@@ -238,7 +238,7 @@ public final class Http1AnswerReader {
 
     private static AsciiString once(@Nullable AsciiString before, AsciiString value, String name) {
         if (before != null) {
-            throw Http1Violation.badRequest("the header field " + name + " is there twice");
+            throw Http1Violation.badRequest("the header field " + name + " occurs twice");
         }
         return value;
     }
@@ -273,7 +273,7 @@ public final class Http1AnswerReader {
 
     private int length(AsciiString claimed) {
         if (claimed.isEmpty() || claimed.length() > LENGTH_DIGITS) {
-            throw Http1Violation.badRequest("content-length has not 1 to " + LENGTH_DIGITS + " digits");
+            throw Http1Violation.badRequest("content-length does not have 1 to " + LENGTH_DIGITS + " digits");
         }
         long bytes = 0;
         for (int i = 0; i < claimed.length(); i++) {

@@ -64,7 +64,7 @@ final class Http1Framing {
 
     private static AsciiString once(@Nullable AsciiString before, AsciiString name, AsciiString value) {
         if (before != null) {
-            throw Http1Violation.badRequest("the header field " + name + " is there twice");
+            throw Http1Violation.badRequest("the header field " + name + " occurs twice");
         }
         return value;
     }
@@ -127,7 +127,7 @@ final class Http1Framing {
             return 0;
         }
         if (claimed.isEmpty() || claimed.length() > LENGTH_DIGITS) {
-            throw Http1Violation.badRequest("content-length has not 1 to " + LENGTH_DIGITS + " digits");
+            throw Http1Violation.badRequest("content-length does not have 1 to " + LENGTH_DIGITS + " digits");
         }
         for (int i = 0; i < claimed.length(); i++) {
             if (claimed.charAt(i) < '0' || claimed.charAt(i) > '9') {

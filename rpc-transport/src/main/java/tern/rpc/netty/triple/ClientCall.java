@@ -292,7 +292,7 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
         }
         String refusal = account.holds(held);
         if (refusal != null) {
-            fail(StatusCode.RESOURCE_EXHAUSTED, "its answer is not read to its end: " + refusal, Executed.YES);
+            fail(StatusCode.RESOURCE_EXHAUSTED, "its answer is not read completely: " + refusal, Executed.YES);
         }
     }
 

@@ -70,7 +70,7 @@ final class ConnectHeaders {
             millis = millis * 10 + (digit - '0');
         }
         if (digits == 0) {
-            throw invalid(name + " is no number of milliseconds of 1 to " + MAX_DIGITS + " digits");
+            throw invalid(name + " is not a number of milliseconds with 1 to " + MAX_DIGITS + " digits");
         }
         return TimeUnit.MILLISECONDS.toNanos(millis);
     }

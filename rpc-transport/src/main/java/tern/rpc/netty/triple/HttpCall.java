@@ -411,7 +411,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     Frame takeRequest() {
         Frame request = body.takeSingle();
         if (request == null) {
-            throw RpcException.refusal(StatusCode.CANCELLED, "the call was over before it was read", Executed.NO);
+            throw RpcException.refusal(StatusCode.CANCELLED, "the call ended before it was read", Executed.NO);
         }
         return request;
     }

@@ -131,7 +131,7 @@ final class JsonForm implements HttpForm {
                         .filter(method -> JsonOverloads.letters(method).equals(overload))
                         .toList();
         if (fitting.isEmpty()) {
-            throw unknown(route.methodName() + " has no parameters of the types '" + PeerText.name(overload)
+            throw unknown(route.methodName() + " has no parameters with the types '" + PeerText.name(overload)
                     + "'; there are " + JsonOverloads.paths(all));
         }
         if (fitting.size() > 1) {

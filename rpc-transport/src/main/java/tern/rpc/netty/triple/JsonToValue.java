@@ -251,6 +251,6 @@ final class JsonToValue {
     }
 
     private SerializationException unexpected() {
-        return new SerializationException("the answer is no JSON at byte " + at + " of " + end);
+        return new SerializationException("the answer is not JSON at byte " + at + " of " + end);
     }
 }

@@ -38,11 +38,11 @@ record ValueCodec(MethodDescriptor method, JsonMethod json, ServerTransportSetti
 
     @Override
     public void writeRequest(Object[] arguments, OutputBuffer out) {
-        throw new UnsupportedOperationException("clients who know the interface send wrappers");
+        throw new UnsupportedOperationException("clients that know the interface send wrappers");
     }
 
     @Override
     public Object readResponse(byte[] bytes, int offset, int length) {
-        throw new UnsupportedOperationException("clients who know the interface are sent wrappers");
+        throw new UnsupportedOperationException("clients that know the interface get wrappers");
     }
 }

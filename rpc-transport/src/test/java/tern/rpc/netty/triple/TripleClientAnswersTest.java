@@ -218,7 +218,7 @@ class TripleClientAnswersTest extends RawServerCalls {
                             .data(3, new byte[300_000]),
                     StatusCode.RESOURCE_EXHAUSTED,
                     Executed.YES,
-                    "its answer is not read to its end",
+                    "its answer is not read completely",
                     "half of the heap");
         } finally {
             others.forEach(UnfinishedAnswers.Account::ended);

@@ -101,33 +101,33 @@ final class PoolSources implements SmartInitializingSingleton {
                 registry,
                 source,
                 "rpc.pool.max",
-                "Most that can be handed out at once",
+                "Maximum number of connections or threads in use at the same time",
                 PoolSnapshot::effectiveMax,
                 tags);
-        gauge(registry, source, "rpc.pool.active", "Handed out now", PoolSnapshot::active, tags);
+        gauge(registry, source, "rpc.pool.active", "Connections or threads in use", PoolSnapshot::active, tags);
         if (first.idle() >= 0) {
-            gauge(registry, source, "rpc.pool.idle", "Free now", PoolSnapshot::idle, tags);
+            gauge(registry, source, "rpc.pool.idle", "Free connections or threads", PoolSnapshot::idle, tags);
         }
         gauge(
                 registry,
                 source,
                 "rpc.pool.waiting",
-                "Threads or tasks that wait for one now",
+                "Threads waiting for a connection, or tasks waiting for a thread",
                 PoolSnapshot::waiting,
                 tags);
         if (first.taken() >= 0) {
-            counter(registry, source, "rpc.pool.taken", "Handed out so far", PoolSnapshot::taken, tags);
+            counter(registry, source, "rpc.pool.taken", "Connections or threads handed out", PoolSnapshot::taken, tags);
         }
         if (first.refused() >= 0) {
-            counter(registry, source, "rpc.pool.refused", "Waits that ended with nothing", PoolSnapshot::refused, tags);
+            counter(registry, source, "rpc.pool.refused", "Waits that ended without a connection or thread", PoolSnapshot::refused, tags);
         }
-        counter(registry, source, "rpc.pool.caller.runs", "Tasks run by their callers", PoolSnapshot::callerRuns, tags);
+        counter(registry, source, "rpc.pool.caller.runs", "Tasks that the submitting thread ran, because the pool was full", PoolSnapshot::callerRuns, tags);
         if (!first.waited().isNegative()) {
             counter(
                     registry,
                     source,
                     "rpc.pool.waited",
-                    "Seconds of all waits",
+                    "Sum of all waits for the pool",
                     pool -> pool.waited().toNanos() / 1e9,
                     tags,
                     "seconds");
@@ -137,7 +137,7 @@ final class PoolSources implements SmartInitializingSingleton {
                     registry,
                     source,
                     "rpc.pool.held",
-                    "Seconds of all uses",
+                    "Sum of the time that connections were in use",
                     pool -> pool.held().toNanos() / 1e9,
                     tags,
                     "seconds");

@@ -91,7 +91,7 @@ final class TaskTimes {
         return running.get();
     }
 
-    /** Returns the largest number of tasks that ran at once so far. */
+    /** Returns the largest number of tasks that have run at the same time. */
     int mostRunning() {
         return mostRunning.get();
     }
