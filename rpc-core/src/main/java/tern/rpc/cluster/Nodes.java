@@ -148,7 +148,7 @@ public final class Nodes {
     private void open(Node node) {
         try {
             node.connection();
-        } catch (RuntimeException | Error e) { // for example because memory is exhausted for a moment
+        } catch (RuntimeException | Error e) { // Memory may be exhausted temporarily.
             failures.warn(() -> "Connecting to " + node.endpoint() + " failed; the next attempt begins in a second", e);
             schedule(() -> queue(node), 1, TimeUnit.SECONDS);
         }

@@ -131,7 +131,7 @@ public final class Connection implements PendingCall.Carrier {
             opening.start(loops, loop);
             // this starts the deadline checks of calls that were sent before the event loop was set
             deadlines.sweepLater();
-        } catch (RuntimeException | Error e) { // for example because memory is exhausted for a moment
+        } catch (RuntimeException | Error e) { // Memory may be exhausted temporarily.
             close("the attempt to connect failed: " + Thrown.text(e));
         }
     }
