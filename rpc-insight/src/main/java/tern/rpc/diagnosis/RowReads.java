@@ -17,8 +17,8 @@ final class RowReads {
     private static final String SQL_SERVER = "com.microsoft.sqlserver.";
 
     /**
-     * A part of the names of the MySQL and MariaDB classes that read such a stream. A larger fetch size would end the
-     * streaming.
+     * A part of the names of the MySQL and MariaDB classes that read a result as one stream. A larger fetch size would
+     * end the streaming.
      */
     private static final String STREAM = "Streaming";
 

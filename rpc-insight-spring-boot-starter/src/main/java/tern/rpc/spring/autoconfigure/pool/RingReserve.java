@@ -15,7 +15,7 @@ import tern.rpc.Phase;
  */
 final class RingReserve extends AbstractFilter {
 
-    static final int RESERVE = 4 * 1_024; // in slots; see docs/limits.md
+    static final int RESERVE = 4 * 1_024; // the number of slots in the ring buffer; see docs/limits.md
 
     private final RingBufferAdmin ring;
     private final int reserve;
