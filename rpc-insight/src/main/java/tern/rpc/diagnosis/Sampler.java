@@ -48,7 +48,7 @@ final class Sampler {
         int sleepingPairs; // the number of successive samples that found the thread sleeping at the same place
         long sleeps; // the number of sleeps between successive samples that found the thread sleeping at the same place
         private @Nullable Part lastSleep; // the activity of the last sample if the thread slept; null otherwise
-        private long waitsBefore; // the thread's number of waits in the last sample, if the thread slept
+        private long waitsBefore; // the thread's number of waits at the last sample
         int forkedLooks; // the number of samples in which this thread itself ran a task of the common pool
 
         @Nullable
