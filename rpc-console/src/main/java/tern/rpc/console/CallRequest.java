@@ -201,7 +201,8 @@ record CallRequest(
         try {
             return Base64.getDecoder().decode(value);
         } catch (IllegalArgumentException e) {
-            throw new WrongRequestException("the header " + name + " is not base64; its name ends in -bin, so its value must be base64");
+            throw new WrongRequestException(
+                    "the header " + name + " is not base64; its name ends in -bin, so its value must be base64");
         }
     }
 

@@ -77,8 +77,7 @@ final class Shapes {
         try {
             return Instances.constructor(type);
         } catch (NoSuchMethodException | RuntimeException failure) {
-            throw new SerializationException(
-                    type.getName() + " has no usable constructor without parameters", failure);
+            throw new SerializationException(type.getName() + " has no usable constructor without parameters", failure);
         }
     }
 }

@@ -39,12 +39,16 @@ final class DubboOptions {
                     "rpc.client",
                     "version",
                     OF_A_SERVICE + "version and @RpcReference(version = …) set it for one service"),
-            Intent.of("rpc.client", "methods", OF_A_SERVICE + "methods.<method>.timeout limits the time of calls to one method"),
+            Intent.of(
+                    "rpc.client",
+                    "methods",
+                    OF_A_SERVICE + "methods.<method>.timeout limits the time of calls to one method"),
             Intent.of("rpc.client", "tag", OF_A_SERVICE + "tag sets the tag of the providers that a reference calls"),
             Intent.of(
                     CLIENT,
                     "weight",
-                    "{parent}.url contains the weights of the addresses, such as {parent}.url=host:port?weight=50; with a"
+                    "{parent}.url contains the weights of the addresses, such as"
+                            + " {parent}.url=host:port?weight=50; with a"
                             + " registry, the provider sets @RpcService(weight = …)"),
             Intent.of(CLIENT, "warmup", "consumers ramp up new providers by themselves"),
             Intent.of(
@@ -81,7 +85,8 @@ final class DubboOptions {
                             + " providers by themselves"),
             Intent.of(SERVER + " rpc.server.registry", "register", "without rpc.server.registry nothing is registered"),
             Intent.of(SERVER, "threadpool", "rpc.server.threads sets the number of worker threads"),
-            Intent.of(SERVER, "queues", "rpc.server.queue-capacity sets the number of calls that may wait for a thread"),
+            Intent.of(
+                    SERVER, "queues", "rpc.server.queue-capacity sets the number of calls that may wait for a thread"),
             Intent.of(SERVER, "executes actives", RUNNING),
             Intent.of("rpc.server.services.*.methods.*", "executes actives", "{parent}.max-concurrency sets the limit"),
             Intent.of("rpc.server", "host", "rpc.server.address sets the address to listen on"),
@@ -109,12 +114,16 @@ final class DubboOptions {
             Intent.of(
                     CLIENT + " " + SERVER,
                     "serialization",
-                    "the protocol determines the serialization: hessian2 for dubbo and Triple, protobuf for gRPC, JSON for HTTP"));
+                    "the protocol determines the serialization: hessian2 for dubbo and Triple, protobuf for gRPC,"
+                            + " JSON for HTTP"));
 
     private static final List<Intent> OF_REGISTRIES = List.of(
             Intent.of(
                     REGISTRY, "check", "no setting is needed; an application starts while its registry is unreachable"),
-            Intent.of(REGISTRY, "protocol client type", "the address begins with the protocol: {parent}=zookeeper://host:2181"),
+            Intent.of(
+                    REGISTRY,
+                    "protocol client type",
+                    "the address begins with the protocol: {parent}=zookeeper://host:2181"),
             Intent.of(
                     REGISTRY,
                     "username user password",
@@ -126,11 +135,13 @@ final class DubboOptions {
             Intent.of(
                     REGISTRY,
                     "timeout connect-timeout connection-timeout",
-                    "set it as a parameter of the address, in milliseconds: {parent}=zookeeper://host:2181?timeout=3000"),
+                    "set it as a parameter of the address, in milliseconds:"
+                            + " {parent}=zookeeper://host:2181?timeout=3000"),
             Intent.of(
                     REGISTRY,
                     "session session-timeout",
-                    "set it as a parameter of the address, in milliseconds: {parent}=zookeeper://host:2181?session=30000"),
+                    "set it as a parameter of the address, in milliseconds:"
+                            + " {parent}=zookeeper://host:2181?session=30000"),
             Intent.of(
                     REGISTRY,
                     "ssl tls",

@@ -105,7 +105,8 @@ final class PropertyIntents {
             Intent.of(
                     "rpc.client",
                     "pool-size max-connections connection-pool-size",
-                    "rpc.client.services.<name>.connections sets the number of connections to each provider of a service"),
+                    "rpc.client.services.<name>.connections sets the number of connections to each provider of a"
+                            + " service"),
             Intent.of(
                     "rpc.client.services.*",
                     "pool-size max-connections connection-pool-size",
@@ -155,7 +156,10 @@ final class PropertyIntents {
                     "rpc.server",
                     "shutdown graceful graceful-shutdown shutdown-wait shutdown-grace-period drain-timeout",
                     "rpc.server.shutdown-timeout sets the time that a shutdown waits for running calls"),
-            Intent.of("rpc.server", "authorization auth api-key secret password", "rpc.server.token sets the accepted tokens"),
+            Intent.of(
+                    "rpc.server",
+                    "authorization auth api-key secret password",
+                    "rpc.server.token sets the accepted tokens"),
             Intent.of(
                     "rpc.server",
                     "rate-limit rate-limiter concurrency max-calls max-requests max-concurrent-calls",

@@ -85,8 +85,8 @@ final class JsonEncoding implements CallEncoding {
                     codecs.readRequest(frame, exchange.maxRequestBytes(), exchange.connection(), this::arguments));
         } catch (RpcException e) {
             boolean tooLarge = e.code() == StatusCode.RESOURCE_EXHAUSTED && e.wasExecuted() != Executed.NO;
-            // The second kind of failure refuses a call that was not executed, for example because the server has no memory
-            // for the message.
+            // The second kind of failure refuses a call that was not executed, for example because the server has no
+            // memory for the message.
             throw tooLarge ? WholeBody.tooLarge(e.status().description()) : e;
         }
     }

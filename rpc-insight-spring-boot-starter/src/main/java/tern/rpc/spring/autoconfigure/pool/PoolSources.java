@@ -119,9 +119,21 @@ final class PoolSources implements SmartInitializingSingleton {
             counter(registry, source, "rpc.pool.taken", "Connections or threads handed out", PoolSnapshot::taken, tags);
         }
         if (first.refused() >= 0) {
-            counter(registry, source, "rpc.pool.refused", "Waits that ended without a connection or thread", PoolSnapshot::refused, tags);
+            counter(
+                    registry,
+                    source,
+                    "rpc.pool.refused",
+                    "Waits that ended without a connection or thread",
+                    PoolSnapshot::refused,
+                    tags);
         }
-        counter(registry, source, "rpc.pool.caller.runs", "Tasks that the submitting thread ran, because the pool was full", PoolSnapshot::callerRuns, tags);
+        counter(
+                registry,
+                source,
+                "rpc.pool.caller.runs",
+                "Tasks that the submitting thread ran, because the pool was full",
+                PoolSnapshot::callerRuns,
+                tags);
         if (!first.waited().isNegative()) {
             counter(
                     registry,
