@@ -43,7 +43,7 @@ final class UsualOperations {
             }
             for (NamedTimes.Entry entry : call.ledger().named()) {
                 if (isFailedInStore(entry.kind(), entry.name())) {
-                    continue; // the time until a failure does not show the usual time of a statement
+                    continue; // a failed statement may end earlier than usual, so its duration is not counted
                 }
                 long[] sum = sums.computeIfAbsent(eachKey(entry.kind(), entry.name()), name -> new long[2]);
                 sum[0] += entry.nanos();

@@ -37,7 +37,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     private int conflicts;
     private int writes; // the number of the newest write attempt; earlier attempts failed when the connection was lost
     private boolean writing;
-    private boolean standing; // whether the last writing or verification has read back all entries
+    private boolean standing; // whether the last write or verification has read back all entries
     private boolean withdrawn;
 
     ZooKeeperPublication(

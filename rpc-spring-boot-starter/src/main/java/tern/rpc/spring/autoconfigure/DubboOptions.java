@@ -21,7 +21,7 @@ final class DubboOptions {
 
     private static final String OF_A_SERVICE = "rpc.client.services.<name>.";
     static final String REPEATED = "a call is repeated only if @RpcMethod(idempotent = true) or"
-            + " rpc.client.services.<name>.methods.<method>.idempotent says that it may be";
+            + " rpc.client.services.<name>.methods.<method>.idempotent allows this";
     private static final String BALANCING = "rpc.client.load-balancing and rpc.client.services.<name>"
             + ".load-balancing select the policy: p2c, round-robin, consistent-hash or the name of a bean";
     private static final String RUNNING = "rpc.server.max-concurrency limits the number of running calls";

@@ -10,7 +10,10 @@ import tern.rpc.ClientFilter;
 import tern.rpc.Filter;
 import tern.rpc.ServerFilter;
 
-/** Warns about beans that are a {@link Filter}, but for neither side. Nothing calls them. */
+/**
+ * Warns about beans of type {@link Filter} that are neither client filters nor server filters. Tern never calls such
+ * beans.
+ */
 final class UnusedFilters implements SmartInitializingSingleton {
 
     private static final Logger LOG = LoggerFactory.getLogger(UnusedFilters.class);

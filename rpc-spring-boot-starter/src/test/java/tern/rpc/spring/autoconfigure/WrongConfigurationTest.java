@@ -200,11 +200,11 @@ class WrongConfigurationTest {
             "rpc.client.services.x.ssl.bundle=missing | rpc.client.services.x.ssl.bundle is 'missing'; expected",
             "spring.profiles.active=prod,rpc.server.reflection=true | rpc.server.accepted-weaknesses |"
                     + " rpc.server.reflection=true",
-            "rpc.client.retries=2 | property rpc.client.retries | does not exist; nothing is repeated unless",
+            "rpc.client.retries=2 | property rpc.client.retries | does not exist; a call is repeated only if",
             "rpc.client.check=true | does not exist; rpc.client.services.<name>.check and @RpcReference(check = …)",
             "rpc.client.connections=4 | does not exist; rpc.client.services.<name>.connections",
             "rpc.client.loadbalance=random | does not exist; rpc.client.load-balancing",
-            "rpc.client.services.x.retries=2 | property rpc.client.services.x.retries | nothing is repeated unless",
+            "rpc.client.services.x.retries=2 | property rpc.client.services.x.retries | a call is repeated only if",
             "rpc.server.executes=5 | does not exist; rpc.server.max-concurrency",
             "rpc.client.services.shop.methods.*.timeout=1s | did you mean rpc.client.services.shop.timeout?",
             "rpc.server.services.shop.timeout=1s | did you mean rpc.client.services.shop.timeout?",

@@ -53,7 +53,8 @@ final class RedisWatch implements BeanPostProcessor {
             return null;
         }
         String server = lettuce.getHostName() + ":" + lettuce.getPort();
-        // Clients with a fixed primary and replicas also return the default address, so it is treated as unknown.
+        // Clients with a fixed primary and replicas also return the default address, so the default address is treated
+        // as unknown.
         return server.equals(DEFAULT_SERVER) ? null : server;
     }
 }
