@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.OutputBuffer;
 
@@ -25,6 +26,13 @@ final class HessianOutput extends AbstractHessianOutput {
      * The nesting depth of causes and suppressed exceptions at the current position.
      */
     int links;
+
+    /**
+     * Returns whether callers do not have an exception class. Null while arguments or results are written, whose
+     * exceptions are data.
+     */
+    @Nullable
+    Predicate<Class<?>> foreign;
 
     private final WireForm.Lookup forms;
     private final ScalarOutput scalars;
@@ -52,6 +60,12 @@ final class HessianOutput extends AbstractHessianOutput {
         unshared = false;
         links = 0;
         frames = 0;
+        foreign = null;
+    }
+
+    /** Returns whether an exception of this class must be written without its message. */
+    boolean isForeign(Class<?> type) {
+        return foreign != null && foreign.test(type);
     }
 
     /**

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import tern.rpc.MethodDescriptor;
+import tern.rpc.RpcException;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ValueType;
 import tern.rpc.WireName;
@@ -21,9 +22,13 @@ public final class HessianSerializer implements Serializer {
 
     private static final String NAME = "hessian2";
 
+    /** The packages of exceptions that every caller has. */
+    private static final List<String> STANDARD_PACKAGES = List.of("java.", "javax.", "jakarta.");
+
     private final HessianLimits limits;
     private final ClassPatterns configured;
     private final boolean audit;
+    private final boolean exceptionTexts;
     private final Map<Class<?>, String> wireNames;
     private final WireForms forms;
     private final Shapes shapes = new Shapes();
@@ -37,6 +42,7 @@ public final class HessianSerializer implements Serializer {
         this.limits = builder.limits;
         this.configured = new ClassPatterns(builder.allowed);
         this.audit = builder.audit;
+        this.exceptionTexts = builder.exceptionTexts;
         this.wireNames = Map.copyOf(builder.wireNames);
         this.forms = new WireForms(wireNames, this::isOfAnyService);
     }
@@ -66,7 +72,7 @@ public final class HessianSerializer implements Serializer {
 
     @Override
     public ObjectWriter newWriter() {
-        return new HessianWriter(forms);
+        return new HessianWriter(forms, this::isForeign);
     }
 
     private ServicePolicy policyOf(ServiceDescriptor service) {
@@ -91,6 +97,14 @@ public final class HessianSerializer implements Serializer {
         return policy;
     }
 
+    /** Returns whether callers do not have an exception class, and its message must not be sent to them. */
+    private boolean isForeign(Class<?> type) {
+        return !exceptionTexts
+                && !RpcException.class.isAssignableFrom(type)
+                && STANDARD_PACKAGES.stream().noneMatch(type.getName()::startsWith)
+                && policies.values().stream().noneMatch(policy -> policy.knowsException(type));
+    }
+
     private boolean isOfAnyService(Class<?> type) {
         return policies.values().stream().anyMatch(policy -> policy.isOfService(type));
     }
@@ -111,6 +125,7 @@ public final class HessianSerializer implements Serializer {
         private final Map<Class<?>, String> wireNames = new HashMap<>();
         private HessianLimits limits = HessianLimits.defaults();
         private boolean audit;
+        private boolean exceptionTexts;
 
         private Builder() {}
 
@@ -133,6 +148,16 @@ public final class HessianSerializer implements Serializer {
          */
         public Builder audit() {
             this.audit = true;
+            return this;
+        }
+
+        /**
+         * Sets whether an exception that is sent keeps the messages of its causes if callers do not have their classes.
+         * Such messages may contain SQL or other internals. The default is false: callers get the class name and an id,
+         * and the cause is logged with this id.
+         */
+        public Builder exceptionTexts(boolean told) {
+            this.exceptionTexts = told;
             return this;
         }
 

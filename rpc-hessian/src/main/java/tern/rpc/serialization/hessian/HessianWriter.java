@@ -2,6 +2,7 @@ package tern.rpc.serialization.hessian;
 
 import java.io.IOException;
 import java.util.Objects;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
@@ -22,9 +23,12 @@ final class HessianWriter implements ObjectWriter {
 
     private OutputBuffer buffer = new OutputBuffer();
     private final HessianOutput hessian;
+    private final Predicate<Class<?>> foreign;
 
-    HessianWriter(WireForms forms) {
+    /** @param foreign returns whether callers do not have an exception class */
+    HessianWriter(WireForms forms, Predicate<Class<?>> foreign) {
         this.hessian = new HessianOutput(forms, buffer);
+        this.foreign = foreign;
     }
 
     @Override
@@ -55,8 +59,10 @@ final class HessianWriter implements ObjectWriter {
     @Override
     public void writeThrowable(Throwable value, int frames) {
         hessian.frames = Math.min(frames, LinkedThrowables.MAX_FRAMES);
+        hessian.foreign = foreign;
         writeObject(value);
         hessian.frames = 0;
+        hessian.foreign = null;
     }
 
     /** Begins a map and assigns a reference number to it, as every reader does. */

@@ -54,7 +54,8 @@ final class RecordShape extends Shape {
         } catch (Throwable failure) {
             String record = "record " + type.getName();
             throw new SerializationException(
-                    record + " refuses its values: " + RefusedValues.described(record, failure), failure);
+                    record + " refuses its values: " + RefusedValues.described(record + " could not be read", failure),
+                    failure);
         }
     }
 }

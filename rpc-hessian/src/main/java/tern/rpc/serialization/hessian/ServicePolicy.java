@@ -163,6 +163,20 @@ class ServicePolicy implements ReadableTypes {
                 || Arrays.stream(type.getInterfaces()).anyMatch(this::isOfService);
     }
 
+    /**
+     * Returns whether callers of the service have an exception class, because a method declares it or a superclass of
+     * it, or because of its package or the configuration.
+     */
+    boolean knowsException(Class<?> type) {
+        String name = type.getName();
+        return listed(name) != null
+                || configured.matches(name)
+                || isInPackages(name)
+                || service.methods().stream()
+                        .flatMap(method -> method.exceptions().stream())
+                        .anyMatch(declared -> ClassOrigin.isOfApplication(declared) && declared.isAssignableFrom(type));
+    }
+
     private Class<?> admit(String name, Slot slot) {
         Class<?> known = listed(name);
         if (known != null) {
@@ -187,6 +201,9 @@ class ServicePolicy implements ReadableTypes {
         Class<?> known = listed.get(name);
         if (known == null) {
             known = aliases.get(name);
+        }
+        if (known == null) {
+            known = JdkEnums.find(name);
         }
         return known != null ? known : enumOfBody(name);
     }

@@ -16,11 +16,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Writes the exceptions of one class with the fields that other Hessian readers expect. Writes at most {@link
  * HessianOutput#frames} stack frames. Messages that exceed the limits of Tern's own readers are shortened, and causes
- * that exceed them are omitted. Thread-safe.
+ * that exceed them are omitted. In an answer, causes whose classes callers do not have are written without their
+ * messages. Thread-safe.
  */
 final class ThrowableWriter implements WireForm {
 
     private static final List<String> COMMON = List.of("suppressedExceptions", "stackTrace", "cause", "detailMessage");
+    private static final ClassDefinition FOREIGN = new ClassDefinition(RuntimeException.class.getName(), COMMON);
     private static final StackTraceElement[] NO_FRAMES = {};
 
     private final ClassDefinition definition;
@@ -49,10 +51,27 @@ final class ThrowableWriter implements WireForm {
         if (out.addRef(value)) {
             return;
         }
+        Throwable throwable = (Throwable) value;
+        if (out.links > 0 && out.isForeign(value.getClass())) {
+            writeForeign(throwable, out);
+            return;
+        }
         out.begin(definition);
         out.links++;
-        writeFields((Throwable) value, out);
+        writeFields(throwable, out);
         out.links--;
+    }
+
+    /**
+     * Writes a {@code RuntimeException} without causes in place of an exception whose class callers do not have. Every
+     * reader has this class.
+     */
+    private static void writeForeign(Throwable throwable, HessianOutput out) throws IOException {
+        out.begin(FOREIGN);
+        out.writeObject(Collections.emptyList());
+        out.writeObject(frames(throwable, out.frames));
+        out.writeObject(throwable); // A reference to itself means that there is no cause.
+        out.writeString(shortened(ForeignCauses.described(throwable)));
     }
 
     private void writeFields(Throwable throwable, HessianOutput out) throws IOException {

@@ -114,6 +114,62 @@ class ThrowablesTest {
     }
 
     @Test
+    void causeThatCallersDoNotKnowIsSentWithoutItsText() {
+        Throwable foreign = new SerializationException("insert into secrets", new IllegalStateException("inner"));
+        Throwable known = new IllegalStateException("known", foreign);
+        known.addSuppressed(new SerializationException("suppressed secrets"));
+
+        Throwable read = coding.readThrowable(coding.writeThrowable(new OutOfStock(3, List.of(), known), 0));
+
+        assertThat(read.getCause())
+                .isExactlyInstanceOf(IllegalStateException.class)
+                .hasMessage("known");
+        assertIsDescribed(read.getCause().getCause());
+        assertThat(read.getCause().getSuppressed()).singleElement().satisfies(ThrowablesTest::assertIsDescribed);
+    }
+
+    private static void assertIsDescribed(Throwable cause) {
+        assertThat(cause)
+                .isExactlyInstanceOf(RuntimeException.class)
+                .hasNoCause()
+                .message()
+                .matches(
+                        "tern\\.rpc\\.serialization\\.SerializationException \\(logged by the server as [0-9a-f]{8}\\)");
+    }
+
+    @Test
+    void hessianLiteReadsACauseThatIsSentWithoutItsText() {
+        OutOfStock thrown = new OutOfStock(3, List.of(5L), new SerializationException("insert into secrets"));
+
+        OutOfStock read = (OutOfStock) Coding.readLite(coding.writeThrowable(thrown, 2));
+
+        assertIsDescribed(read.getCause());
+        assertThat(read.others).containsExactly(5L);
+        assertThat(read.getCause().getStackTrace())
+                .isEqualTo(Arrays.copyOf(thrown.getCause().getStackTrace(), 2));
+    }
+
+    @Test
+    void causesKeepTheirTextsWhereTheSerializerAllowsIt() {
+        Coding open =
+                new Coding(HessianSerializer.builder().exceptionTexts(true).build(), Failing.class);
+        OutOfStock thrown = new OutOfStock(3, List.of(), new SerializationException("told"));
+
+        assertThat(open.readThrowable(open.writeThrowable(thrown, 0)).getCause())
+                .hasMessageContaining("SerializationException: told");
+    }
+
+    @Test
+    void causesOfAnExceptionThatIsDataKeepTheirTexts() {
+        Report report = new Report();
+        report.error = new IllegalStateException("data", new SerializationException("part of the data"));
+
+        Report read = (Report) coding.through(report, Report.class);
+
+        assertThat(read.error).hasMessage("data").cause().hasMessageContaining("part of the data");
+    }
+
+    @Test
     void fieldsOfEveryClassUpToThrowableArrive() {
         VeryOutOfStock read = (VeryOutOfStock) coding.readThrowable(coding.writeThrowable(new VeryOutOfStock(), 0));
 

@@ -7,9 +7,13 @@ import java.io.Serializable;
 import java.lang.reflect.Type;
 import java.math.BigDecimal;
 import java.math.BigInteger;
+import java.math.RoundingMode;
+import java.nio.file.StandardOpenOption;
 import java.sql.Time;
 import java.sql.Timestamp;
 import java.time.DayOfWeek;
+import java.time.temporal.ChronoUnit;
+import java.time.temporal.TemporalAccessor;
 import java.util.AbstractMap;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -45,6 +49,7 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
@@ -465,6 +470,36 @@ class TypeShapesTest {
                 .isInstanceOf(SerializationException.class)
                 .hasMessageContaining("a key of java.time.DayOfWeek among keys of " + Mode.class.getName())
                 .hasMessageContaining("is declared");
+    }
+
+    @Test
+    void enumsOfTheJdkThatAreDataArriveWhereNoEnumIsDeclared() {
+        Coding generic = Coding.of(Generic.class);
+
+        for (Object value : List.of(
+                DayOfWeek.MONDAY,
+                ChronoUnit.DAYS,
+                RoundingMode.UP,
+                TimeUnit.SECONDS,
+                Locale.Category.FORMAT,
+                EnumSet.of(DayOfWeek.MONDAY, DayOfWeek.FRIDAY),
+                new EnumMap<>(Map.of(DayOfWeek.MONDAY, 1)),
+                new DayOfWeek[] {DayOfWeek.SUNDAY},
+                List.of(DayOfWeek.MONDAY),
+                Map.of("day", DayOfWeek.MONDAY))) {
+            assertThat(generic.through(value, Object.class)).isEqualTo(value);
+        }
+        assertThat(generic.through(DayOfWeek.MONDAY, TemporalAccessor.class)).isEqualTo(DayOfWeek.MONDAY);
+    }
+
+    @Test
+    void enumsOfTheJdkThatAreNotDataMustBeDeclared() {
+        Coding generic = Coding.of(Generic.class);
+
+        assertThatThrownBy(() -> generic.through(StandardOpenOption.WRITE, Object.class))
+                .isInstanceOf(SerializationException.class)
+                .hasMessageContaining("class java.nio.file.StandardOpenOption may not be read at java.lang.Object")
+                .hasMessageContaining("classes of this package are not data; send a type of your own");
     }
 
     private @Nullable Object throughGeneric(String method, Object value) {
