@@ -9,46 +9,46 @@ import tern.rpc.SeldomWarning;
 import tern.rpc.Thrown;
 
 /**
- * Describes an exception that an application's constructor threw because of the values in a message. The description
- * omits the exception's message, because it may contain the values. The message is logged under an id that the
- * description contains. The number of log lines is limited, because the sender of a message chooses it.
+ * Describes an exception that the application's own code, such as a constructor, a setter or a getter, threw while a
+ * message was read or written. The description omits the exception's message, because it may contain the values. The
+ * message is logged under an id that the description contains. The number of log lines is limited, because the sender
+ * of a message chooses it.
  */
 public final class RefusedValues {
 
     private static final SeldomWarning LOG =
             new SeldomWarning(LoggerFactory.getLogger(RefusedValues.class), NanoClock.SYSTEM);
 
-    /** The packages of code that calls constructors. Exceptions from this code may contain values of the message. */
+    /** The packages of code that calls the application. Exceptions from this code may contain values of the message. */
     private static final List<String> CALLERS =
             List.of("tools.jackson.", "tern.rpc.serialization.", "java.lang.reflect.", "java.lang.invoke.", "jdk.");
 
     private RefusedValues() {}
 
     /**
-     * Returns the class name of the exception, with the id of the logged message if a constructor threw the exception and
-     * the message was logged.
+     * Returns the class name of the exception, with the id of the logged message if code of the application threw the
+     * exception and the message was logged.
      *
-     * @param where names the value that cannot be read, for the log message
+     * @param what names the value and says that it could not be read or written, for the log message
      */
-    public static String described(String where, Throwable thrown) {
+    public static String described(String what, Throwable thrown) {
         String name = thrown.getClass().getName();
         String message = Thrown.message(thrown);
-        if (message == null || !isFromConstructor(thrown)) {
+        if (message == null || !isFromApplication(thrown)) {
             return name;
         }
         String id = String.format("%08x", ThreadLocalRandom.current().nextInt());
-        boolean logged =
-                LOG.warn(() -> where + " could not be read (" + id + "): " + name + ": " + PeerText.name(message));
+        boolean logged = LOG.warn(() -> what + " (" + id + "): " + name + ": " + PeerText.name(message));
         return logged ? name + " (its message is logged as " + id + ")" : name;
     }
 
-    private static boolean isFromConstructor(Throwable thrown) {
+    private static boolean isFromApplication(Throwable thrown) {
         for (StackTraceElement frame : Thrown.trace(thrown)) {
             String owner = frame.getClassName();
             if (CALLERS.stream().anyMatch(owner::startsWith)) {
                 return false;
             }
-            if (frame.getMethodName().equals("<init>") && !owner.startsWith("java")) {
+            if (!owner.startsWith("java")) {
                 return true;
             }
         }

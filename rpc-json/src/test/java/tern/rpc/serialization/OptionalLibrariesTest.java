@@ -171,7 +171,9 @@ class OptionalLibrariesTest {
         assertThat(new Without(JSON_FORM).run(JsonMessageCall.class))
                 .asInstanceOf(org.assertj.core.api.InstanceOfAssertFactories.LIST)
                 .containsExactly(
-                        "Messages/hello, parameter 1 (name): " + missing, "Messages/hello, result: " + missing);
+                        "Methods on protobuf messages cannot be called with JSON, which needs"
+                                + " com.google.protobuf:protobuf-java-util on the class path",
+                        "Messages/hello, result: " + missing);
         assertThat(new Without("none").run(JsonMessageCall.class)).isEqualTo(List.of("written"));
     }
 

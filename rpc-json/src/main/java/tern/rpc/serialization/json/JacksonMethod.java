@@ -22,6 +22,12 @@ final class JacksonMethod implements JsonMethod {
     private final String fullName;
     private final Position[] parameters;
     private final @Nullable Position result;
+    private static final String MISSING_FORM = "needs com.google.protobuf:protobuf-java-util";
+
+    /** The warning about all methods on protobuf messages, so that a gRPC service does not log one line for each. */
+    private static final String NO_MESSAGES = "Methods on protobuf messages cannot be called with JSON, which needs"
+            + " com.google.protobuf:protobuf-java-util on the class path";
+
     private final BodyArguments body;
     private final QueryArguments query;
     private final List<String> warnings = new ArrayList<>();
@@ -64,9 +70,13 @@ final class JacksonMethod implements JsonMethod {
 
     private Position position(ValueType type, String where) {
         Position position = new Position(mapper, type, where);
-        if (position.problem() != null) {
-            warnings.add(position.problem());
-            problems.add(position.problem());
+        String problem = position.problem();
+        if (problem != null) {
+            String told = problem.contains(MISSING_FORM) ? NO_MESSAGES : problem;
+            if (!warnings.contains(told)) {
+                warnings.add(told);
+            }
+            problems.add(problem);
         }
         return position;
     }

@@ -46,6 +46,9 @@ import tools.jackson.databind.exc.UnrecognizedPropertyException;
  */
 final class JsonErrors {
 
+    /** The beginning of Jackson's message about a map with a null key. */
+    private static final String NULL_KEY = "Null key for a Map";
+
     private static final int MAX_SHOWN_NAME = 64;
     private static final int MAX_SHOWN_CONSTANTS = 10;
     private static final int MAX_WRAPPERS = 64;
@@ -204,6 +207,11 @@ final class JsonErrors {
             if (type != null && type.isAbstract() && isReading && isUnconstructible && !type.isContainerType()) {
                 return new SerializationException(where + ": " + isAbstract(type.toCanonical()));
             }
+            if (type != null && isReading && isUnconstructible && message.contains("no Creators")) {
+                return new SerializationException(where + ": " + type.toCanonical()
+                        + " has no constructor that JSON can use; annotate a constructor or a static method with"
+                        + " @JsonCreator, add a constructor without parameters, or declare a record");
+            }
             return new SerializationException(where + ": " + message);
         }
         Throwable root = failure;
@@ -217,14 +225,18 @@ final class JsonErrors {
         if (root instanceof SerializationException told) {
             return new SerializationException(where + ": " + told.getMessage());
         }
-        String message = where + " could not be " + (isReading ? "read: " : "written: ");
-        if (root instanceof JacksonException) {
-            return new SerializationException(message + root.getClass().getName());
+        String what = where + " could not be " + (isReading ? "read" : "written");
+        if (root instanceof JacksonException jackson) {
+            boolean isNullKey = String.valueOf(jackson.getOriginalMessage()).startsWith(NULL_KEY);
+            return new SerializationException(what + ": "
+                    + (isNullKey
+                            ? "a map has a null key, which JSON does not have"
+                            : root.getClass().getName()));
         }
         SerializationException withoutText =
                 new SerializationException(root.getClass().getName());
         withoutText.setStackTrace(root.getStackTrace());
-        return new SerializationException(message + RefusedValues.described(where, root), withoutText);
+        return new SerializationException(what + ": " + RefusedValues.described(what, root), withoutText);
     }
 
     /**

@@ -73,6 +73,7 @@ final class WireMapper extends JsonMapper.Builder {
                 // These features need a separate call, because the first feature in a call determines the kind of
                 // all features in it.
                 .disable(DateTimeFeature.WRITE_DATES_AS_TIMESTAMPS, DateTimeFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE)
+                .enable(DateTimeFeature.ONE_BASED_MONTHS)
                 .enable(EnumFeature.FAIL_ON_NUMBERS_FOR_ENUMS)
                 // If an older caller omits a field or sends null for it, decoding must not fail. Null arguments are
                 // rejected elsewhere.

@@ -1,9 +1,11 @@
 package tern.rpc.serialization.json;
 
+import java.time.Month;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.protobuf.ProtobufCodec;
 import tools.jackson.core.Version;
 import tools.jackson.databind.JacksonModule;
+import tools.jackson.databind.module.SimpleSerializers;
 
 /**
  * A Jackson module with Tern's additions to the application's mapper: protobuf messages, fast encoding of times, and
@@ -35,6 +37,9 @@ final class WireTypes extends JacksonModule {
             context.addDeserializers(new MessageTypes.Reading(messages));
             context.addSerializers(new MessageTypes.Writing(messages));
         }
+        SimpleSerializers months = new SimpleSerializers();
+        months.addSerializer(Month.class, new MonthNames());
+        context.addSerializers(months);
         context.addDeserializers(new OptionalNumbers());
         context.addDeserializerModifier(new CostlyScalars(limits));
         context.addDeserializerModifier(new HashedContainers(limits));

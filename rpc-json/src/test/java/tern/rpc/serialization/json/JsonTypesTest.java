@@ -11,8 +11,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
+import java.time.Month;
 import java.time.OffsetDateTime;
 import java.util.Date;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,6 +29,7 @@ import tern.rpc.serialization.JsonMethod;
 import tern.rpc.serialization.MessageTooLargeException;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
+import tools.jackson.databind.cfg.DateTimeFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Tests that values of all types remain equal after encoding and decoding. */
@@ -92,6 +95,19 @@ class JsonTypesTest {
         }
     }
 
+    /** A class that only its own code can create. */
+    static final class Built {
+        private final String name;
+
+        private Built(String name) {
+            this.name = name;
+        }
+
+        public String getName() {
+            return name;
+        }
+    }
+
     static class SpecialBean extends Bean {
         public int getExtra() {
             return 7;
@@ -137,6 +153,10 @@ class JsonTypesTest {
         Bean bean();
 
         Color color();
+
+        Month month();
+
+        Built built();
 
         byte[] bytes();
 
@@ -233,6 +253,37 @@ class JsonTypesTest {
         roundTrip("color", Color.GREEN);
         assertThat(method("color").writtenResult(Color.GREEN)).isEqualTo("\"GREEN\"");
         assertThatThrownBy(() -> method("color").result("1")).isInstanceOf(SerializationException.class);
+    }
+
+    @Test
+    void monthsTravelByNameWhateverTheApplicationSets() {
+        JsonMapper zeroBased =
+                JsonMapper.builder().disable(DateTimeFeature.ONE_BASED_MONTHS).build();
+
+        for (Texts month : List.of(method("month"), Texts.of(new JsonCodec(zeroBased), Users.class, "month"))) {
+            assertThat(month.writtenResult(Month.MAY)).isEqualTo("\"MAY\"");
+            assertThat(month.result("\"MAY\"")).isEqualTo(Month.MAY);
+            assertThat(month.result("5")).isEqualTo(Month.MAY);
+        }
+    }
+
+    @Test
+    void nullKeyOfAMapIsNamedAsTheProblem() {
+        Map<String, String> texts = new HashMap<>();
+        texts.put(null, "x");
+
+        assertThatThrownBy(() -> method("texts").writtenResult(texts))
+                .isInstanceOf(SerializationException.class)
+                .hasMessage("Users/texts, result could not be written: a map has a null key, which JSON does not have");
+    }
+
+    @Test
+    void classThatJsonCannotCreateIsExplained() {
+        assertThatThrownBy(() -> method("built").result("{\"name\":\"x\"}"))
+                .isInstanceOf(SerializationException.class)
+                .hasMessage("Users/built, result: " + Built.class.getName()
+                        + " has no constructor that JSON can use; annotate a constructor or a static method with"
+                        + " @JsonCreator, add a constructor without parameters, or declare a record");
     }
 
     @Test

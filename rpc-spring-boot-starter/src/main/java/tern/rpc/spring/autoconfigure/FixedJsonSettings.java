@@ -29,6 +29,7 @@ final class FixedJsonSettings {
             Map.entry("deserialization.fail-on-trailing-tokens", true),
             Map.entry("datatype.datetime.write-dates-as-timestamps", false),
             Map.entry("datatype.datetime.adjust-dates-to-context-time-zone", false),
+            Map.entry("datatype.datetime.one-based-months", true),
             Map.entry("datatype.enum.read-enums-using-to-string", false),
             Map.entry("datatype.enum.write-enums-using-to-string", false),
             Map.entry("datatype.enum.write-enums-to-lowercase", false),

@@ -7,6 +7,7 @@ import static tern.rpc.spring.autoconfigure.Applications.provider;
 
 import java.io.Serializable;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -35,14 +36,29 @@ class RefusedValuesTest {
         }
     }
 
+    /** Its accessor fails, as a getter with logic may. */
+    public record Label(String text) implements Serializable {
+        @Override
+        public String text() {
+            throw new IllegalStateException("no label today");
+        }
+    }
+
     public interface Shop {
         void put(String name, Amount value);
+
+        Label label();
     }
 
     @RpcService
     static class Shelf implements Shop {
         @Override
         public void put(String name, Amount value) {}
+
+        @Override
+        public Label label() {
+            return new Label("tea");
+        }
     }
 
     static class User {
@@ -79,5 +95,27 @@ class RefusedValuesTest {
                                                         + " amount must not be negative: -1");
                                     });
                         }));
+    }
+
+    @Test
+    void messageOfAGetterIsLoggedUnderTheIdThatTheCallerGets(CapturedOutput output) {
+        provider(Shelf.class)
+                .run(there -> consumerOf(there, User.class)
+                        .withPropertyValues("rpc.client.url=http://" + Applications.addressOf(there))
+                        .run(here -> assertThatExceptionOfType(RpcException.class)
+                                .isThrownBy(() -> here.getBean(User.class).shop.label())
+                                .satisfies(failure -> {
+                                    String text = failure.getMessage();
+                                    assertThat(failure.code()).isEqualTo(StatusCode.INTERNAL);
+                                    assertThat(text)
+                                            .matches("(?s).*result at \\$\\.text could not be written:"
+                                                    + " java.lang.IllegalStateException"
+                                                    + " \\(its message is logged as [0-9a-f]{8}\\).*")
+                                            .doesNotContain("today");
+                                    String id = text.replaceAll("(?s).*is logged as ([0-9a-f]{8}).*", "$1");
+                                    assertThat(output)
+                                            .contains("could not be written (" + id
+                                                    + "): java.lang.IllegalStateException: no label today");
+                                })));
     }
 }

@@ -1,0 +1,22 @@
+package tern.rpc.serialization.json;
+
+import java.time.Month;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.databind.SerializationContext;
+import tools.jackson.databind.ser.std.StdSerializer;
+
+/**
+ * Writes a month as the name of the constant, like every other enum. Jackson itself writes a number, whose meaning
+ * depends on a setting of the application. Stateless.
+ */
+final class MonthNames extends StdSerializer<Month> {
+
+    MonthNames() {
+        super(Month.class);
+    }
+
+    @Override
+    public void serialize(Month month, JsonGenerator generator, SerializationContext context) {
+        generator.writeString(month.name());
+    }
+}
