@@ -76,12 +76,16 @@ final class ExceptionPolicy {
     }
 
     /**
-     * Returns what to change so that the exception is sent with its type, for the log of the server. Returns an empty
-     * string for an {@link Error}, which is never sent.
+     * Returns what to change so that callers get the exception's type, or its text if an answer contains no type, for
+     * the log of the server. Returns an empty string for an {@link Error}, which is never sent.
      */
-    static String remedy(MethodDescriptor method, Throwable cause) {
+    static String remedy(MethodDescriptor method, Throwable cause, boolean typed) {
         if (cause instanceof Error) {
             return "";
+        }
+        if (!typed) {
+            return ". To send a text, throw an RpcException such as new RpcException(StatusCode.INVALID_ARGUMENT, text),"
+                    + " or declare the exception";
         }
         String own = method.service().packageName();
         return ". To send it with its type, declare it with throws in "
@@ -107,15 +111,15 @@ final class ExceptionPolicy {
     }
 
     /**
-     * Returns whether the failure is sent with its type. An {@link Error} is not sent, because it describes a problem
-     * of the server's process.
+     * Returns whether the failure is sent with its type, or with its text if an answer contains no type. An {@link
+     * Error} is not sent, because it describes a problem of the server's process.
      */
-    static boolean travels(MethodDescriptor method, Throwable failure) {
+    static boolean travels(MethodDescriptor method, Throwable failure, boolean typed) {
         if (failure instanceof Error) {
             return false;
         }
         String name = failure.getClass().getName();
-        if (STANDARD_PACKAGES.stream().anyMatch(name::startsWith)) {
+        if (typed && STANDARD_PACKAGES.stream().anyMatch(name::startsWith)) {
             return true;
         }
         for (Class<?> declared : method.exceptions()) {

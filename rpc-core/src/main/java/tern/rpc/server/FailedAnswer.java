@@ -13,6 +13,9 @@ import tern.rpc.transport.ServerCall;
 /** Answers a call whose method or filters have failed. Thread-safe. */
 final class FailedAnswer {
 
+    /** The protocol of calls in JSON, whose answers contain no exception classes. */
+    private static final String JSON = "http";
+
     private static final Logger LOG = LoggerFactory.getLogger(FailedAnswer.class);
 
     private static final SeldomWarning UNSENT_HEADERS = new SeldomWarning(LOG, NanoClock.SYSTEM);
@@ -29,7 +32,7 @@ final class FailedAnswer {
         // if a filter fails after the method has run, the failure says that the method ran
         Throwable afterMethod =
                 serving != null && serving.hasMethodBegun() ? found.last().ran(cause) : cause;
-        Throwable outgoing = found.outgoing(afterMethod);
+        Throwable outgoing = found.outgoing(afterMethod, !call.protocol().equals(JSON));
         if (serving != null && outgoing instanceof RpcException) {
             sendHeaders(found, serving);
         }

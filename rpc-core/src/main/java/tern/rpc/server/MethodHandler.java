@@ -160,8 +160,11 @@ final class MethodHandler {
      * Returns the failure that the caller gets. Logs an undeclared exception with its stack trace, at a limited rate.
      * If the caller does not have the exception's class, a short line without stack trace is logged for each further
      * call, up to a limit per second, so that the id sent to the caller can be found in the log.
+     *
+     * @param typed whether the answer can contain the class of an exception. If not, callers get the texts of declared
+     *     exceptions and of exceptions in the interface's package only
      */
-    Throwable outgoing(Throwable failure) {
+    Throwable outgoing(Throwable failure, boolean typed) {
         Throwable cause = ExceptionPolicy.unwrapped(failure);
         if (cause instanceof RpcException) {
             return cause;
@@ -175,7 +178,7 @@ final class MethodHandler {
             }
             return refusal;
         }
-        if (ExceptionPolicy.travels(method, cause)) {
+        if (ExceptionPolicy.travels(method, cause, typed)) {
             if (!method.declares(cause)) {
                 unexpected.warn(
                         () -> {
@@ -197,7 +200,7 @@ final class MethodHandler {
         int id = ThreadLocalRandom.current().nextInt();
         String line = thrower(cause) + " failed with an exception that callers do not know; they get "
                 + RemoteFailures.foreignText(cause.getClass().getName(), id);
-        if (!unexpected.warn(() -> line + ExceptionPolicy.remedy(method, cause), cause)) {
+        if (!unexpected.warn(() -> line + ExceptionPolicy.remedy(method, cause, typed), cause)) {
             repeated.warn(() -> line + ": " + PeerText.name(String.valueOf(Thrown.message(cause))));
         }
         return ExceptionPolicy.foreign(cause, exceptionTexts, id);

@@ -10,6 +10,7 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
 import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
+import tern.rpc.settings.PropertyCheck;
 import tern.rpc.transport.ServerTransport;
 
 /** The transports of one server, and the work that is left on them. Thread-safe. */
@@ -83,11 +84,11 @@ final class ServedTransports {
         long unsent = unsentBytes();
         if (running > 0 || unsent > 0) {
             LOG.warn(
-                    "{} calls were still running, and {} bytes of answers were not sent, after {} of draining"
+                    "{} were still running, and {} bytes of answers were not sent, after {} of draining"
                             + " (set by rpc.server.shutdown-timeout)",
-                    running,
+                    running == 1 ? "1 call" : running + " calls",
                     unsent,
-                    atMost);
+                    PropertyCheck.text(atMost));
         }
     }
 

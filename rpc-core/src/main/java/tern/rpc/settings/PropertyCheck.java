@@ -57,7 +57,7 @@ public final class PropertyCheck {
     }
 
     /** Returns the duration as it is written in properties, such as {@code 500ms}. */
-    private static String text(Duration value) {
+    public static String text(Duration value) {
         // The number of milliseconds of a very long duration does not fit into a long.
         boolean whole = value.toMillisPart() == 0 || value.compareTo(Durations.MAX_DURATION) > 0;
         return whole ? value.toSeconds() + "s" : value.toMillis() + "ms";

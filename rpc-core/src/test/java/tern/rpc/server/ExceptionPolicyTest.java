@@ -18,14 +18,21 @@ class ExceptionPolicyTest {
 
     @Test
     void remedyNamesTheMethodAndThePackage() {
-        assertThat(ExceptionPolicy.remedy(FIND, new IllegalStateException()))
+        assertThat(ExceptionPolicy.remedy(FIND, new IllegalStateException(), true))
                 .isEqualTo(". To send it with its type, declare it with throws in "
                         + FIND.service().simpleName()
                         + ".find, or move its class to the package tern.rpc.server or below");
     }
 
     @Test
+    void remedyForAnswersWithoutTypesNamesHowToSendAText() {
+        assertThat(ExceptionPolicy.remedy(FIND, new IllegalStateException(), false))
+                .isEqualTo(". To send a text, throw an RpcException such as new"
+                        + " RpcException(StatusCode.INVALID_ARGUMENT, text), or declare the exception");
+    }
+
+    @Test
     void errorHasNoRemedyBecauseItIsNeverSent() {
-        assertThat(ExceptionPolicy.remedy(FIND, new StackOverflowError())).isEmpty();
+        assertThat(ExceptionPolicy.remedy(FIND, new StackOverflowError(), true)).isEmpty();
     }
 }

@@ -50,7 +50,7 @@ final class Unforeseen extends TurboFilter implements AutoCloseable {
                 && arguments[arguments.length - 1] instanceof Throwable last) {
             cause = last;
         }
-        boolean byService = format.contains("failed with an exception that it does not declare");
+        boolean byService = format.contains("failed with an exception that ");
         if (cause != null && !byService) {
             look(cause);
         }

@@ -22,6 +22,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.env.MapPropertySource;
 import tern.rpc.Thrown;
 import tern.rpc.server.RpcServer;
+import tern.rpc.settings.PropertyCheck;
 import tern.rpc.settings.RpcStartException;
 
 /**
@@ -186,7 +187,9 @@ public final class RpcServerLifecycle
         // The built-in services are notified first. The health service then reports NOT_SERVING, and load balancers
         // choose other servers.
         builtIns.forEach(RpcServerLifecycle::shutDown);
-        LOG.info("Draining the RPC server for at most {} s", atMost.toSeconds());
+        LOG.info(
+                "Draining the RPC server for at most {} (set by rpc.server.shutdown-timeout)",
+                PropertyCheck.text(atMost));
         try {
             server.drain(atMost);
         } finally {

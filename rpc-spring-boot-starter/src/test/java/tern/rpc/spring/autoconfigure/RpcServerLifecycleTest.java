@@ -6,6 +6,10 @@ import static tern.rpc.spring.autoconfigure.Applications.application;
 import static tern.rpc.spring.autoconfigure.Applications.consumerOf;
 import static tern.rpc.spring.autoconfigure.Applications.provider;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -22,6 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -306,6 +311,27 @@ class RpcServerLifecycleTest {
             closing.join();
             assertThat(there.isActive()).isFalse();
         });
+    }
+
+    @Test
+    void logOfTheDrainNamesItsTimeAndItsProperty() {
+        Logger log = (Logger) LoggerFactory.getLogger(RpcServerLifecycle.class);
+        ListAppender<ILoggingEvent> lines = new ListAppender<>();
+        lines.start();
+        log.addAppender(lines);
+        log.setLevel(Level.INFO);
+        try {
+            provider(Greeter.class)
+                    .withPropertyValues("rpc.server.shutdown-timeout=200ms")
+                    .run(there -> assertThat(there).hasNotFailed());
+        } finally {
+            log.setLevel(null);
+            log.detachAppender(lines);
+        }
+
+        assertThat(lines.list)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .contains("Draining the RPC server for at most 200ms (set by rpc.server.shutdown-timeout)");
     }
 
     private static void awaitDraining(ConfigurableApplicationContext context) {
