@@ -308,22 +308,9 @@ public final class RpcClient implements AutoCloseable {
     private Wire wire(ServiceReference<?> reference) {
         Wire wire = wires.get(reference.protocol());
         if (wire == null) {
-            throw new IllegalArgumentException("protocol '" + reference.protocol() + "' of " + reference.key()
-                    + " is not known; known are " + wires.keySet() + instead(reference.protocol()));
+            throw new UnknownProtocolException(reference.protocol(), reference.key(), wires.keySet());
         }
         return wire;
-    }
-
-    /** Returns the advice for a protocol name that only other frameworks use; empty if there is no advice. */
-    private static String instead(String protocol) {
-        return switch (protocol) {
-            case "grpc", "h2c", "h2", "http2", "triple" -> "; tri is the protocol for gRPC, which uses HTTP/2";
-            case "grpcs", "tris" -> "; tri is the protocol for gRPC, and rpc.client.ssl.bundle adds TLS";
-            case "https" ->
-                "; http is the protocol for JSON and tri the protocol for gRPC, and rpc.client.ssl.bundle adds TLS";
-            case "rest" -> "; http is the protocol for JSON";
-            default -> "";
-        };
     }
 
     private EndpointInvoker endpoints(ServiceReference<?> reference, Wire wire) {

@@ -45,6 +45,7 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
     private static final Pattern SEPARATORS = Pattern.compile("[;\\s]");
     private static final Pattern PATH =
             Pattern.compile("(?:[a-z][a-z0-9+.-]*://)?[^/?#@]+(?<path>/[^/?#][^?#]*)(?:[?#].*)?");
+    private static final Pattern CAPITALS = Pattern.compile("[a-z]*[A-Z][A-Za-z]*://.*");
     private static final Pattern WILDCARD = Pattern.compile("[0:]+");
     private static final Pattern ATTRIBUTE =
             Pattern.compile("weight=(?<weight>\\d{1,9})|zone=(?<zone>[^&=]+)|tag=(?<tag>[^&=]+)");
@@ -109,6 +110,10 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
         }
         if (SEPARATORS.matcher(address).find()) {
             return "; a comma separates addresses";
+        }
+        Matcher schema = CAPITALS.matcher(address);
+        if (schema.matches()) {
+            return "; a protocol is written in small letters";
         }
         Matcher path = PATH.matcher(address);
         return path.matches() ? "; an address has no path, so leave out '" + path.group("path") + "'" : "";

@@ -146,8 +146,8 @@ final class AnnotatedReference {
             throw new RpcStartException(
                     "No provider of " + type.getName() + " is configured, which " + where + " refers to",
                     "Set " + property
-                            + " (for instance to 127.0.0.1:20880), rpc.client.url or rpc.client.registry for all services, or url in"
-                            + " the annotation.",
+                            + " (for instance to 127.0.0.1:20880, or to local for a service of this application), rpc.client.url"
+                            + " or rpc.client.registry for all services, or url in the annotation.",
                     null);
         }
         return client.url();

@@ -33,6 +33,7 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 import tern.rpc.client.RpcClient;
 import tern.rpc.client.ServiceReference;
+import tern.rpc.client.UnknownProtocolException;
 import tern.rpc.endpoint.Balancer;
 import tern.rpc.endpoint.Rules;
 import tern.rpc.settings.InvalidPropertyException;
@@ -158,7 +159,15 @@ public final class RpcReferences implements SmartInitializingSingleton {
         return create(
                 wanted,
                 new Origin(type, annotation, where),
-                () -> explained(wanted, where, () -> made.refer(reference)));
+                () -> explained(wanted, where, () -> {
+                    try {
+                        return made.refer(reference);
+                    } catch (UnknownProtocolException e) {
+                        RpcStartException explained = ProtocolOrigin.explained(
+                                e, configured, annotation, placeholders(annotation, where), where, properties.url());
+                        throw explained != null ? explained : e;
+                    }
+                }));
     }
 
     /** Records that the reference is used. Returns its proxy, or null if it does not exist. */

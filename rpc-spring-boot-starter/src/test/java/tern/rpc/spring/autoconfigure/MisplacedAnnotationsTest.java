@@ -117,6 +117,34 @@ class MisplacedAnnotationsTest {
                                         : "tri is the protocol for gRPC"));
     }
 
+    @Test
+    void registryThatIsNotSupportedIsAnsweredWithTheSupportedOnes() {
+        application(User.class)
+                .withPropertyValues("rpc.client.url=nacos://127.0.0.1:8848")
+                .run(here -> assertThat(StartFailures.causeOf(here.getStartupFailure()))
+                        .hasMessageContaining("as a registry, zookeeper and file are supported"));
+    }
+
+    @Test
+    void unknownProtocolOfAServiceIsReportedWithThePropertyOfTheService() {
+        application(User.class)
+                .withPropertyValues(
+                        "rpc.client.url=tri://127.0.0.1:1",
+                        "rpc.client.services.greeting-service.url=127.0.0.1:2,thrift://127.0.0.1:1")
+                .run(here -> assertThat(StartFailures.causeOf(here.getStartupFailure()))
+                        .hasMessageStartingWith("rpc.client.services.greeting-service.url: protocol 'thrift' of "));
+    }
+
+    @Test
+    void unknownProtocolOfAnAnnotationIsReportedWithThePlaceOfTheAnnotation() {
+        assertThat(referenceFailureOf(ThriftProtocolUser.class))
+                .hasMessageStartingWith("@RpcReference(protocol) at " + ThriftProtocolUser.class.getName()
+                        + ".greetings: protocol 'thrift' of ");
+        assertThat(referenceFailureOf(ThriftAddressUser.class))
+                .hasMessageStartingWith("@RpcReference(url) at " + ThriftAddressUser.class.getName()
+                        + ".greetings: protocol 'thrift' of ");
+    }
+
     private static RpcStartException failureOf(Class<?> provider) {
         RpcStartException[] failure = new RpcStartException[1];
         provider(provider).run(there -> failure[0] = StartFailures.causeOf(there.getStartupFailure()));
@@ -129,6 +157,16 @@ class MisplacedAnnotationsTest {
                 .withPropertyValues("rpc.client.url=127.0.0.1:1")
                 .run(here -> failure[0] = StartFailures.causeOf(here.getStartupFailure()));
         return failure[0];
+    }
+
+    static class ThriftProtocolUser {
+        @RpcReference(protocol = "thrift")
+        GreetingService greetings;
+    }
+
+    static class ThriftAddressUser {
+        @RpcReference(url = "thrift://127.0.0.1:1")
+        GreetingService greetings;
     }
 
     @RpcService

@@ -305,6 +305,7 @@ class RpcReferenceTest {
             dubbo://10.0.0.7:20880/com.example.Orders | ; an address has no path, so leave out '/com.example.Orders'
             http://10.0.0.7:20880/api | ; an address has no path, so leave out '/api'
             10.0.0.7:20880;10.0.0.8:20880 | , or local; a comma separates addresses
+            TRI://10.0.0.7:20880 | , or local; a protocol is written in small letters
             0.0.0.0:20880 | expected the address of one provider, such as localhost or a host name
             [::]:20880 | expected the address of one provider, such as localhost or a host name
             """)
