@@ -60,6 +60,9 @@ final class DiagnosisLifecycle implements SmartLifecycle {
                 due = step(due);
                 // One of the application's pools threw the exception, or memory is exhausted.
             } catch (RuntimeException | Error e) {
+                if (thread != Thread.currentThread()) {
+                    return; // The application is closing, and its beans can no longer be used.
+                }
                 due = System.nanoTime() + SECOND_NANOS;
                 LockSupport.parkNanos(this, SECOND_NANOS);
                 tell(e);
