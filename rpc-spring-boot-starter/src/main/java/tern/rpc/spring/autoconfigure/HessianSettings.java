@@ -1,5 +1,8 @@
 package tern.rpc.spring.autoconfigure;
 
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.util.ClassUtils;
 import tern.rpc.serialization.Serializer;
 import tern.rpc.serialization.hessian.HessianLimits;
 import tern.rpc.serialization.hessian.HessianSerializer;
@@ -10,23 +13,40 @@ import tern.rpc.transport.GenericException;
 /** Creates the Hessian serializer with the configured limits. Used only if tern-rpc-hessian is on the class path. */
 final class HessianSettings {
 
+    private static final Logger LOG = LoggerFactory.getLogger(HessianSettings.class);
+
     private HessianSettings() {}
 
-    static Serializer serializer(RpcLimitsProperties limits) {
+    static Serializer serializer(RpcLimitsProperties limits, boolean exceptionTexts) {
         HessianSerializer.Builder hessian = HessianSerializer.builder()
                 .limits(limits(limits))
+                .exceptionTexts(exceptionTexts)
                 .alias(GenericException.class, GenericException.WIRE_NAME)
                 .allow(limits.allowedClasses().toArray(String[]::new));
         if (limits.auditClasses()) {
             hessian.audit();
         }
         try {
-            return hessian.build();
+            Serializer built = hessian.build();
+            limits.allowedClasses().forEach(HessianSettings::warnOfMissing);
+            return built;
         } catch (IllegalArgumentException e) {
             throw new InvalidPropertyException(
                     "rpc.limits.allowed-classes",
                     limits.allowedClasses(),
                     "class names, or packages that end in .* or .**");
+        }
+    }
+
+    /** Warns of an entry that names neither a class nor a package. It often is a package without its ending. */
+    private static void warnOfMissing(String entry) {
+        String name = entry.trim();
+        if (!name.endsWith("*") && !ClassUtils.isPresent(name, HessianSettings.class.getClassLoader())) {
+            LOG.warn(
+                    "rpc.limits.allowed-classes contains {}, which is no class on the class path; for the classes of a"
+                            + " package, write {}.*",
+                    name,
+                    name);
         }
     }
 

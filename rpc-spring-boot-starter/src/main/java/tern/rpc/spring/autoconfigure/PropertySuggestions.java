@@ -10,6 +10,7 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +27,7 @@ import tern.rpc.TypingErrors;
 final class PropertySuggestions {
 
     private static final String ANY = "*";
+    private static final Pattern ADDRESS = Pattern.compile("(?:[a-z]+://)?\\S+:\\d+\\S*");
     private static final String LIST = "; docs/properties.md lists all properties";
 
     /**
@@ -67,6 +69,7 @@ final class PropertySuggestions {
         List<Supplier<@Nullable String>> rules = List.of(
                 () -> PropertyIntents.adviceFor(written),
                 () -> didYouMean(belowServices(written)),
+                () -> didYouMean(urlOfService(written, value)),
                 () -> ForeignProperties.insteadOfTls(name),
                 () -> DubboOptions.insteadOf(written),
                 () -> switchItself(written, value),
@@ -117,6 +120,14 @@ final class PropertySuggestions {
 
     private static int distance(String element, String written) {
         return element.equals(ANY) ? 0 : TypingErrors.between(uniform(element), uniform(written));
+    }
+
+    /** Returns the property for the addresses of a service, if the name of a service was given an address. */
+    private static @Nullable String urlOfService(List<String> written, @Nullable Object value) {
+        boolean isAddress = value != null && ADDRESS.matcher(value.toString()).matches();
+        return isAddress && written.size() == 4 && startsWith(written, "rpc", "client", "services")
+                ? joined(written) + ".url"
+                : null;
     }
 
     /** Returns the property with {@code services} inserted, if the third element is probably the name of a service. */

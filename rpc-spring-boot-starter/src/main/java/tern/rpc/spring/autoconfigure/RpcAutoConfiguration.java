@@ -61,6 +61,11 @@ public final class RpcAutoConfiguration {
     }
 
     @Bean
+    DubboAnnotations rpcDubboAnnotations(ConfigurableListableBeanFactory beans) {
+        return new DubboAnnotations(beans);
+    }
+
+    @Bean
     UnusedGrpcBeans rpcUnusedGrpcBeans(ConfigurableListableBeanFactory beans) {
         return new UnusedGrpcBeans(beans);
     }
@@ -112,8 +117,10 @@ public final class RpcAutoConfiguration {
     @Bean
     @Lazy
     @ConditionalOnMissingBean(Serializer.class)
-    Serializer rpcSerializer(RpcLimitsProperties limits) {
-        return OptionalModules.hasHessian() ? HessianSettings.serializer(limits) : new NoSerializer();
+    Serializer rpcSerializer(RpcLimitsProperties limits, RpcServerProperties server) {
+        return OptionalModules.hasHessian()
+                ? HessianSettings.serializer(limits, server.exceptionTexts())
+                : new NoSerializer();
     }
 
     @Bean(FIRST_CALLS)

@@ -1,6 +1,7 @@
 package tern.rpc.spring.autoconfigure;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -49,6 +50,7 @@ final class UnusedSettings {
         unused.addServer(server);
         unused.addRegistries();
         client.services().forEach(unused::addService);
+        unused.addRepeatedServices();
         if (limits.maxRequest() != null && limits.maxResponse() != null) {
             unused.add("max-request and max-response replace it", "rpc.limits.max-message");
         }
@@ -100,6 +102,18 @@ final class UnusedSettings {
                     "rpc.server.cors.allowed-headers[0]",
                     "rpc.server.cors.allow-credentials",
                     "rpc.server.cors.max-age");
+        }
+    }
+
+    /** Adds services whose name appears twice in different forms. Only one of them has an effect. */
+    private void addRepeatedServices() {
+        Map<String, String> names = new HashMap<>();
+        for (String name : client.services().keySet()) {
+            String used = names.putIfAbsent(ClientSettings.uniform(name), name);
+            if (used != null) {
+                found.add(ClientSettings.PREFIX + name + " (" + ClientSettings.PREFIX + used
+                        + " is the same service, and only one of the two is used)");
+            }
         }
     }
 

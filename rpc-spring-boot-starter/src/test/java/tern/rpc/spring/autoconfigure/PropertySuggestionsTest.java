@@ -166,6 +166,17 @@ class PropertySuggestionsTest {
     }
 
     @Test
+    void addressUnderTheNameOfAServiceIsAnsweredWithItsUrl() {
+        ConfigurationPropertyName name = ConfigurationPropertyName.of("rpc.client.services.greeting-service");
+
+        for (String address : List.of("localhost:20880", "tri://orders:20880?weight=50", "[::1]:20880")) {
+            assertThat(SUGGESTIONS.about(name, address))
+                    .isEqualTo("did you mean rpc.client.services.greeting-service.url?");
+        }
+        assertThat(SUGGESTIONS.about(name, "true")).doesNotContain(".url?");
+    }
+
+    @Test
     void settingOfARegistryIsNeverASettingOfAService() {
         for (String place : List.of("rpc.client.registry", "rpc.client.registries.main", "rpc.server.registry")) {
             for (String guess : GUESSES) {

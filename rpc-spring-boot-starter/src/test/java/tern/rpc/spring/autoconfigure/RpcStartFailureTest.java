@@ -73,6 +73,66 @@ class RpcStartFailureTest {
     }
 
     @Test
+    void timeWithAnUnknownUnitIsExplainedWithTheExpectedForm(CapturedOutput output) {
+        assertStartFails(Provider.class, "--rpc.client.services.x.methods.y.timeout=5 sec");
+
+        assertThat(output)
+                .contains("rpc.client.services.x.methods.y.timeout is '5 sec'; expected a duration: a whole number with"
+                        + " one of the units ms, s, m, h and d, such as 500ms or 3s (set in")
+                .contains("Correct the value of rpc.client.services.x.methods.y.timeout, or leave the property out.");
+    }
+
+    @Test
+    void sizeWithAnUnknownUnitIsExplainedWithTheExpectedForm(CapturedOutput output) {
+        assertStartFails(Provider.class, "--rpc.limits.max-message=8M");
+
+        assertThat(output)
+                .contains(
+                        "rpc.limits.max-message is '8M'; expected a data size: a whole number with one of the units B,"
+                                + " KB, MB and GB, such as 8MB (set in");
+    }
+
+    @Test
+    void timeOfAnotherPrefixIsLeftToSpringBootsOwnDescription(CapturedOutput output) {
+        assertStartFails(Provider.class, "--spring.lifecycle.timeout-per-shutdown-phase=5 sec");
+
+        assertThat(output).contains("Failed to bind properties under 'spring.lifecycle.timeout-per-shutdown-phase'");
+    }
+
+    @Test
+    void missingProviderOfTheApplicationsOwnServiceIsExplainedWithLocal(CapturedOutput output) {
+        assertStartFails(Consumer.class);
+
+        assertThat(output).contains("or to local for a service of this application");
+    }
+
+    @Test
+    void allowedPackageWithoutItsEndingIsWarnedAbout(CapturedOutput output) {
+        try (var context = new SpringApplicationBuilder(Provider.class)
+                .web(WebApplicationType.NONE)
+                .run("--rpc.server.port=0", "--rpc.limits.allowed-classes=com.example,java.util.Optional,org.shop.*")) {
+            assertThat(context.isActive()).isTrue();
+        }
+
+        assertThat(output)
+                .contains(
+                        "rpc.limits.allowed-classes contains com.example, which is no class on the class path; for the"
+                                + " classes of a package, write com.example.*")
+                .doesNotContain("contains java.util.Optional")
+                .doesNotContain("contains org.shop");
+    }
+
+    @Test
+    void unknownProtocolIsExplainedWithThePropertyAndItsOrigin(CapturedOutput output) {
+        assertStartFails(Consumer.class, "--rpc.client.url=grpc://127.0.0.1:1");
+
+        assertThat(output)
+                .contains("rpc.client.url: protocol 'grpc' of " + GreetingService.class.getName() + " is not known")
+                .contains("tri is the protocol for gRPC, which uses HTTP/2 (set in")
+                .contains("Write one of the known protocols in rpc.client.url.");
+    }
+
+    @Test
     void missingProviderIsExplained(CapturedOutput output) {
         assertStartFails(Consumer.class);
 

@@ -59,6 +59,18 @@ class UnusedSettingsTest {
     }
 
     @Test
+    void aServiceThatIsNamedTwiceIsReported(CapturedOutput output) {
+        provider(Greeter.class)
+                .withPropertyValues(
+                        "rpc.client.services.[OrderService].timeout=2s", "rpc.client.services.order-service.timeout=3s")
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output)
+                .contains("Settings without effect: rpc.client.services.")
+                .contains("is the same service, and only one of the two is used)");
+    }
+
+    @Test
     void aCacheOfRegistriesWithoutARegistryIsNamed(@TempDir Path folder, CapturedOutput output) {
         provider(Greeter.class)
                 .withPropertyValues("rpc.client.registry-cache=" + folder)

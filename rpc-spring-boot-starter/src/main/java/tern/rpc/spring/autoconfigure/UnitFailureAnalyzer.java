@@ -1,0 +1,42 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.time.Duration;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+import org.springframework.util.unit.DataSize;
+
+/**
+ * Explains a failed startup because of a time or a size that cannot be parsed. Spring Boot's own description does not
+ * show the expected form.
+ */
+@Order(Ordered.HIGHEST_PRECEDENCE)
+final class UnitFailureAnalyzer extends AbstractFailureAnalyzer<BindException> {
+
+    private static final ConfigurationPropertyName OURS = ConfigurationPropertyName.of("rpc");
+
+    private static final Map<Class<?>, String> EXPECTED = Map.of(
+            Duration.class, "a duration: a whole number with one of the units ms, s, m, h and d, such as 500ms or 3s",
+            DataSize.class, "a data size: a whole number with one of the units B, KB, MB and GB, such as 8MB");
+
+    @Override
+    protected @Nullable FailureAnalysis analyze(Throwable rootFailure, BindException cause) {
+        ConfigurationProperty property = cause.getProperty();
+        Class<?> type = cause.getTarget().getType().resolve();
+        String expected = type == null ? null : EXPECTED.get(type);
+        if (expected == null || property == null || !OURS.isAncestorOf(property.getName())) {
+            return null;
+        }
+        return new FailureAnalysis(
+                property.getName() + " is '" + property.getValue() + "'; expected " + expected
+                        + UnknownPropertyCheck.origin(property) + ".",
+                "Correct the value of " + property.getName() + ", or leave the property out.",
+                cause);
+    }
+}

@@ -1,0 +1,24 @@
+package tern.rpc.spring.autoconfigure.migrated;
+
+import org.apache.dubbo.config.annotation.DubboReference;
+import org.apache.dubbo.config.annotation.DubboService;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.autoconfigure.AutoConfigurationPackage;
+import org.springframework.context.annotation.Configuration;
+
+/** An application in which annotations of Dubbo are left. */
+@Configuration(proxyBeanMethods = false)
+@AutoConfigurationPackage
+public class HalfMigrated {
+
+    @DubboReference
+    @Nullable
+    Runnable reference;
+
+    /** A service that nothing exports. */
+    @DubboService
+    public static class Left implements Runnable {
+        @Override
+        public void run() {}
+    }
+}
