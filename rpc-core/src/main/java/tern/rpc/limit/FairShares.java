@@ -193,10 +193,10 @@ final class FairShares {
 
     /**
      * Returns whether other tenants send calls. After the other tenants have stopped, {@code other} may contain the
-     * tenant itself.
+     * tenant itself. After they have closed their connections, they cannot send any.
      */
     private boolean othersWantIn(Share asking, long now) {
-        return asking != other && now - othersUntil < 0;
+        return asking != other && now - othersUntil < 0 && !asking.isAlone();
     }
 
     /** Returns whether the tenant has few admitted calls. */

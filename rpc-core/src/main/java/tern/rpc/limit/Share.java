@@ -19,6 +19,9 @@ public final class Share {
     private static final AtomicIntegerFieldUpdater<Share> STREAMING =
             AtomicIntegerFieldUpdater.newUpdater(Share.class, "streaming");
 
+    private static final AtomicIntegerFieldUpdater<Share> CONNECTIONS =
+            AtomicIntegerFieldUpdater.newUpdater(Share.class, "connections");
+
     private static final AtomicIntegerFieldUpdater<Share> OPEN_STREAMS =
             AtomicIntegerFieldUpdater.newUpdater(Share.class, "openStreams");
 
@@ -28,6 +31,7 @@ public final class Share {
     private volatile int elsewhere; // This field is changed only through ELSEWHERE.
     private volatile int streaming; // This field is changed only through STREAMING.
     private volatile int openStreams; // This field is changed only through OPEN_STREAMS.
+    private volatile int connections; // This field is changed only through CONNECTIONS.
 
     /** @param tenant identifies the tenant; its {@code toString} names the tenant in refusals, logs and meters */
     public Share(Object tenant) {
@@ -102,6 +106,25 @@ public final class Share {
         for (Share each = this; each != null; each = each.whole) {
             OPEN_STREAMS.decrementAndGet(each);
         }
+    }
+
+    /** Counts an open connection of the tenant. */
+    public void connectionOpens() {
+        CONNECTIONS.incrementAndGet(this);
+    }
+
+    /** Reverts the effect of {@link #connectionOpens}. */
+    public void connectionCloses() {
+        CONNECTIONS.decrementAndGet(this);
+    }
+
+    /**
+     * Returns whether this tenant is the only open connection of its address. A connection is a tenant only while the
+     * server has no connection from a second address, so there is no other tenant that could send a call.
+     */
+    public boolean isAlone() {
+        Share address = whole;
+        return address != null && address.connections == 1;
     }
 
     /** Returns the larger tenant of which this tenant is a part, or null if there is none. */

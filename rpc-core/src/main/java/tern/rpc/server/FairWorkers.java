@@ -128,6 +128,7 @@ final class FairWorkers {
             return null;
         }
         if (pressed
+                && !share.isAlone()
                 && held > FEW
                 && held > PRESSED_PART * free()
                 && !limiter.isCrowdedOut(share, held, threads())

@@ -66,6 +66,24 @@ class FairSharesTest {
     }
 
     @Test
+    void onlyConnectionDoesNotYieldToAConnectionThatWasClosed() {
+        Share address = new Share("an address");
+        Share open = new Share("an open connection", address);
+        Share closed = new Share("a closed connection", address);
+        address.connectionOpens();
+        address.connectionOpens();
+        hold(open, ALL / 2);
+        shares.yields(open, 0, ALL);
+        hold(closed, 1);
+        shares.yields(closed, 1, ALL);
+        assertThat(shares.yields(open, 2, ALL)).isTrue();
+
+        address.connectionCloses();
+
+        assertThat(shares.yields(open, 3, ALL)).isFalse();
+    }
+
+    @Test
     void tenantThatFloodsAfterAnotherHasLeftDoesNotYieldToItself() {
         hold(quick, ALL);
         window();

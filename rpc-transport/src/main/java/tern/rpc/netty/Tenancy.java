@@ -61,6 +61,7 @@ final class Tenancy {
         this.connection = connection;
         this.network = network(host);
         this.ofNetwork = all.networks.join(network);
+        ofNetwork.connectionOpens();
     }
 
     static InetAddress network(InetAddress host) {
@@ -113,6 +114,7 @@ final class Tenancy {
 
     /** Called once, when the connection is closed. */
     void closed() {
+        ofNetwork.connectionCloses();
         all.networks.leave(network);
         if (name != null) {
             all.names.leave(name);
