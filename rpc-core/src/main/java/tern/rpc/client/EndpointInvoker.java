@@ -33,6 +33,9 @@ import tern.rpc.transport.RemoteFailures;
  */
 final class EndpointInvoker implements AutoCloseable {
 
+    /** The number of request bytes that may wait for a provider's socket when a copy is sent to it. */
+    private static final long MAX_QUEUED_BEFORE_COPY = 64 << 10;
+
     private final ServiceKey service;
     private final Cluster cluster;
     private final RetryPolicy retries;
@@ -208,7 +211,8 @@ final class EndpointInvoker implements AutoCloseable {
             long timeoutNanos = call.deadline().remainingNanos(startedNanos);
             target.node().endCopy(outcome, now - startedNanos, timeoutNanos, now, method.usualTime());
         } else {
-            target.node().end(outcome, now - startedNanos, now, method.usualTime());
+            boolean executed = failure == null || failure.wasExecuted() != Executed.NO;
+            target.node().end(outcome, executed, now - startedNanos, now, method.usualTime());
         }
         if (!sentOneWay && (failure == null || failure.wasExecuted() == Executed.YES)) {
             cluster.served(target);
@@ -234,7 +238,9 @@ final class EndpointInvoker implements AutoCloseable {
     /**
      * Sends a copy of an idempotent call to a provider that was slow or failed, if a probe is due. The outcome of the
      * copy shows whether the provider has recovered. The caller does not wait for the copy. The copy waits longer for its
-     * answer than the call, because a late answer shows that an overloaded provider still serves its calls.
+     * answer than the call, because a late answer shows that an overloaded provider still serves its calls. The copy
+     * keeps no arguments after it has been sent, and no copy is sent while the provider does not read its requests.
+     * Otherwise the copies of large calls would occupy much memory while they wait.
      */
     void probe(ClientMethod method, Invocation call, Target target, long now) {
         if (!method.idempotent() || method.oneWay()) {
@@ -245,12 +251,18 @@ final class EndpointInvoker implements AutoCloseable {
         if (suspect == null || suspect == target) {
             return;
         }
+        ClientConnection opened = suspect.node().opened();
+        if (opened != null && opened.queuedBytes() > MAX_QUEUED_BEFORE_COPY) {
+            return;
+        }
+        Invocation copied = call.withValues();
         PendingCall copy = new PendingCall(
                 forProvider(call, suspect).withExecutor(executor).withDeadline(patient(call.deadline(), now)),
                 false,
                 now,
                 (response, failure) ->
-                        ended(suspect, method, call, failure instanceof RpcException rpc ? rpc : null, now, true));
+                        ended(suspect, method, copied, failure instanceof RpcException rpc ? rpc : null, now, true));
+        copy.forgetArguments();
         suspect.node().beginCopy();
         ClientConnection connection = connection(suspect, copy);
         if (connection != null) {

@@ -296,6 +296,7 @@ public final class Cluster implements AutoCloseable {
                 && trial.isUsable()
                 && trial.attributes().weight() > 0
                 && targets.contains(trial)) {
+            survey.tried(trial, now);
             return trial;
         }
         Candidate picked = group.pick(key, excluded, now);

@@ -32,6 +32,12 @@ public final class Node {
     /** The minimum duration of an outage whose end is logged. The start of a shorter outage is not logged either. */
     private static final long MIN_OUTAGE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    /**
+     * A connection that is lost within this time, together with calls, is a failure of the provider. Without this rule,
+     * a provider that resets each of its connections would get calls after each reconnect.
+     */
+    private static final long SOON_LOST_NANOS = TimeUnit.SECONDS.toNanos(10);
+
     private final Endpoint endpoint;
     private final Supplier<ClientConnection> opener;
     private volatile @Nullable ClientConnection connection;
@@ -42,8 +48,10 @@ public final class Node {
     private volatile boolean known; // True if the node has answered since it became usable.
     // The time of the last answer, or the start of the first call in flight if there has been no answer since.
     private volatile long answeredNanos;
+    private volatile long lastAnswerNanos; // The time of the last answer, or the creation of the node.
     private final ResponseCost responses;
     private final ProbePauses probes;
+    private final TrialPauses trials;
     private final Silence silence;
     private volatile long nextAttemptNanos;
 
@@ -52,6 +60,7 @@ public final class Node {
     private final Ejection ejection;
     private final NodeCounts counts;
 
+    private volatile boolean callsFailed; // True if a call has failed since the node was last found to be usable.
     private boolean usableBefore; // This object's lock guards this field and the next three.
     private long timesAvailable; // The connection's timesAvailable() when it was last found to be a new connection.
     private boolean wasOutOfReach; // True if connecting has failed since the connection was lost or created.
@@ -73,14 +82,16 @@ public final class Node {
         this.endpoint = endpoint;
         this.opener = opener;
         this.answeredNanos = now;
+        this.lastAnswerNanos = now;
         this.responses = new ResponseCost(now);
         this.probes = new ProbePauses(now);
+        this.trials = new TrialPauses(now);
+        this.silence = new Silence(name, log, counts, trials, now);
         this.nextAttemptNanos = now;
         this.lostNanos = now;
         this.name = name;
         this.log = log;
         this.counts = counts;
-        this.silence = new Silence(name, log, counts, now);
         this.ejection = new Ejection(name, log, counts, now);
         this.usableSinceNanos = now;
     }
@@ -173,11 +184,22 @@ public final class Node {
      * @param times the method's usual response time
      */
     public void end(Outcome outcome, long tookNanos, long now, UsualTime times) {
-        inFlight.decrementAndGet();
-        ended(outcome, tookNanos, now, times);
+        end(outcome, true, tookNanos, now, times);
     }
 
-    private void ended(Outcome outcome, long tookNanos, long now, UsualTime times) {
+    /**
+     * Records the end of a call.
+     *
+     * @param executed whether the provider may have executed the call
+     * @param tookNanos the time since {@link #begin}
+     * @param times the method's usual response time
+     */
+    public void end(Outcome outcome, boolean executed, long tookNanos, long now, UsualTime times) {
+        inFlight.decrementAndGet();
+        ended(outcome, executed, tookNanos, now, times);
+    }
+
+    private void ended(Outcome outcome, boolean executed, long tookNanos, long now, UsualTime times) {
         judge(outcome, now);
         if (outcome == Outcome.ANSWERED) {
             long usual = times.add(tookNanos);
@@ -188,10 +210,13 @@ public final class Node {
         }
         if (outcome == Outcome.FAILED) {
             probes.failed(tookNanos, now);
+            trials.failed(executed, now);
         } else if (outcome == Outcome.ANSWERED && responses.wasGood()) {
             probes.good(now);
+            trials.good(now);
         } else if (outcome == Outcome.ANSWERED) {
             probes.slow(tookNanos, now);
+            trials.slow(tookNanos, now);
         }
     }
 
@@ -205,15 +230,14 @@ public final class Node {
      */
     public void endCopy(Outcome outcome, long tookNanos, long timeoutNanos, long now, UsualTime times) {
         probes.ended();
-        if (outcome == Outcome.FAILED && tookNanos > timeoutNanos && answeredNanos - (now - tookNanos) > 0) {
+        if (outcome == Outcome.FAILED && tookNanos > timeoutNanos && lastAnswerNanos - (now - tookNanos) > 0) {
             return; // The provider lost the copy, but has answered calls since then.
         }
         if (outcome != Outcome.ANSWERED || tookNanos <= timeoutNanos) {
-            ended(outcome, tookNanos, now, times);
+            ended(outcome, true, tookNanos, now, times);
             return;
         }
-        answeredNanos = now;
-        silence.heard(now);
+        answered(now);
         failed(now);
         responses.late(tookNanos);
         probes.late(now);
@@ -231,13 +255,11 @@ public final class Node {
     private void judge(Outcome outcome, long now) {
         switch (outcome) {
             case ANSWERED -> {
-                answeredNanos = now;
-                silence.heard(now);
+                answered(now);
                 ejection.answered(now);
             }
             case REFUSED -> {
-                answeredNanos = now;
-                silence.heard(now);
+                answered(now);
                 responses.refused(now);
             }
             case FAILED -> failed(now);
@@ -247,7 +269,14 @@ public final class Node {
         }
     }
 
+    private void answered(long now) {
+        answeredNanos = now;
+        lastAnswerNanos = now;
+        silence.heard(now);
+    }
+
     private void failed(long now) {
+        callsFailed = true;
         if (!isUsable()) {
             return; // Failures of a lost connection are not counted, because the node is reset when it reconnects.
         }
@@ -341,13 +370,16 @@ public final class Node {
     /**
      * Checks whether the node has become usable since the last check. This includes a node whose connection was lost
      * and opened again since then. A reconnected provider may be a different process, so the node's earlier state is
-     * discarded.
+     * discarded. If the earlier connection was soon lost together with calls, the loss counts as a failure.
      */
     synchronized void look(long now) {
         ClientConnection opened = connection;
         long times = opened == null ? 0 : opened.timesAvailable(); // read before the connection may change again
         boolean usable = isUsable();
         if (usable && (!usableBefore || times != timesAvailable)) {
+            long lastedNanos = (usableBefore ? now : lostNanos) - usableSinceNanos;
+            boolean wasSoonLost = timesAvailable > 0 && callsFailed && lastedNanos < SOON_LOST_NANOS;
+            callsFailed = false;
             timesAvailable = times;
             sayConnected(now);
             usableSinceNanos = now;
@@ -356,6 +388,11 @@ public final class Node {
             answeredNanos = now;
             responses.clear(now);
             ejection.clear(calls.sum(), now);
+            if (wasSoonLost) {
+                failed(now);
+                probes.failed(0, now);
+                trials.failed(true, now);
+            }
         }
         if (!usable) {
             lostNanos = usableBefore ? now : lostNanos;
@@ -402,6 +439,11 @@ public final class Node {
     /** Returns the pauses between the node's probes. */
     ProbePauses probes() {
         return probes;
+    }
+
+    /** Returns the pauses between the node's trials. */
+    TrialPauses trials() {
+        return trials;
     }
 
     /**

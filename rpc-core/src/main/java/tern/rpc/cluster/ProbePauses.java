@@ -103,8 +103,13 @@ final class ProbePauses {
      */
     private void pause(long nanos, long now) {
         if (!isUnanswered()) {
-            double part = (Hashes.mix(now) >>> 11) * 0x1p-53; // from 0 to 1
-            nextNanos = now + (long) (nanos * (0.5 + part));
+            nextNanos = now + varied(nanos, now);
         }
+    }
+
+    /** Returns between half and one and a half of the given time. */
+    static long varied(long nanos, long now) {
+        double part = (Hashes.mix(now) >>> 11) * 0x1p-53; // from 0 to 1
+        return (long) (nanos * (0.5 + part));
     }
 }

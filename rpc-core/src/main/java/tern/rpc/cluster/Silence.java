@@ -29,6 +29,7 @@ final class Silence {
     private final Supplier<String> name;
     private final ChangeLog log;
     private final NodeCounts counts;
+    private final TrialPauses trials;
     // The time of the last sign of life, or the start of the first call in flight if there has been no sign of life.
     private volatile long signNanos;
     private volatile boolean silent;
@@ -40,11 +41,13 @@ final class Silence {
     /**
      * @param name the name of the provider in log lines
      * @param log receives a line when a long silence is noticed, and when it ends
+     * @param trials is told when a silence that was logged ends
      */
-    Silence(Supplier<String> name, ChangeLog log, NodeCounts counts, long now) {
+    Silence(Supplier<String> name, ChangeLog log, NodeCounts counts, TrialPauses trials, long now) {
         this.name = name;
         this.log = log;
         this.counts = counts;
+        this.trials = trials;
         this.signNanos = now;
         this.nextPingNanos = now;
     }
@@ -135,6 +138,7 @@ final class Silence {
                 return;
             }
             told = false;
+            trials.heard(now);
             log.changed(
                     Level.INFO, () -> name.get() + " sends data again; it was silent for " + ChangeTexts.time(lasted));
         }

@@ -22,12 +22,9 @@ final class Survey {
     /** The time until the providers are examined again if some connected servers have not sent anything. */
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** The minimum time between two trials. */
-    private static final long TRIAL_NANOS = TimeUnit.SECONDS.toNanos(1);
-
     /**
      * The time after a probe during which no trial takes place. A probe is a copy of an idempotent call; a trial is an
-     * original call that is sent to a slow provider.
+     * original call that is sent to a slow or failing provider.
      */
     private static final long COPIES_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -37,14 +34,11 @@ final class Survey {
      */
     private static final int COPY_OF_UNANSWERED = 100;
 
-    /** The factor by which the response time of a slow provider exceeds the median. */
+    /**
+     * The factor by which the response time of a slow provider exceeds the median. Healthy providers have the response
+     * time 1, as in the choice of providers. Otherwise a provider could be avoided but not tried again.
+     */
     private static final double SLOW = 3;
-
-    /** One in {@value} calls is sent to a slow provider as a trial. */
-    private static final int TRIAL_OF_SLOW = 200;
-
-    /** One in {@value} calls is sent to a failing provider as a trial. */
-    private static final int TRIAL_OF_FAILING = 8_000;
 
     /** The maximum number of providers from which the median is computed. */
     private static final int SAMPLE = 101;
@@ -55,19 +49,16 @@ final class Survey {
     private final AtomicLong nextNanos;
     private final AtomicReference<@Nullable Target> suspect = new AtomicReference<>();
     private final AtomicReference<@Nullable Target> trial = new AtomicReference<>();
-    private int turn; // Only one survey at a time uses this field and the next three.
-    private long lastTrialNanos;
-    private long callsAtTrial;
+    private int turn; // Only one survey at a time uses this field.
     private volatile long lastCopyNanos;
     private volatile long callsAtSurvey;
-    private volatile long callsAtCopy;
+    private volatile long callsAtTrial;
 
     Survey(String zone, Nodes nodes, Figures figures, long now) {
         this.zone = zone;
         this.nodes = nodes;
         this.figures = figures;
         this.nextNanos = new AtomicLong(now);
-        this.lastTrialNanos = now;
         this.lastCopyNanos = now - COPIES_NANOS;
     }
 
@@ -87,6 +78,7 @@ final class Survey {
             return;
         }
         double[] costs = new double[Math.min(SAMPLE, targets.size())];
+        double[] judged = new double[costs.length];
         int known = 0;
         boolean warm = false;
         boolean unheard = false;
@@ -99,19 +91,23 @@ final class Survey {
                 target.connection().probe();
             }
             if (isUsable && node.isKnown() && known < costs.length) {
+                judged[known] = node.endedCost(now);
                 costs[known++] = node.cost(now);
             }
             warm |= isUsable && now - node.usableSinceNanos() >= Figures.SLOW_START_NANOS;
         }
-        Arrays.sort(costs, 0, known);
-        double median = known == 0 ? 1 : costs[known / 2];
-        figures.set(median, warm);
+        figures.set(median(costs, known), warm);
         measureGroups(routes, now);
         if (unheard) {
             nextNanos.set(now + SOON_NANOS);
         }
         attempt(targets, now);
-        suspectOne(targets, median, now);
+        suspectOne(targets, median(judged, known), now);
+    }
+
+    private static double median(double[] values, int count) {
+        Arrays.sort(values, 0, count);
+        return count == 0 ? 1 : values[count / 2];
     }
 
     /** Measures each group. Ignores ejections in a group in which more than half of the providers are ejected. */
@@ -150,30 +146,32 @@ final class Survey {
     }
 
     private void suspectOne(List<Target> targets, double median, long now) {
-        Target worst = null;
-        Target due = null; // The suspect with the highest cost among those whose next probe is due.
         long calls = 0;
         for (Target target : targets) {
-            Node node = target.node();
-            calls += node.calls();
-            if (isSuspect(target, median, now)) {
-                worst = worse(target, worst, now);
-                due = node.probes().isOver(now) ? worse(target, due, now) : due;
-            }
+            calls += target.node().calls();
         }
         callsAtSurvey = calls;
-        boolean isTooSoon =
-                due != null && due.node().probes().isUnanswered() && calls - callsAtCopy < COPY_OF_UNANSWERED;
-        suspect.set(isTooSoon ? null : due);
-        if (worst == null || now - lastCopyNanos < COPIES_NANOS || worst.node().isEjected(now)) {
-            return;
+        boolean areCopied = now - lastCopyNanos < COPIES_NANOS; // True if some calls are idempotent.
+        Target copied = null;
+        Target tried = null;
+        for (Target target : targets) {
+            if (isSuspect(target, median, now)) {
+                copied = isCopyDue(target, calls, now) ? worse(target, copied, now) : copied;
+                tried = !areCopied && isTrialDue(target, calls, now) ? worse(target, tried, now) : tried;
+            }
         }
-        int share = worst.node().isFailing(now) ? TRIAL_OF_FAILING : TRIAL_OF_SLOW;
-        if (calls - callsAtTrial >= share && now - lastTrialNanos >= TRIAL_NANOS) {
-            callsAtTrial = calls;
-            lastTrialNanos = now;
-            trial.set(worst);
-        }
+        suspect.set(copied);
+        trial.set(tried);
+    }
+
+    private static boolean isCopyDue(Target target, long calls, long now) {
+        ProbePauses pauses = target.node().probes();
+        return pauses.isOver(now) && (!pauses.isUnanswered() || calls - target.callsAtCopy() >= COPY_OF_UNANSWERED);
+    }
+
+    private boolean isTrialDue(Target target, long calls, long now) {
+        Node node = target.node();
+        return !node.probes().isUnanswered() && node.trials().isDue(node.isFailing(now), calls - callsAtTrial, now);
     }
 
     private static Target worse(Target one, @Nullable Target other, long now) {
@@ -186,7 +184,15 @@ final class Survey {
                 && target.attributes().weight() > 0
                 && !node.isStalled(now)
                 && !target.lacksService(now)
-                && (node.isEjected(now) || node.endedCost(now) > SLOW * median);
+                && (node.isEjected(now) || node.endedCost(now) > threshold(node, median, now));
+    }
+
+    /**
+     * Returns the response time above which a provider is tried again. While most providers are healthy, a provider that
+     * is slow on average is avoided, so it must be tried even if its last answer is almost forgotten.
+     */
+    private static double threshold(Node node, double median, long now) {
+        return median <= 1 && node.isSlow(now) ? 1 : SLOW * median;
     }
 
     /** Returns whether a slow or failing provider may be probed. */
@@ -201,6 +207,12 @@ final class Survey {
     @Nullable
     Target takeTrial() {
         return trial.get() == null ? null : trial.getAndSet(null);
+    }
+
+    /** Records that a call is sent to the provider as a trial. */
+    void tried(Target target, long now) {
+        callsAtTrial = callsAtSurvey;
+        target.node().trials().taken(now);
     }
 
     /**
@@ -218,7 +230,7 @@ final class Survey {
             return null;
         }
         lastCopyNanos = now;
-        callsAtCopy = callsAtSurvey;
+        found.callsAtCopy(callsAtSurvey);
         return found;
     }
 }

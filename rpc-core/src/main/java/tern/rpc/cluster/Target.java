@@ -27,6 +27,7 @@ public final class Target implements Candidate {
     private boolean drains; // Used only while the provider list changes, by one thread at a time.
     private volatile long drainsSinceNanos; // The value is meaningful only while the provider is draining.
     private volatile double relativeWeight = 1; // The provider's weight as a multiple of the mean weight.
+    private volatile long callsAtCopy; // The reference's number of calls when it last sent a copy to the provider.
 
     /** The state of the calls that the reference has sent to the provider. */
     private record Calls(AttemptBudget retries, LastMinute lastMinute, Presence presence) {}
@@ -112,6 +113,14 @@ public final class Target implements Candidate {
      */
     void ignoreEjection(boolean isIgnored) {
         ejectionIgnored = isIgnored;
+    }
+
+    long callsAtCopy() {
+        return callsAtCopy;
+    }
+
+    void callsAtCopy(long calls) {
+        callsAtCopy = calls;
     }
 
     void relativeWeight(double weight) {

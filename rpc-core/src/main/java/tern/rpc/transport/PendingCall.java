@@ -65,7 +65,8 @@ public final class PendingCall implements Runnable {
         }
     }
 
-    private final Invocation call;
+    private volatile Invocation call;
+    private boolean forgetsArguments; // set before the call is sent
     private final boolean oneWay;
     private final @Nullable Completion completion;
     private final long startedNanos;
@@ -91,6 +92,14 @@ public final class PendingCall implements Runnable {
 
     public Invocation call() {
         return call;
+    }
+
+    /**
+     * Makes this attempt drop its arguments as soon as the request is passed to the socket, so that large arguments do
+     * not occupy memory until the call ends. The attempt must not be sent again. Called before the call is sent.
+     */
+    public void forgetArguments() {
+        forgetsArguments = true;
     }
 
     /** Returns whether the caller blocks in {@link #await()} instead of using a {@link Completion}. */
@@ -136,7 +145,11 @@ public final class PendingCall implements Runnable {
      *     was not executed
      */
     public boolean markSent() {
-        return OUTCOME.compareAndSet(this, null, SENT) || outcome == SENT;
+        boolean isSent = OUTCOME.compareAndSet(this, null, SENT) || outcome == SENT;
+        if (isSent && forgetsArguments) {
+            call = call.withValues();
+        }
+        return isSent;
     }
 
     /** Returns whether the request has been sent and the call has not ended. */

@@ -47,6 +47,7 @@ class EndpointInvokerTest {
     /** A connection whose state and reaction to calls are set by the test. */
     private static final class Connection extends IdleConnection {
         private BiConsumer<Connection, PendingCall> taking = (taken, call) -> call.answer(Answer.NOTHING);
+        private long queuedBytes;
         private int attempts;
         private int attemptsUntilAvailable = Integer.MAX_VALUE;
 
@@ -58,6 +59,11 @@ class EndpointInvokerTest {
         public void connectSoon() {
             attempts++;
             available |= attempts >= attemptsUntilAvailable;
+        }
+
+        @Override
+        public long queuedBytes() {
+            return queuedBytes;
         }
 
         @Override
@@ -328,6 +334,30 @@ class EndpointInvokerTest {
 
         assertThat(failed).isEqualTo(1);
         assertThat(asked).as("calls at the failing provider").isNotEmpty();
+    }
+
+    @Test
+    void noCopyIsSentToAProviderThatDoesNotReadItsRequests() {
+        Service proxy = client.refer(ServiceReference.to(Service.class, new StaticEndpoints(List.of(ONE, TWO)))
+                .protocol("fake")
+                .method("call", MethodSettings.NONE.withIdempotent(true))
+                .build());
+        connection(ONE).taking = (connection, call) -> {
+            asked.add(ONE);
+            connection.queuedBytes = 100 << 10;
+            call.fail(RpcException.refusal(StatusCode.UNAVAILABLE, "on purpose", Executed.YES));
+        };
+        int failed = 0;
+        for (int i = 0; i < 200; i++) {
+            try {
+                proxy.call();
+            } catch (RpcException e) {
+                failed++;
+            }
+            aheadNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(100));
+        }
+
+        assertThat(asked).as("calls at the failing provider").hasSize(failed);
     }
 
     @Test

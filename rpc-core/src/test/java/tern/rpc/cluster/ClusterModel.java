@@ -37,6 +37,8 @@ final class ClusterModel {
     private static final double SERVICE_NANOS = 10e6;
     private static final long TIMEOUT_NANOS = SECOND;
     private static final long END = 31 * SECOND;
+    private static final long RECONNECT_NANOS = 300 * ONE_MS;
+    private static final long IDLE_NANOS = 60 * SECOND;
 
     /** The way in which a faulty provider treats a call. */
     sealed interface Treatment {
@@ -46,8 +48,15 @@ final class ClusterModel {
             return new Serve(timesSlower);
         }
 
+        Treatment RESET = new Reset();
+
         static Treatment end(Outcome outcome) {
-            return new End(outcome);
+            return new End(outcome, true);
+        }
+
+        /** Fails the call at once, without executing it. The client sends the call once to another provider. */
+        static Treatment refuse() {
+            return new End(Outcome.FAILED, false);
         }
     }
 
@@ -55,7 +64,10 @@ final class ClusterModel {
     private record Serve(double timesSlower) implements Treatment {}
 
     /** Ends the call at once. */
-    private record End(Outcome outcome) implements Treatment {}
+    private record End(Outcome outcome, boolean executed) implements Treatment {}
+
+    /** Resets the client's connection, with all calls on it. */
+    private record Reset() implements Treatment {}
 
     /** Never answers the call. */
     private record Hang() implements Treatment {}
@@ -83,9 +95,11 @@ final class ClusterModel {
         final Target target;
         final long sent;
         final boolean copy;
+        private final boolean again; // True if the call is sent for the second time.
         private boolean ended;
 
-        Call(int number, int client, String method, Target target, long sent, boolean copy) {
+        Call(int number, int client, String method, Target target, long sent, boolean copy, boolean again) {
+            this.again = again;
             this.number = number;
             this.client = client;
             this.method = method;
@@ -128,6 +142,12 @@ final class ClusterModel {
             return 100.0 * bad / badSecond;
         }
 
+        /** Returns the failed calls, without those that started in the first three seconds of the fault. */
+        double lateFailedPercent() {
+            int lateFailed = Arrays.stream(failedInSecond).skip(3).sum();
+            return 100.0 * lateFailed / calls;
+        }
+
         /** Returns the share of the faulty providers in the fifth second after the end of the fault. */
         double fifthPercent() {
             return 100.0 * inFifthOfBad / inFifth;
@@ -156,10 +176,31 @@ final class ClusterModel {
 
     /** A client's connection to one provider. */
     private final class Link extends IdleConnection {
+        private final int client;
+        private final List<Call> open = new ArrayList<>();
         private long heard = Long.MIN_VALUE / 2;
+        private long times = 1;
 
-        Link(Endpoint endpoint) {
+        Link(Endpoint endpoint, int client) {
             super(endpoint);
+            this.client = client;
+        }
+
+        @Override
+        public long timesAvailable() {
+            return times;
+        }
+
+        void reset() {
+            if (!available) {
+                return;
+            }
+            available = false;
+            List.copyOf(open).forEach(call -> end(call, Outcome.FAILED, true));
+            at(now + RECONNECT_NANOS, () -> {
+                times++;
+                available = true;
+            });
         }
 
         @Override
@@ -171,7 +212,7 @@ final class ClusterModel {
         public void probe() {
             Fault fault = fault(endpoint.port() - 1);
             boolean isFrozen = fault != null && !fault.answersPings();
-            at((isFrozen ? Math.max(now, BAD_UNTIL) : now) + ONE_MS, () -> heard = now);
+            at((isFrozen ? Math.max(now, BAD_UNTIL) : now) + ONE_MS, () -> heard = clock(client));
         }
     }
 
@@ -189,6 +230,7 @@ final class ClusterModel {
     private final Counts counts;
     private String policy = Policies.P2C;
     private double idempotentShare;
+    private boolean halfIdle;
     private int providers = PROVIDERS;
     private Map<String, Double> methods = Map.of("get", 1.0); // The mean service times of the methods.
     private long now;
@@ -213,6 +255,12 @@ final class ClusterModel {
         return this;
     }
 
+    /** Makes every second client idle before the fault. On its clock, the idle time lasts a minute. */
+    ClusterModel halfIdle() {
+        halfIdle = true;
+        return this;
+    }
+
     /** @param timesLonger the methods that are called equally often, and their mean service times in units of 10 ms */
     ClusterModel methods(Map<String, Double> timesLonger) {
         methods = timesLonger;
@@ -234,6 +282,15 @@ final class ClusterModel {
         events.add(new Event(time, orders++, action));
     }
 
+    private boolean isIdle(int client) {
+        return halfIdle && client % 2 == 1;
+    }
+
+    /** Returns the time on the client's clock. */
+    private long clock(int client) {
+        return isIdle(client) && now >= BAD_FROM ? now + IDLE_NANOS : now;
+    }
+
     private @Nullable Fault fault(int provider) {
         Fault fault = faults.get(provider);
         return fault != null && fault.isNow(now) ? fault : null;
@@ -246,13 +303,14 @@ final class ClusterModel {
             waiting.add(new ArrayDeque<>());
         }
         for (int i = 0; i < counts.failedOfClient.length; i++) {
-            ClusterParts parts = new ClusterParts(() -> now, timer, i);
+            int client = i;
+            ClusterParts parts = new ClusterParts(() -> clock(client), timer, i);
             Cluster cluster = parts.cluster(
                     "a service",
                     List.of(),
                     "fake",
                     new StaticEndpoints(endpoints),
-                    parts.nodes(Link::new),
+                    parts.nodes(endpoint -> new Link(endpoint, client)),
                     ClusterSettings.DEFAULT.withPolicy(seeded()));
             cluster.start(Duration.ZERO);
             clusters.add(cluster);
@@ -284,15 +342,19 @@ final class ClusterModel {
         double perSecond = LOAD * providers * workers * 100 / mean;
         at(now + (long) (-Math.log(1 - random.nextDouble()) * 1e9 / perSecond), this::arrive);
         int client = random.nextInt(clusters.size());
+        if (isIdle(client) && now >= SECOND && now < BAD_FROM) {
+            client--;
+        }
         List<String> names = methods.keySet().stream().sorted().toList();
         String method = names.get(random.nextInt(names.size()));
         Cluster cluster = clusters.get(client);
-        Target target = cluster.pick(method, 0, "", false, null, now);
+        Target target = cluster.pick(method, 0, "", false, null, clock(client));
         int number = calls++;
-        send(new Call(number, client, method, target, now, false));
-        Target probed = random.nextDouble() < idempotentShare ? cluster.takeProbe(method, "", false, now) : null;
+        send(new Call(number, client, method, target, now, false, false));
+        boolean isIdempotent = random.nextDouble() < idempotentShare;
+        Target probed = isIdempotent ? cluster.takeProbe(method, "", false, clock(client)) : null;
         if (probed != null && probed != target) {
-            send(new Call(number, client, method, probed, now, true));
+            send(new Call(number, client, method, probed, now, true, false));
         }
     }
 
@@ -300,16 +362,28 @@ final class ClusterModel {
         if (call.copy) {
             call.target.node().beginCopy();
         } else {
-            call.target.node().begin(now);
-            count(call);
+            call.target.node().begin(clock(call.client));
+            if (!call.again) {
+                count(call);
+            }
         }
+        Link link = (Link) call.target.connection();
+        if (!link.available) {
+            at(now, () -> end(call, Outcome.FAILED, false));
+            return;
+        }
+        link.open.add(call);
         Fault fault = fault(call.provider());
         Treatment treatment = fault == null ? Treatment.serve(1) : fault.of(call, now);
         if (treatment instanceof End end) {
-            at(now + ONE_MS / 10, () -> end(call, end.outcome()));
+            at(now + ONE_MS / 10, () -> end(call, end.outcome(), end.executed()));
             return;
         }
-        at(now + (call.copy ? ProbePauses.WAIT_NANOS : TIMEOUT_NANOS), () -> end(call, Outcome.FAILED));
+        if (treatment == Treatment.RESET) {
+            at(now + ONE_MS, link::reset);
+            return;
+        }
+        at(now + (call.copy ? ProbePauses.WAIT_NANOS : TIMEOUT_NANOS), () -> end(call, Outcome.FAILED, true));
         if (treatment instanceof Serve) {
             waiting.get(call.provider()).add(call);
             work(call.provider());
@@ -362,21 +436,29 @@ final class ClusterModel {
         if (fault != null && fault.of(call, now) == Treatment.HANG) {
             return;
         }
-        ((Link) call.target.connection()).heard = now;
-        end(call, Outcome.ANSWERED);
+        Link link = (Link) call.target.connection();
+        link.heard = link.open.contains(call) ? clock(call.client) : link.heard;
+        end(call, Outcome.ANSWERED, true);
     }
 
-    private void end(Call call, Outcome outcome) {
+    private void end(Call call, Outcome outcome, boolean executed) {
         if (call.ended) {
             return;
         }
         call.ended = true;
+        ((Link) call.target.connection()).open.remove(call);
+        long time = clock(call.client);
         UsualTime times = usual.get(call.client).computeIfAbsent(call.method, unseen -> new UsualTime());
         if (call.copy) {
-            call.target.node().endCopy(outcome, now - call.sent, TIMEOUT_NANOS, now, times);
+            call.target.node().endCopy(outcome, now - call.sent, TIMEOUT_NANOS, time, times);
             return;
         }
-        call.target.node().end(outcome, now - call.sent, now, times);
+        call.target.node().end(outcome, executed, now - call.sent, time, times);
+        if (outcome == Outcome.FAILED && !executed && !call.again) {
+            Target other = clusters.get(call.client).pick(call.method, 0, "", false, call.target, time);
+            send(new Call(call.number, call.client, call.method, other, now, false, true));
+            return;
+        }
         if (call.sent < BAD_FROM || call.sent >= BAD_UNTIL) {
             return;
         }

@@ -89,6 +89,25 @@ class ClusterRulesTest extends SimulatedCluster {
         assertThat(cluster.takeProbe("get", "", false, now)).isSameAs(failing);
     }
 
+    @Test
+    void missingAnswerToACopyDoesNotDelayTheProbesOfAnotherProvider() {
+        start(5);
+        pass(SECOND);
+        for (Target target : cluster.targets()) {
+            IntStream.range(0, 50).forEach(i -> call(target, Outcome.ANSWERED));
+        }
+        Target lost = cluster.targets().get(0);
+        Target other = cluster.targets().get(1);
+        IntStream.range(0, 3).forEach(i -> call(lost, Outcome.FAILED)); // has the higher cost
+        call(other, Outcome.FAILED);
+        pass(4 * SECOND);
+        assertThat(cluster.takeProbe("get", "", false, now)).isSameAs(lost);
+        lost.node().beginCopy();
+
+        pass(5 * SECOND);
+        assertThat(cluster.takeProbe("get", "", false, now)).isSameAs(other);
+    }
+
     private void rule(Rules rules) {
         source.listener.accept(
                 EndpointSnapshot.heard(List.of(instances(2)), Instant.EPOCH).withRules(rules));

@@ -232,6 +232,48 @@ class NodeTest {
         assertThat(node.cost(now)).isEqualTo(1);
     }
 
+    private void loseConnectionWithACall() {
+        node.begin(now);
+        peer.available = false;
+        node.end(Outcome.FAILED, ONE_MS, now, usual);
+        node.look(now);
+        now += 300 * ONE_MS;
+        peer.available = true;
+        peer.times++;
+        node.look(now);
+    }
+
+    @Test
+    void providerThatSoonLosesEachConnectionWithItsCallsIsFailing() {
+        node.look(now);
+        now += TimeUnit.SECONDS.toNanos(30);
+        loseConnectionWithACall();
+        assertThat(node.cost(now)).isEqualTo(1);
+
+        now += TimeUnit.SECONDS.toNanos(1);
+        loseConnectionWithACall();
+        assertThat(node.isFailing(now)).isTrue();
+        assertThat(node.cost(now)).isGreaterThan(50);
+
+        call(5);
+        call(5);
+        assertThat(node.isFailing(now)).isFalse();
+        assertThat(node.cost(now)).isLessThan(1.5);
+    }
+
+    @Test
+    void connectionThatIsSoonLostWithoutCallsIsNoFailure() {
+        node.look(now);
+        for (int i = 0; i < 3; i++) {
+            now += TimeUnit.SECONDS.toNanos(1);
+            call(5);
+            peer.times++;
+            node.look(now);
+        }
+
+        assertThat(node.cost(now)).isEqualTo(1);
+    }
+
     @Test
     void callsThatFindNoConnectionDoNotEject() {
         peer.available = false;
@@ -398,6 +440,20 @@ class NodeTest {
         assertThat(node.isFailing(now)).isFalse();
         assertThat(node.cost(now)).isLessThan(1.5);
         assertThat(node.probes().isUnanswered()).isFalse();
+    }
+
+    @Test
+    void lostCopyIsAFailureOfANodeThatHasOnlyGotANewCallSince() {
+        call(5);
+        node.beginCopy();
+        now += TimeUnit.SECONDS.toNanos(15);
+        node.begin(now);
+        now += 500 * ONE_MS;
+        long tookNanos = TimeUnit.MILLISECONDS.toNanos(15_500);
+        node.endCopy(Outcome.FAILED, tookNanos, TimeUnit.SECONDS.toNanos(1), now, usual);
+
+        assertThat(node.isFailing(now)).isTrue();
+        assertThat(node.cost(now)).isGreaterThan(50);
     }
 
     @Test

@@ -54,6 +54,19 @@ class PendingCallTest {
     }
 
     @Test
+    void copyKeepsItsArgumentsOnlyUntilItIsSent() {
+        Invocation invocation = call().call().withValues("large");
+        PendingCall copy = new PendingCall(invocation, false, 0, null);
+        copy.forgetArguments();
+        assertThat(copy.call().arguments()).containsExactly("large");
+
+        copy.markSent();
+
+        assertThat(copy.call().arguments()).isEmpty();
+        assertThat(invocation.arguments()).containsExactly("large");
+    }
+
+    @Test
     void callThatHasFailedIsNotSent() {
         PendingCall call = call();
 

@@ -1,0 +1,105 @@
+package tern.rpc.cluster;
+
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The pauses between the trials of one provider. A trial is a call of the application that is sent to a slow or failing
+ * provider, because no idempotent call can be copied. Its caller pays if the provider has not recovered. Therefore, the
+ * pauses are longer than those between copies. Thread-safe, but a race may start an additional trial.
+ */
+final class TrialPauses {
+
+    /** The minimum number of calls between two trials of a slow provider. */
+    static final int CALLS_FOR_SLOW = 100;
+
+    /**
+     * The number of calls after which a trial of a failing provider is due even though the pause has not ended. Clients
+     * with many calls then notice a recovery early, although few of their calls fail.
+     */
+    static final int CALLS_FOR_FAILING = 4_000;
+
+    /** The minimum pause between two trials of a failing provider. */
+    private static final long MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(1_500);
+
+    /** The usual pause after a slow answer, and after a failure of a call that was certainly not executed. */
+    private static final long USUAL_NANOS = TimeUnit.MILLISECONDS.toNanos(2_500);
+
+    /** The pause after a slow answer is this multiple of its duration, if that is longer than the usual pause. */
+    private static final int SLOW_TIMES = 30;
+
+    /** The usual pause after a failure. */
+    private static final long FAILED_NANOS = TimeUnit.SECONDS.toNanos(20);
+
+    /** The maximum of the usual pauses. */
+    private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+    /** The pause after a good answer. It is short, because the next good answer may end the trials. */
+    private static final long GOOD_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /** The usual pause after the end of a silence. The provider has probably recovered. */
+    private static final long HEARD_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    private volatile long nextNanos;
+    private volatile long takenNanos;
+    private volatile boolean likelyGood; // True if the last sign of the provider was good.
+
+    TrialPauses(long now) {
+        this.nextNanos = now;
+        this.takenNanos = now;
+    }
+
+    /**
+     * Returns whether a trial is due.
+     *
+     * @param failing whether the provider's last calls failed, as opposed to slow answers
+     * @param calls the number of the client's calls since its last trial
+     */
+    boolean isDue(boolean failing, long calls, long now) {
+        if (now - nextNanos >= 0) {
+            return failing || likelyGood || calls >= CALLS_FOR_SLOW;
+        }
+        return failing && calls >= CALLS_FOR_FAILING && now - takenNanos >= MIN_NANOS;
+    }
+
+    /** Records that the next call is sent as a trial. */
+    void taken(long now) {
+        takenNanos = now;
+        nextNanos = now + FAILED_NANOS;
+    }
+
+    /** Records a good answer. */
+    void good(long now) {
+        if (nextNanos - now > GOOD_NANOS) {
+            likelyGood = true;
+            nextNanos = now + GOOD_NANOS;
+        }
+    }
+
+    /** Records an answer that took longer than usual. */
+    void slow(long tookNanos, long now) {
+        likelyGood = false;
+        pause(Math.max(USUAL_NANOS, Math.min(MAX_NANOS, SLOW_TIMES * tookNanos)), now);
+    }
+
+    /**
+     * Records a failure.
+     *
+     * @param executed whether the provider may have executed the call. If it has not, the call is sent to another
+     *     provider, so the caller pays little
+     */
+    void failed(boolean executed, long now) {
+        likelyGood = false;
+        pause(executed ? FAILED_NANOS : USUAL_NANOS, now);
+    }
+
+    /** Records that the provider sends data again after a silence. */
+    void heard(long now) {
+        likelyGood = true;
+        pause(HEARD_NANOS, now);
+    }
+
+    /** Starts a pause between half and one and a half of the given time, as in {@link ProbePauses}. */
+    private void pause(long nanos, long now) {
+        nextNanos = now + ProbePauses.varied(nanos, now);
+    }
+}
