@@ -1,20 +1,11 @@
 package tern.rpc.load.attack;
 
-import static java.nio.charset.StandardCharsets.US_ASCII;
-
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.Socket;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Semaphore;
 import java.util.function.Consumer;
-import java.util.zip.GZIPOutputStream;
 
 /**
  * The attacks on a server. An attack comes from the address 127.0.0.2, or from 127.0.0.20 to 127.0.0.39 if it uses
@@ -89,7 +80,7 @@ enum Attack {
 
     /** Sends small messages that decompress to large messages. */
     GZIP("8 KiB that unpack to 8 MiB, 50 at a time on each of 4 connections", true, attacker -> {
-        byte[] bomb = RawHttp2.message(1, gzip(largeText()));
+        byte[] bomb = RawHttp2.message(1, Payloads.gzip(Payloads.largeText()));
         attacker.together(
                 4,
                 () -> callAgain(
@@ -177,30 +168,10 @@ enum Attack {
     }),
 
     /** Opens connections that send nothing. */
-    SILENT("8,190 silent connections from 8 addresses", true, Attack::silentConnections),
+    SILENT("8,190 silent connections from 8 addresses", true, Sockets::silentConnections),
 
     /** Sends requests that are never complete. */
-    SLOW_HEADS("2,000 requests of HTTP/1.1 from 8 addresses, a header a second", false, attacker -> {
-        attacker.together(8, () -> {
-            int from = 20 + (int) (Thread.currentThread().getId() % 8);
-            List<Socket> sockets = new ArrayList<>();
-            try {
-                for (int i = 0; i < 250 && attacker.goesOn(); i++) {
-                    Socket socket = silent(from, attacker.port);
-                    sockets.add(socket);
-                    socket.getOutputStream().write("POST /a/b HTTP/1.1\r\nhost: localhost\r\n".getBytes(US_ASCII));
-                }
-                while (attacker.goesOn()) {
-                    for (Socket socket : sockets) {
-                        socket.getOutputStream().write("a: b\r\n".getBytes(US_ASCII));
-                    }
-                    attacker.pause(1_000);
-                }
-            } finally {
-                close(sockets);
-            }
-        });
-    }),
+    SLOW_HEADS("2,000 requests of HTTP/1.1 from 8 addresses, a header a second", false, Sockets::slowHeads),
 
     /** Makes calls and resets them immediately (CVE-2023-44487). */
     RAPID_RESET(
@@ -307,7 +278,7 @@ enum Attack {
 
     /** Makes calls with large requests and large answers, and reads all answers. */
     LARGE_REQUESTS("texts of 8 MiB there and back, 5 at a time on each of 20 connections", true, attacker -> {
-        byte[] request = RawHttp2.message(0, largeText());
+        byte[] request = RawHttp2.message(0, Payloads.largeText());
         attacker.together(20, () -> {
             try (RawHttp2 connection = attacker.connect(2, 1 << 24)) {
                 connection.credit(0, 1 << 30);
@@ -348,6 +319,78 @@ enum Attack {
             false,
             Crowds::leavingReaders),
 
+    /** Like {@link #UNREAD_STREAMS_OF_ADDRESSES}, with large messages. */
+    UNREAD_BLOCKS(
+            "5 unread streams of 1 MiB messages on each of 40 connections from 20 addresses",
+            false,
+            attacker -> Hoards.unread(attacker, "blocks", 5, false)),
+
+    /** Like {@link #UNREAD_STREAMS_OF_ADDRESSES}, with messages whose objects are larger than their bytes. */
+    UNREAD_DRIPS(
+            "250 unread streams of messages of one byte on each of 40 connections from 20 addresses",
+            false,
+            attacker -> Hoards.unread(attacker, "drips", 250, false)),
+
+    /** Like {@link #UNREAD_STREAMS_OF_ADDRESSES}, with publishers, which occupy no threads while they wait. */
+    UNREAD_PUBLISHERS(
+            "250 unread streams of publishers on each of 40 connections from 20 addresses",
+            false,
+            attacker -> Hoards.unread(attacker, "published", 250, false)),
+
+    /** Opens all windows, but reads nothing from the socket. */
+    UNREAD_SOCKETS(
+            "20 server streams with open windows on each of 40 connections from 20 addresses that read nothing",
+            false,
+            attacker -> Hoards.unread(attacker, "feed", 20, true)),
+
+    /** Reads one byte of each stream per second. */
+    ONE_BYTE_READERS(
+            "50 server streams on each of 40 connections from 20 addresses that read one byte per second",
+            false,
+            Hoards::oneByteReaders),
+
+    /** Requests streams of events over HTTP/1.1, and reads nothing. */
+    UNREAD_EVENTS("400 unread streams of JSON over HTTP/1.1 from 20 addresses", false, Hoards::unreadEvents),
+
+    /** Sends streams of requests faster than the method takes them. */
+    SLOW_RECEIVERS(
+            "100 client streams on each of 40 connections from 20 addresses to a slow method",
+            false,
+            Hoards::slowReceivers),
+
+    /** Makes the server create large results, and leaves before it has sent them. */
+    LEAVING_DUBBO(
+            "texts of 6 MB by dubbo, 4 on each of 80 connections from 20 addresses that leave at once",
+            false,
+            attacker -> Hoards.leaving(attacker, true)),
+
+    /** Makes the server create large results, and leaves before it has sent them. */
+    LEAVING_HTTP(
+            "texts of 6 MB by HTTP/1.1, on 80 connections from 20 addresses that leave after 0.1 s",
+            false,
+            attacker -> Hoards.leaving(attacker, false)),
+
+    /** Makes the server create large lists, and reads them. */
+    BIG_LISTS("lists of 250,000 objects by dubbo, 4 at a time from each of 20 addresses", false, Hoards::bigLists),
+
+    /** Sends one-way calls of slow methods as fast as possible. */
+    ONE_WAY_FLOOD(
+            "2,000 one-way calls on each of 40 connections from 20 addresses that leave at once",
+            false,
+            Hoards::oneWayFlood),
+
+    /** Sends JSON whose objects take much more memory than their text. */
+    JSON_BOMBS(
+            "JSON of 4 MiB with empty lists, endlessly from 20 addresses",
+            false,
+            attacker -> Hoards.json(attacker, "[]")),
+
+    /** Sends JSON whose numbers need much computation. */
+    JSON_NUMBERS(
+            "JSON of 4 MiB with numbers of 99 digits, endlessly from 20 addresses",
+            false,
+            attacker -> Hoards.json(attacker, "9".repeat(99))),
+
     /** Sends HTTP/1.1 requests on one connection without waiting for answers, and never reads an answer. */
     PIPELINED("endless HTTP/1.1 requests on 20 connections, whose answers are not read", false, Floods::pipelined),
 
@@ -363,8 +406,6 @@ enum Attack {
     private interface Sending {
         void send(RawHttp2 connection, int stream) throws IOException;
     }
-
-    private static final int UNPACKED_BYTES = (8 << 20) - 1_024;
 
     private final String what;
     private final boolean anyServer;
@@ -473,75 +514,6 @@ enum Attack {
             attacker.pause(500);
             // The write fails after the connection has been closed.
             connection.write(RawHttp2.SETTINGS, RawHttp2.ACK, 0, new byte[0]);
-        }
-    }
-
-    /** Returns a gRPC message that contains an 8 MiB string. */
-    private static byte[] largeText() {
-        ByteArrayOutputStream message = new ByteArrayOutputStream();
-        message.write(0x0a);
-        int length = UNPACKED_BYTES;
-        for (; length > 0x7f; length >>>= 7) {
-            message.write((length & 0x7f) | 0x80);
-        }
-        message.write(length);
-        message.writeBytes(new byte[UNPACKED_BYTES]);
-        return message.toByteArray();
-    }
-
-    private static byte[] gzip(byte[] bytes) {
-        ByteArrayOutputStream packed = new ByteArrayOutputStream();
-        try (GZIPOutputStream packing = new GZIPOutputStream(packed)) {
-            packing.write(bytes);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-        return packed.toByteArray();
-    }
-
-    private static void silentConnections(Attacker attacker) {
-        List<Socket> sockets = new ArrayList<>();
-        attacker.again(() -> {
-            while (sockets.size() < 8_190 && attacker.goesOn()) {
-                sockets.add(silent(20 + sockets.size() % 8, attacker.port));
-            }
-            attacker.pause(200);
-            for (int i = sockets.size() - 1; i >= 0; i--) {
-                if (isClosed(sockets.get(i))) {
-                    sockets.remove(i).close();
-                    attacker.refused();
-                }
-            }
-        });
-    }
-
-    private static boolean isClosed(Socket socket) {
-        try {
-            return socket.getInputStream().available() == 0 && hasEnded(socket);
-        } catch (IOException e) {
-            return true;
-        }
-    }
-
-    private static boolean hasEnded(Socket socket) throws IOException {
-        try {
-            socket.setSoTimeout(1);
-            return socket.getInputStream().read() < 0;
-        } catch (java.net.SocketTimeoutException open) {
-            return false;
-        }
-    }
-
-    static Socket silent(int from, int port) throws IOException {
-        Socket socket = new Socket();
-        socket.bind(new InetSocketAddress(InetAddress.getByAddress(new byte[] {127, 0, 0, (byte) from}), 0));
-        socket.connect(new InetSocketAddress("127.0.0.1", port), 2_000);
-        return socket;
-    }
-
-    private static void close(List<Socket> sockets) throws IOException {
-        for (Socket socket : sockets) {
-            socket.close();
         }
     }
 }

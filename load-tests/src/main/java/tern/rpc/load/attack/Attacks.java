@@ -10,16 +10,17 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.load.attack.HonestCallers.Outcome;
 import tern.rpc.load.replay.Facts;
 
 /**
- * Runs attacks. Each attack targets a fresh server with a heap of 512 MB. Honest callers send 200 calls per second to
+ * Runs attacks. Each attack targets a fresh server with a heap of 256 MB. Honest callers send 200 calls per second to
  * this server from another address. Prints the share of answered honest calls and their p99 before, during and after
  * the attack. Also prints the peak memory and CPU time of the server's process, and the reactions that the attacker
  * saw. Exits with 1 if fewer than 95 % of the honest calls during an attack on Tern are answered.
  *
- * <pre>load-tests/attacks [--attacks=gzip,silent] [--peers=tern,grpc-java] [--seconds=15]</pre>
+ * <pre>load-tests/attacks [--attacks=gzip,silent] [--peers=tern,grpc-java] [--seconds=15] [--heap=256m] [--logs=DIRECTORY]</pre>
  */
 public final class Attacks {
 
@@ -34,11 +35,15 @@ public final class Attacks {
     private final List<Attack> attacks;
     private final List<String> peers;
     private final int seconds;
+    private final String heap;
+    private final @Nullable Path logs;
 
     private Attacks(String... options) {
         List<Attack> chosen = List.of(Attack.values());
         List<String> servers = PEERS;
         int time = 15;
+        String memory = "256m";
+        Path directory = null;
         for (String option : options) {
             String value = option.substring(option.indexOf('=') + 1);
             switch (option.substring(0, option.length() - value.length())) {
@@ -48,6 +53,8 @@ public final class Attacks {
                             .toList();
                 case "--peers=" -> servers = List.of(value.split(",", -1));
                 case "--seconds=" -> time = Integer.parseInt(value);
+                case "--heap=" -> memory = value;
+                case "--logs=" -> directory = Path.of(value);
                 default -> throw new IllegalArgumentException("option '" + option + "' is not known; --help shows all");
             }
         }
@@ -57,11 +64,14 @@ public final class Attacks {
         this.attacks = chosen;
         this.peers = servers;
         this.seconds = time;
+        this.heap = memory;
+        this.logs = directory;
     }
 
     public static void main(String[] options) throws IOException {
         if (Arrays.asList(options).contains("--help")) {
-            System.out.println("Options: --attacks=NAME,…  --peers=tern,grpc-java  --seconds=15");
+            System.out.println(
+                    "Options: --attacks=NAME,…  --peers=tern,grpc-java  --seconds=15  --heap=256m  --logs=DIRECTORY");
             for (Attack attack : Attack.values()) {
                 System.out.printf("  %-22s %s%n", attack.title(), attack.what());
             }
@@ -103,9 +113,9 @@ public final class Attacks {
 
     private boolean measure(Attack attack, String peer) throws IOException {
         int port = freePort();
-        Process server = start(List.of("-Xmx512m"), TargetServer.class, peer, String.valueOf(port));
+        Process server = start(List.of("-Xmx" + heap), TargetServer.class, peer, String.valueOf(port));
         List<Process> started = new ArrayList<>(List.of(server));
-        try (HonestCallers honest = serving(server, port, attack)) {
+        try (HonestCallers honest = serving(server, port, attack, peer)) {
             pause(WARM_UP_MILLIS);
             honest.look();
             pause(QUIET_MILLIS);
@@ -141,20 +151,25 @@ public final class Attacks {
         }
     }
 
-    private static HonestCallers serving(Process server, int port, Attack attack) throws IOException {
+    private HonestCallers serving(Process server, int port, Attack attack, String peer) throws IOException {
         String line = read(server.inputReader());
         if (!line.equals(TargetServer.READY)) {
             throw new IOException("the server did not start: " + line);
         }
-        drain(server);
+        drain(server, logs == null ? Writer.nullWriter() : logOf(logs, attack, peer));
         return new HonestCallers(port, attack.takesConnections());
     }
 
+    private static Writer logOf(Path directory, Attack attack, String peer) throws IOException {
+        Files.createDirectories(directory);
+        return Files.newBufferedWriter(directory.resolve(attack.title() + "-" + peer + ".log"));
+    }
+
     /** Reads the server's output. Otherwise the pipe would fill, and the server's threads would block when they log. */
-    private static void drain(Process server) {
+    private static void drain(Process server, Writer log) {
         Thread reader = new Thread(() -> {
-            try {
-                server.inputReader().transferTo(Writer.nullWriter());
+            try (log) {
+                server.inputReader().transferTo(log);
             } catch (IOException e) {
                 // The process has ended.
             }
@@ -174,9 +189,7 @@ public final class Attacks {
         command.addAll(flags);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), program.getName()));
         command.addAll(List.of(arguments));
-        return new ProcessBuilder(command)
-                .redirectError(ProcessBuilder.Redirect.DISCARD)
-                .start();
+        return new ProcessBuilder(command).redirectErrorStream(true).start();
     }
 
     /** Returns the first line of output that no logger has written. */

@@ -48,7 +48,8 @@ final class Crowds {
         });
     }
 
-    private static int address(AtomicInteger next) {
+    /** Returns the last byte of the next address. */
+    static int address(AtomicInteger next) {
         return FIRST + Math.floorMod(next.getAndIncrement(), ADDRESSES);
     }
 }

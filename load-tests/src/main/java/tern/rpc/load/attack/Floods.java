@@ -17,9 +17,9 @@ final class Floods {
 
     /** Sends HTTP/1.1 requests without waiting for answers. */
     static void pipelined(Attacker attacker) {
-        byte[] request = request("large", "content-length: 3\r\n\r\n\"a\"");
+        byte[] request = request(Target.class, "large", "content-length: 3\r\n\r\n\"a\"");
         attacker.together(20, () -> {
-            try (Socket socket = Attack.silent(2, attacker.port)) {
+            try (Socket socket = Sockets.silent(2, attacker.port)) {
                 while (attacker.goesOn()) {
                     socket.getOutputStream().write(request);
                 }
@@ -40,7 +40,7 @@ final class Floods {
                     .put(body);
         }
         attacker.together(60, () -> {
-            try (Socket socket = Attack.silent(2, attacker.port)) {
+            try (Socket socket = Sockets.silent(2, attacker.port)) {
                 Attacker.inBackground(() -> readAll(socket));
                 while (attacker.goesOn()) {
                     socket.getOutputStream().write(calls.array());
@@ -49,7 +49,8 @@ final class Floods {
         });
     }
 
-    private static void readAll(Socket socket) {
+    /** Reads and discards all answers until the connection is closed. */
+    static void readAll(Socket socket) {
         byte[] answers = new byte[1 << 16];
         try {
             while (socket.getInputStream().read(answers) >= 0) {
@@ -81,10 +82,10 @@ final class Floods {
 
     /** Sends large bodies over HTTP/1.1 in chunks of one byte. */
     static void tinyChunks(Attacker attacker) {
-        byte[] head = request("large", "transfer-encoding: chunked\r\n\r\n1\r\n\"\r\n");
+        byte[] head = request(Target.class, "large", "transfer-encoding: chunked\r\n\r\n1\r\n\"\r\n");
         byte[] chunks = "1\r\nx\r\n".repeat(PIECES).getBytes(US_ASCII);
         attacker.together(10, () -> {
-            try (Socket socket = Attack.silent(2, attacker.port)) {
+            try (Socket socket = Sockets.silent(2, attacker.port)) {
                 socket.getOutputStream().write(head);
                 while (attacker.goesOn()) {
                     socket.getOutputStream().write(chunks);
@@ -93,8 +94,9 @@ final class Floods {
         });
     }
 
-    private static byte[] request(String method, String rest) {
-        return ("POST /" + Target.class.getName() + "/" + method + " HTTP/1.1\r\nhost: localhost\r\n"
+    /** Encodes an HTTP/1.1 request with JSON. */
+    static byte[] request(Class<?> service, String method, String rest) {
+        return ("POST /" + service.getName() + "/" + method + " HTTP/1.1\r\nhost: localhost\r\n"
                         + "content-type: application/json\r\n" + rest)
                 .getBytes(US_ASCII);
     }

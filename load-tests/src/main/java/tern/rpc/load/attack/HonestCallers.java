@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.load.attack.RawHttp2.Frame;
 
 /**
- * Honest callers with the address 127.0.0.9. Each caller has one connection and makes calls at a constant rate. If the
+ * Honest callers with the address 127.0.0.9. Each caller has one connection and makes calls at a constant rate. One call in ten is a stream. If the
  * connection is lost, the current call fails and the next call reconnects. The latency of a call is measured from its
  * scheduled start.
  */
@@ -23,6 +23,9 @@ final class HonestCallers implements AutoCloseable {
     private static final long EACH_NANOS = TimeUnit.MILLISECONDS.toNanos(40);
     private static final int PATIENCE_MILLIS = 3_000;
     private static final int ADDRESS = 9;
+
+    /** One call in {@value} is a stream of several messages. */
+    private static final int STREAM_PART = 10;
 
     /**
      * The results of the honest calls in one period.
@@ -61,13 +64,13 @@ final class HonestCallers implements AutoCloseable {
     private void keepCalling() {
         @Nullable RawHttp2 connection = null;
         long due = System.nanoTime();
-        while (!closed.get()) {
+        for (int i = 0; !closed.get(); i++) {
             try {
                 TimeUnit.NANOSECONDS.sleep(due - System.nanoTime());
                 if (connection == null) {
                     connection = new RawHttp2(ADDRESS, port, PATIENCE_MILLIS).open(-1);
                 }
-                call(connection);
+                call(connection, i % STREAM_PART == 0 ? "pages" : "quick");
                 ended(System.nanoTime() - due, null);
                 if (connectAnew) {
                     connection.close();
@@ -85,8 +88,8 @@ final class HonestCallers implements AutoCloseable {
         close(connection);
     }
 
-    private static void call(RawHttp2 connection) throws IOException {
-        int stream = connection.call("quick", "good");
+    private static void call(RawHttp2 connection, String method) throws IOException {
+        int stream = connection.call(method, "good");
         boolean answered = false;
         CharSequence status = "none";
         CharSequence message = "";
@@ -100,6 +103,10 @@ final class HonestCallers implements AutoCloseable {
             if (frame.type() == RawHttp2.GO_AWAY) {
                 throw new IOException("GOAWAY");
             }
+            if (frame.type() == RawHttp2.DATA && frame.payload().length > 0 && method.equals("pages")) {
+                connection.credit(0, frame.payload().length);
+                connection.credit(frame.stream(), frame.payload().length);
+            }
             if (frame.stream() != stream) {
                 continue;
             }
@@ -108,7 +115,7 @@ final class HonestCallers implements AutoCloseable {
                 throw new IOException("reset");
             }
             if (frame.has(RawHttp2.END_STREAM)) {
-                if (!answered) {
+                if (!answered || !"0".contentEquals(status)) {
                     throw new IOException("grpc-status " + status + ", " + message);
                 }
                 return;

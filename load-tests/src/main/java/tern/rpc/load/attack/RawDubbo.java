@@ -96,6 +96,10 @@ final class RawDubbo implements AutoCloseable {
         return bytes.toByteArray();
     }
 
+    static byte[] number(int number) {
+        return ByteBuffer.allocate(5).put((byte) 'I').putInt(number).array();
+    }
+
     /**
      * Returns an encoded map. Half of its keys are strings and half are integers. All keys have the same hash code.
      *

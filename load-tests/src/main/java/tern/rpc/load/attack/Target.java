@@ -1,6 +1,9 @@
 package tern.rpc.load.attack;
 
 import com.google.protobuf.StringValue;
+import java.io.Serializable;
+import java.util.List;
+import java.util.concurrent.Flow;
 import tern.rpc.RpcMethod;
 import tern.rpc.StreamObserver;
 
@@ -16,6 +19,21 @@ public interface Target {
     /** Sends messages of 8 KiB until the caller ends the call or grants no more credit. */
     void feed(StringValue text, StreamObserver<StringValue> messages);
 
+    /** Sends twenty messages of 8 KiB. */
+    void pages(StringValue text, StreamObserver<StringValue> messages);
+
+    /** Like {@link #feed}, with messages of slightly less than 1 MiB. */
+    void blocks(StringValue text, StreamObserver<StringValue> messages);
+
+    /** Like {@link #feed}, with messages of one character. The messages are sent one after the other with pauses. */
+    void drips(StringValue text, StreamObserver<StringValue> messages);
+
+    /** Like {@link #feed}, with a publisher. */
+    Flow.Publisher<StringValue> published(StringValue text);
+
+    /** Takes a stream of messages, and needs half a second for each. Answers with their number. */
+    StreamObserver<StringValue> collect(StreamObserver<StringValue> number);
+
     /** Answers with slightly less than 8 MiB, which is the default size limit of a message. */
     StringValue large(StringValue text);
 
@@ -29,7 +47,15 @@ public interface Target {
         /** Answers with slightly less than 8 MiB. */
         String large(String text);
 
+        /** Creates a string of the given number of characters. */
+        String built(int length);
+
+        /** Creates a list of the given number of objects. */
+        List<Item> list(int size);
+
         /** Counts the entries of a map or the elements of a collection. */
         int count(Object container);
     }
+    /** A small object, of which a result may contain many. */
+    record Item(String name, int price, long sold) implements Serializable {}
 }

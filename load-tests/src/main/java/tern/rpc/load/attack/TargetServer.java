@@ -10,11 +10,15 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.ServerCalls;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Flow;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import tern.rpc.StreamObserver;
 import tern.rpc.netty.EventLoops;
@@ -41,9 +45,20 @@ public final class TargetServer {
 
     private static final int THREADS = 200;
     private static final int SLEEP_SECONDS = 10;
+    private static final int PAGES = 20;
+    private static final int BETWEEN_DRIPS_MILLIS = 5;
+    private static final int RECEIVING_MILLIS = 500;
     private static final int LARGE_BYTES = (8 << 20) - 1_024;
 
+    private static final ScheduledExecutorService DRIPS = Executors.newScheduledThreadPool(4, task -> {
+        Thread thread = new Thread(task, "drips");
+        thread.setDaemon(true);
+        return thread;
+    });
+
     private static final StringValue MESSAGE = StringValue.of("m".repeat(8 << 10));
+    private static final StringValue BLOCK = StringValue.of("b".repeat((1 << 20) - 1_024));
+    private static final StringValue DRIP = StringValue.of("d");
     private static final StringValue LARGE = StringValue.of("l".repeat(LARGE_BYTES));
 
     private TargetServer() {}
@@ -86,6 +101,15 @@ public final class TargetServer {
                 .addMethod(method("quick", MethodType.UNARY), unary(text -> text))
                 .addMethod(method("sleep", MethodType.UNARY), unary(TargetServer::sleep))
                 .addMethod(method("large", MethodType.UNARY), unary(text -> LARGE))
+                .addMethod(
+                        method("pages", MethodType.SERVER_STREAMING),
+                        ServerCalls.asyncServerStreamingCall(
+                                (StringValue text, io.grpc.stub.StreamObserver<StringValue> messages) -> {
+                                    for (int i = 0; i < PAGES; i++) {
+                                        messages.onNext(MESSAGE);
+                                    }
+                                    messages.onCompleted();
+                                }))
                 .addMethod(
                         method("feed", MethodType.SERVER_STREAMING),
                         ServerCalls.asyncServerStreamingCall(
@@ -134,6 +158,14 @@ public final class TargetServer {
         return text;
     }
 
+    private static void pause(int millis) {
+        try {
+            TimeUnit.MILLISECONDS.sleep(millis);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     private static final class Answers implements Target, Target.Values {
 
         @Override
@@ -154,6 +186,70 @@ public final class TargetServer {
         }
 
         @Override
+        public void pages(StringValue text, StreamObserver<StringValue> messages) {
+            for (int i = 0; i < PAGES; i++) {
+                messages.onNext(MESSAGE);
+            }
+            messages.onCompleted();
+        }
+
+        @Override
+        public void blocks(StringValue text, StreamObserver<StringValue> messages) {
+            while (true) {
+                messages.onNext(BLOCK);
+            }
+        }
+
+        @Override
+        public void drips(StringValue text, StreamObserver<StringValue> messages) {
+            DRIPS.scheduleWithFixedDelay(
+                    () -> messages.onNext(DRIP), // The task ends when onNext throws an exception.
+                    BETWEEN_DRIPS_MILLIS,
+                    BETWEEN_DRIPS_MILLIS,
+                    TimeUnit.MILLISECONDS);
+        }
+
+        @Override
+        public Flow.Publisher<StringValue> published(StringValue text) {
+            return subscriber -> subscriber.onSubscribe(new Flow.Subscription() {
+                @Override
+                public void request(long count) {
+                    for (long i = 0; i < count; i++) {
+                        subscriber.onNext(MESSAGE);
+                    }
+                }
+
+                @Override
+                public void cancel() {
+                    // The subscriber requests no further messages.
+                }
+            });
+        }
+
+        @Override
+        public StreamObserver<StringValue> collect(StreamObserver<StringValue> number) {
+            AtomicInteger count = new AtomicInteger();
+            return new StreamObserver<>() {
+                @Override
+                public void onNext(StringValue message) {
+                    TargetServer.pause(RECEIVING_MILLIS);
+                    count.incrementAndGet();
+                }
+
+                @Override
+                public void onCompleted() {
+                    number.onNext(StringValue.of(count.toString()));
+                    number.onCompleted();
+                }
+
+                @Override
+                public void onError(Throwable failure) {
+                    // The call has ended.
+                }
+            };
+        }
+
+        @Override
         public StringValue large(StringValue text) {
             return LARGE;
         }
@@ -161,6 +257,20 @@ public final class TargetServer {
         @Override
         public String large(String text) {
             return LARGE.getValue();
+        }
+
+        @Override
+        public String built(int length) {
+            return "b".repeat(length);
+        }
+
+        @Override
+        public List<Item> list(int size) {
+            List<Item> items = new ArrayList<>();
+            for (int i = 0; i < size; i++) {
+                items.add(new Item("item " + i, i, i));
+            }
+            return items;
         }
 
         @Override
