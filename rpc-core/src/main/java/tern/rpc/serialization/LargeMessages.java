@@ -63,7 +63,8 @@ public final class LargeMessages {
 
     private LargeMessages() {}
 
-    private static int kibOfHeap(int share) {
+    /** Returns one part in {@code share} of the heap, in KiB. */
+    static int kibOfHeap(int share) {
         return (int) Math.max(
                 1, Math.min(Integer.MAX_VALUE, (Runtime.getRuntime().maxMemory() >> 10) / share));
     }
@@ -93,11 +94,15 @@ public final class LargeMessages {
     private static int acquire(int bytes, long neededKib, Object tenant) {
         long patience = PATIENCE_MILLIS;
         if (bytes <= MEDIUM_BYTES && !OBJECTS.isHeldByRunningCalls()) {
-            patience /= 2;
             int medium = (int) Math.min(MEDIUM_KIB, neededKib);
-            if (MEDIUM.acquire(tenant, medium, TimeUnit.MILLISECONDS.toNanos(patience))
-                    == FairPermits.Result.ACQUIRED) {
-                return -medium;
+            switch (MEDIUM.acquire(tenant, medium, TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS / 2))) {
+                case ACQUIRED -> {
+                    return -medium;
+                }
+                case TIMED_OUT -> patience -= PATIENCE_MILLIS / 2;
+                case CROWDED -> {
+                    // The thread has not waited, so it may wait for the other memory for the whole time.
+                }
             }
         }
         int kib = (int) Math.min(OBJECT_KIB, neededKib);

@@ -40,6 +40,9 @@ public final class LargeWork {
      */
     private static final long HEAP_OF_A_WRITER = 128 << 20;
 
+    /** The minimum number of threads that write, so that a slow one does not stop all others. */
+    private static final int MIN_WRITERS = 2;
+
     /** The objects that wait to be written may occupy one part in {@value} of the heap. */
     private static final int HEAP_SHARE_OF_WAITING = 8;
 
@@ -102,7 +105,8 @@ public final class LargeWork {
 
     /** @param heap the maximum size of the heap */
     static LargeWork ofWriters(long heap, int processors) {
-        int threads = (int) Math.max(1, Math.min(THREADS_PER_PROCESSOR * processors, heap / HEAP_OF_A_WRITER));
+        int threads =
+                (int) Math.max(MIN_WRITERS, Math.min(THREADS_PER_PROCESSOR * processors, heap / HEAP_OF_A_WRITER));
         return new LargeWork("written", "write", threads, maxWaiting(heap), heap / HEAP_SHARE_OF_WAITING);
     }
 
