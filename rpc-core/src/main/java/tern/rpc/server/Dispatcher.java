@@ -35,6 +35,9 @@ final class Dispatcher implements CallHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
 
+    /** The failure of a refused call whose caller waits for no answer. Its text is not sent, so it has no details. */
+    private static final RpcException UNSENT_REFUSAL = exhausted("the server is overloaded");
+
     private final HandlerRegistry registry;
     private final CallGate gate;
     private final Limiter limiter;
@@ -207,7 +210,11 @@ final class Dispatcher implements CallHandler {
             // exception.
             Thrown.log(e, shown -> LOG.error("A refused call could not be counted", shown));
         }
-        call.fail(failure(call, reason), pushBack(reason));
+        if (call.expectsAnswer()) {
+            call.fail(failure(call, reason), pushBack(reason));
+        } else {
+            call.fail(UNSENT_REFUSAL, new Metadata());
+        }
     }
 
     /**
