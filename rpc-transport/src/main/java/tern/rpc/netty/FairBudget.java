@@ -28,6 +28,7 @@ final class FairBudget {
     private final AtomicLong taken = new AtomicLong();
     // the sum of the bytes that networks hold beyond half of the budget
     private final AtomicLong excess = new AtomicLong();
+    private final AtomicInteger holders = new AtomicInteger(); // the number of networks that hold bytes
     private final ConcurrentMap<InetAddress, Part> parts = new ConcurrentHashMap<>();
 
     FairBudget(long maxBytes) {
@@ -60,6 +61,11 @@ final class FairBudget {
         return parts.size();
     }
 
+    /** Returns the number of networks that hold bytes. */
+    int holders() {
+        return holders.get();
+    }
+
     /**
      * The bytes that the connections from one network hold. A part is remembered until its connections are closed and
      * its bytes are released, so that a network cannot get a new part by reconnecting. Thread-safe.
@@ -76,6 +82,9 @@ final class FairBudget {
         /** @param bytes the number of bytes to add; negative for released bytes */
         void add(long bytes) {
             long after = held.addAndGet(bytes);
+            if ((after - bytes > 0) != (after > 0)) {
+                holders.addAndGet(after > 0 ? 1 : -1);
+            }
             long within = Math.min(after, halfBytes) - Math.min(after - bytes, halfBytes);
             taken.addAndGet(within);
             if (within != bytes) {

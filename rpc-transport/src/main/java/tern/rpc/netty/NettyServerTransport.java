@@ -50,7 +50,11 @@ public final class NettyServerTransport implements ServerTransport {
      */
     private static final int MAX_LEAVING = 256;
 
-    private static final Duration BETWEEN_CLOSINGS = Duration.ofMillis(250);
+    /** The maximum number of reasons for closing connections that are logged separately. */
+    private static final int MAX_REASONS = 16;
+
+    /** The maximum length of the text that identifies a reason for closing connections. */
+    private static final int REASON_LENGTH = 40;
 
     /** Minimum pause after a check that found no silent connection to close. */
     private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -94,14 +98,35 @@ public final class NettyServerTransport implements ServerTransport {
         private final LongAdder answered = new LongAdder();
         private final LongAdder stalled = new LongAdder();
         private final AtomicInteger ending = new AtomicInteger();
-        private final SeldomWarning closing = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_CLOSINGS);
+        private final Map<String, SeldomWarning> closings = new ConcurrentHashMap<>();
 
         /**
-         * Logs why a connection is closed. The rate is limited, because peers can cause any number of connections to be
-         * closed and a log may be slow.
+         * Logs why a connection is closed. Each reason is logged at most once in ten seconds, because peers can cause any
+         * number of connections to be closed and a log may be slow.
+         *
+         * @param reason identifies the reason. Texts that differ only in numbers are the same reason
          */
-        void closing(Supplier<String> line, @Nullable Throwable cause) {
-            closing.warn(line, cause);
+        void closing(String reason, Supplier<String> line, @Nullable Throwable cause) {
+            String key = key(reason);
+            SeldomWarning known = closings.get(key);
+            if (known == null) {
+                // The reason may contain text from the peer, so the number of reasons is limited.
+                known = closings.computeIfAbsent(
+                        closings.size() < MAX_REASONS ? key : "",
+                        unseen -> new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS));
+            }
+            known.warn(line, cause);
+        }
+
+        private static String key(String reason) {
+            StringBuilder key = new StringBuilder(REASON_LENGTH);
+            for (int i = 0; i < reason.length() && key.length() < REASON_LENGTH; i++) {
+                char next = reason.charAt(i);
+                if (next < '0' || next > '9') {
+                    key.append(next);
+                }
+            }
+            return key.toString();
         }
 
         void received() {

@@ -256,7 +256,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     @Override
     public void giveUp() {
-        long counted = unread.release();
+        long counted = unread.giveUp();
         port.unsent().leaving(counted);
         channel.close().addListener(done -> port.unsent().leaving(-counted));
     }
@@ -441,15 +441,16 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Logs why this connection is being closed: always at debug level, and as a warning at a limited rate for all
-     * connections together.
+     * Logs why this connection is being closed: always at debug level, and as a warning at most once in ten seconds for
+     * each reason.
      *
      * @param how the reason, which may contain text from the peer
      * @param cause the exception to log with its stack trace; null if there is no exception
      */
     public void logClosing(String how, @Nullable Throwable cause) {
         LOG.debug("Closing {}: {}", channel, PeerText.text(how), cause);
-        port.counters().closing(() -> "Closing " + channel + ": " + PeerText.text(how), cause);
+        String reason = cause == null ? how : cause.getClass().getSimpleName() + how;
+        port.counters().closing(reason, () -> "Closing " + channel + ": " + PeerText.text(how), cause);
     }
 
     /**

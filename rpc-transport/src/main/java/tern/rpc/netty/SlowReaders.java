@@ -52,7 +52,7 @@ final class SlowReaders {
         /** Returns the address of the peer; for IPv6, its first 64 bits. */
         InetAddress network();
 
-        /** Returns the number of answer bytes waiting for the client. */
+        /** Returns the number of answer bytes waiting for the client; 0 after {@link #giveUp}. */
         long unsentBytes();
 
         /** Returns the number of answer bytes that the client has read since the connection was opened. */
@@ -67,7 +67,7 @@ final class SlowReaders {
         /** Returns the client's address, as text for log messages. */
         Object remoteAddress();
 
-        /** Closes the connection. Afterwards, the budget no longer counts its bytes. */
+        /** Closes the connection. The budget counts its bytes until they no longer occupy memory. */
         void giveUp();
     }
 
@@ -144,7 +144,7 @@ final class SlowReaders {
                 looking.set(false); // the executor has been shut down
             }
         }
-        if (unsent.used() > unsent.mostBytes()) {
+        if (unsent.staying() > unsent.mostBytes()) {
             closeAtOnce();
         }
     }
@@ -156,7 +156,7 @@ final class SlowReaders {
     private void closeAtOnce() {
         Runnable warning = () -> {};
         synchronized (this) {
-            long tooMany = unsent.used() - unsent.mostBytes();
+            long tooMany = unsent.staying() - unsent.mostBytes();
             if (tooMany > 0) {
                 warning = close(tooMany + unsent.manyBytes() / 4, unsent.mostBytes(), any -> true);
             }
@@ -174,7 +174,7 @@ final class SlowReaders {
                 looking.set(false);
             }
         }
-        if (!again && unsent.used() > unsent.manyBytes()) {
+        if (!again && unsent.staying() > unsent.manyBytes()) {
             // between the check and the reset of the flag, other threads may have queued answers without scheduling a
             // check
             queued();
@@ -183,7 +183,7 @@ final class SlowReaders {
 
     /** @return whether this check has scheduled another check */
     private boolean lookOnce() {
-        long used = unsent.used();
+        long used = unsent.staying();
         if (used <= unsent.manyBytes()) {
             return false;
         }

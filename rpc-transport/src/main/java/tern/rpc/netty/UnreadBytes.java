@@ -19,6 +19,8 @@ public final class UnreadBytes {
     /** A connection with fewer unread bytes is never refused an answer or a call because of its unread answers. */
     static final long MANY = 1 << 20;
 
+    private static final String CLOSING = "its connection is being closed";
+
     private static final AtomicLongFieldUpdater<UnreadBytes> BYTES =
             AtomicLongFieldUpdater.newUpdater(UnreadBytes.class, "bytes");
 
@@ -36,6 +38,7 @@ public final class UnreadBytes {
     private volatile long taken;
     // written only by the event loop
     private volatile int stepBytes;
+    private volatile boolean givenUp; // true while the connection is being closed because its client does not read
 
     /** @param network the address of the peer; for IPv6, its first 64 bits */
     UnreadBytes(UnsentBudget budget, InetAddress network) {
@@ -59,8 +62,20 @@ public final class UnreadBytes {
         }
     }
 
+    /** Returns the number of unread bytes; 0 if the connection is being closed because its client does not read. */
     long bytes() {
-        return Math.max(0, bytes); // the field has a large negative value after the close
+        return givenUp ? 0 : Math.max(0, bytes); // the field has a large negative value after the close
+    }
+
+    /**
+     * Called when the connection is being closed because its client does not read. Further answers are refused. The
+     * bytes count until {@link #release}, because they still occupy memory.
+     *
+     * @return the number of bytes
+     */
+    long giveUp() {
+        givenUp = true;
+        return Math.max(0, bytes);
     }
 
     /** Returns the number of answer bytes that the client has read. */
@@ -85,39 +100,33 @@ public final class UnreadBytes {
     }
 
     /**
-     * Sets the number of unread bytes to zero and stops counting them, because the connection is being closed.
-     *
-     * @return the previous number of bytes
+     * Sets the number of unread bytes to zero and stops counting them, because the connection has been closed.
      */
-    long release() {
+    void release() {
         long counted = BYTES.getAndSet(this, CLOSED);
-        if (counted <= CLOSED / 2) {
-            return 0;
+        if (counted > CLOSED / 2) {
+            budget.add(part, -counted);
+            part.leave();
         }
-        budget.add(part, -counted);
-        part.leave();
-        return counted;
     }
 
     /**
      * Returns whether further calls should be refused. This is the case if unread answers occupy too much memory on the
-     * server, this connection holds more than 1 MiB of unread answers, and its network holds more than an eighth of the
-     * budget for them.
+     * server, this connection holds more than 1 MiB of unread answers, and its network does not hold few.
      */
     public boolean areTooMany() {
-        return bytes > MANY && budget.isShortFor(part);
+        return (bytes > MANY && budget.isShortFor(part)) || budget.isFullFor(part);
     }
 
     /** Returns the reason why unary answers are not written, as text for error messages; null if they are written. */
     public @Nullable String refusal() {
-        long waiting = bytes;
-        if (waiting < CLOSED / 2) {
-            return "its connection is being closed";
+        if (isClosing()) {
+            return CLOSING;
         }
-        if (waiting <= MANY || !areTooMany()) {
+        if (!areTooMany()) {
             return null;
         }
-        return waiting + " bytes of answers wait for this connection, which is read too slowly, and "
+        return bytes + " bytes of answers wait for this connection, which is read too slowly, and "
                 + budget.used() + " for all; above " + budget.manyBytes()
                 + " slow readers get no more (derived from rpc.limits.max-unsent-answers)";
     }
@@ -127,8 +136,13 @@ public final class UnreadBytes {
      *
      * @param ofStream the number of queued bytes of the stream that the client has not read
      * @param message the size of the message, in bytes
+     * @param ready whether the stream has so few unread bytes that it may queue a message of any size
      */
-    public @Nullable String refusal(long ofStream, int message) {
-        return budget.refusal(ofStream, message, bytes, part);
+    public @Nullable String refusal(long ofStream, int message, boolean ready) {
+        return isClosing() ? CLOSING : budget.refusal(ofStream, message, ready, bytes, part);
+    }
+
+    private boolean isClosing() {
+        return givenUp || bytes < CLOSED / 2;
     }
 }

@@ -5,15 +5,17 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server's memory budget for answers that clients have not read. If three quarters of it are used, a stream that sends
- * more is ended, unless its connection has few unread bytes. If all of it is used, a stream continues only if its
- * network has few unread bytes, or has room according to {@link FairBudget}. Above twice the budget, connections of
- * clients that do not read are closed, and above four times the budget, any connection ({@link SlowReaders}).
- * Thread-safe.
+ * A server's memory budget for answers that clients have not read: at most an eighth of the heap. If three quarters of
+ * it are used, a stream that sends more is ended, unless its connection has few unread bytes. If all of it is used, a
+ * stream continues only if its network has few unread bytes, or has room according to {@link FairBudget}. Above the
+ * budget on a small heap, and above twice the budget on a large heap, connections of clients that do not read are
+ * closed. Above twice that amount, any connection may be closed ({@link SlowReaders}). Thread-safe.
  *
  * <p>The budget does not limit unary answers, so the callers of one network may use it up. A network with few unread
- * bytes may therefore always add more. Above the higher limits, the network with the most bytes loses its connections
- * first.
+ * bytes may therefore always add more. All such networks together hold at most half of the budget. Above the higher
+ * limits, the network with the most bytes loses its connections first.
+ *
+ * <p>The bytes of a connection count until the connection has been closed, because they occupy memory until then.
  */
 final class UnsentBudget {
 
@@ -22,8 +24,20 @@ final class UnsentBudget {
      */
     private static final int SMALL_PART = 8;
 
+    /**
+     * If many networks hold bytes, a network may always add bytes only if it holds at most 1/{@value} of an equal part.
+     * Otherwise the small parts of many networks together would exceed the budget.
+     */
+    private static final int SMALL_PART_OF_EQUAL = 2;
+
     /** A connection may use the last quarter of the budget if it holds at most 1/{@value} of the budget. */
     private static final int SMALL_CONNECTION_PART = 16;
+
+    /** Unread answers may occupy one part in {@value} of the heap before any connection may be closed. */
+    private static final int HEAP_PART = 4;
+
+    /** The limit above which any connection may be closed, as a multiple of the configured budget. */
+    private static final int MOST = 4;
 
     private final int maxStreamBytes;
     private final FairBudget all;
@@ -33,14 +47,19 @@ final class UnsentBudget {
     private Runnable whenMany = () -> {};
 
     UnsentBudget(int maxStreamBytes, long maxBytes) {
+        this(maxStreamBytes, maxBytes, Runtime.getRuntime().maxMemory());
+    }
+
+    /** @param heap the maximum size of the heap */
+    UnsentBudget(int maxStreamBytes, long maxBytes, long heap) {
         this.maxStreamBytes = maxStreamBytes;
-        this.all = new FairBudget(maxBytes);
-        this.mostBytes = Math.min(4 * maxBytes, Runtime.getRuntime().maxMemory() / 4);
+        this.mostBytes = Math.min(MOST * maxBytes, heap / HEAP_PART);
+        this.all = new FairBudget(Math.min(maxBytes, mostBytes / 2));
     }
 
     /**
-     * Returns the number of bytes above which any connection may be closed: four times the budget, but at most a
-     * quarter of the maximum heap.
+     * Returns the number of bytes above which any connection may be closed: four times {@code
+     * rpc.limits.max-unsent-answers}, but at most a quarter of the maximum heap.
      */
     long mostBytes() {
         return mostBytes;
@@ -78,8 +97,14 @@ final class UnsentBudget {
         }
     }
 
+    /** Returns the number of unread bytes, including those of connections that are being closed. */
     long used() {
         return all.used();
+    }
+
+    /** Returns the number of unread bytes of the connections that are not being closed. */
+    long staying() {
+        return all.used() - leaving.get();
     }
 
     /**
@@ -93,10 +118,18 @@ final class UnsentBudget {
 
     /**
      * Returns whether the slow readers of this network receive no more answers. This is the case if the answers of all
-     * connections occupy more than {@link #manyBytes}, and this network holds more than an eighth of the budget.
+     * connections occupy more than {@link #manyBytes}, and this network does not hold few bytes.
      */
     boolean isShortFor(FairBudget.Part part) {
-        return all.used() + leaving.get() > manyBytes() && !isSmall(part);
+        return all.used() > manyBytes() && !isSmall(part, 0);
+    }
+
+    /**
+     * Returns whether no reader of this network receives another answer. This is the case if the answers of all
+     * connections occupy more than {@link #mostBytes}, and this network does not hold few bytes.
+     */
+    boolean isFullFor(FairBudget.Part part) {
+        return all.used() > mostBytes && !isSmall(part, 0);
     }
 
     private boolean hasRoom(long ofConnection) {
@@ -104,8 +137,9 @@ final class UnsentBudget {
         return all.used() <= (ofConnection <= max / SMALL_CONNECTION_PART ? max : max - max / 4);
     }
 
-    private boolean isSmall(FairBudget.Part part) {
-        return part.bytes() <= all.maxBytes() / SMALL_PART;
+    private boolean isSmall(FairBudget.Part part, int message) {
+        return part.bytes() + message
+                <= all.maxBytes() / Math.max(SMALL_PART, SMALL_PART_OF_EQUAL * (long) all.holders());
     }
 
     /**
@@ -113,19 +147,22 @@ final class UnsentBudget {
      *
      * @param ofStream the number of queued bytes of the stream that the client has not read
      * @param message the size of the message, in bytes
+     * @param ready whether the stream has so few unread bytes that it may queue a message of any size
      * @param ofConnection the number of queued bytes of the stream's connection that the client has not read
      * @param part the record of the bytes that the client's network holds
      */
     @Nullable
-    String refusal(long ofStream, int message, long ofConnection, FairBudget.Part part) {
-        if (ofStream + message > maxStreamBytes) {
-            return ofStream + " bytes of the stream wait for its caller, and " + message + " more are beyond "
+    String refusal(long ofStream, int message, boolean ready, long ofConnection, FairBudget.Part part) {
+        int added = ready ? 0 : message;
+        if (ofStream + added > maxStreamBytes) {
+            return ofStream + " bytes of the stream wait for its caller, and " + added + " more are beyond "
                     + maxStreamBytes + " (set by rpc.limits.max-unsent-per-stream)";
         }
-        return isSmall(part) || hasRoom(ofConnection) || part.hasRoom(ofConnection)
+        return hasRoom(ofConnection) || isSmall(part, message) || part.hasRoom(ofConnection + message)
                 ? null
                 : part.full(
-                        "bytes wait for the callers of all streams (set by rpc.limits.max-unsent-answers)",
+                        "bytes wait for the callers of all streams (set by rpc.limits.max-unsent-answers, and at most an"
+                                + " eighth of the heap)",
                         ofConnection);
     }
 }

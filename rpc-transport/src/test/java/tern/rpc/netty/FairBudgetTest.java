@@ -132,4 +132,20 @@ class FairBudgetTest {
                 .isEqualTo("300 of 840 bytes wait (set by a property), 300 of them for this address and 200 on this"
                         + " connection");
     }
+
+    @Test
+    void onlyNetworksWithBytesAreHolders() {
+        FairBudget.Part first = from(1);
+        FairBudget.Part second = from(2);
+        assertThat(budget.holders()).isZero();
+
+        first.add(10);
+        first.add(10);
+        second.add(10);
+        assertThat(budget.holders()).isEqualTo(2);
+
+        first.add(-15);
+        second.add(-10);
+        assertThat(budget.holders()).isEqualTo(1);
+    }
 }

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Tests which streams must not send because answers of other callers are unread. */
@@ -31,9 +33,10 @@ class UnsentBudgetTest {
         FairBudget.Part other = from(2);
         budget.add(other, BUDGET / 7);
 
-        assertThat(budget.refusal(STREAM / 2, MESSAGE, STREAM / 2, other)).isNull();
-        assertThat(budget.refusal(0, MESSAGE, STREAM, flooding))
-                .contains("bytes wait for the callers of all streams (set by rpc.limits.max-unsent-answers)")
+        assertThat(budget.refusal(STREAM / 2, MESSAGE, false, STREAM / 2, other))
+                .isNull();
+        assertThat(budget.refusal(0, MESSAGE, false, STREAM, flooding))
+                .contains("bytes wait for the callers of all streams (set by rpc.limits.max-unsent-answers,")
                 .contains("16777216 of them for this address and 1048576 on this connection");
     }
 
@@ -42,11 +45,11 @@ class UnsentBudgetTest {
         FairBudget.Part only = from(1);
         budget.add(only, BUDGET * 3L / 4);
 
-        assertThat(budget.refusal(0, MESSAGE, BUDGET * 3L / 4, only)).isNull();
+        assertThat(budget.refusal(0, MESSAGE, false, BUDGET * 3L / 4, only)).isNull();
 
         budget.add(only, 1);
-        assertThat(budget.refusal(0, MESSAGE, BUDGET * 3L / 4 + 1, only)).isNotNull();
-        assertThat(budget.refusal(0, MESSAGE, BUDGET / 16, only)).isNull();
+        assertThat(budget.refusal(0, MESSAGE, false, BUDGET * 3L / 4 + 1, only)).isNotNull();
+        assertThat(budget.refusal(0, MESSAGE, false, BUDGET / 16, only)).isNull();
     }
 
     @Test
@@ -55,13 +58,54 @@ class UnsentBudgetTest {
             budget.add(from(host), BUDGET);
         }
         FairBudget.Part other = from(9);
-        budget.add(other, BUDGET / 8);
+        int halfOfItsPart = BUDGET / 5 / 2;
+        budget.add(other, halfOfItsPart - MESSAGE);
 
-        assertThat(budget.refusal(0, MESSAGE, BUDGET / 8, other)).isNull();
+        assertThat(budget.refusal(0, MESSAGE, false, BUDGET / 8, other)).isNull();
         assertThat(budget.isShortFor(other)).isFalse();
 
         budget.add(other, 1);
-        assertThat(budget.refusal(0, MESSAGE, BUDGET / 8, other)).isNotNull();
+        assertThat(budget.refusal(0, MESSAGE, false, BUDGET / 8, other)).isNotNull();
+    }
+
+    @Test
+    void manyNetworksThatSendLittleTogetherKeepTheBudget() {
+        List<FairBudget.Part> networks =
+                IntStream.range(0, 200).mapToObj(this::from).toList();
+        for (int round = 0; round < 100; round++) {
+            for (FairBudget.Part each : networks) {
+                if (budget.refusal(0, MESSAGE, true, each.bytes(), each) == null) {
+                    budget.add(each, MESSAGE);
+                }
+            }
+        }
+
+        assertThat(budget.used()).isLessThan(BUDGET * 3L / 2);
+    }
+
+    @Test
+    void unreadAnswersTakeAnEighthOfASmallHeap() {
+        UnsentBudget small = new UnsentBudget(STREAM, 64 << 20, 64 << 20);
+
+        assertThat(small.mostBytes()).isEqualTo(16 << 20);
+        assertThat(small.manyBytes()).isEqualTo(8 << 20);
+        FairBudget.Part only = small.join(InetAddress.getLoopbackAddress());
+        small.add(only, 6 << 20);
+        assertThat(small.refusal(0, MESSAGE, false, 6 << 20, only)).isNull();
+        small.add(only, 1);
+        assertThat(small.refusal(0, MESSAGE, false, (6 << 20) + 1, only)).contains(" of 8388608 bytes wait");
+    }
+
+    @Test
+    void networkWithManyUnreadBytesGetsNoAnswersAboveTheThirdLimit() {
+        FairBudget.Part flooding = from(1);
+        budget.add(flooding, budget.mostBytes());
+        assertThat(budget.isFullFor(flooding)).isFalse();
+
+        budget.add(flooding, 1);
+
+        assertThat(budget.isFullFor(flooding)).isTrue();
+        assertThat(budget.isFullFor(from(2))).isFalse();
     }
 
     @Test

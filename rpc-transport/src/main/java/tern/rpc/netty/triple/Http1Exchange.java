@@ -96,6 +96,7 @@ final class Http1Exchange extends HttpExchange {
             left(bytes);
             return;
         }
+        entersCodec();
         closes |= !request.keepsAlive() || handler.mustClose(headWritten, part.isEnd());
         ByteBuf out = handler.context().alloc().buffer();
         if (!headWritten && head != null) {
@@ -105,7 +106,7 @@ final class Http1Exchange extends HttpExchange {
         ChannelFuture taken = writeBody(part, head == part.trailers() ? null : part.trailers(), out);
         batch.handedOver(bytes, taken);
         taken.addListener(done -> {
-            left(bytes);
+            leftCodec(bytes);
             handler.taken();
         });
         if (part.isEnd()) {

@@ -149,6 +149,7 @@ final class Http2Exchange extends HttpExchange {
             left(bytes);
             return;
         }
+        entersCodec();
         ChannelHandlerContext context = handler.context();
         Http2ConnectionEncoder encoder = handler.encoder();
         ChannelFuture last = null;
@@ -206,10 +207,12 @@ final class Http2Exchange extends HttpExchange {
         }
         int counted = messages.countedBytes();
         if (stream.state().localSideOpen()) {
+            entersCodec();
             handler.write(stream, messages).addListener(done -> gone(counted));
         } else {
             messages.clear();
-            gone(counted);
+            handler.answers().written(counted);
+            left(counted);
         }
     }
 
@@ -225,6 +228,6 @@ final class Http2Exchange extends HttpExchange {
 
     private void gone(int counted) {
         handler.answers().written(counted);
-        left(counted);
+        leftCodec(counted);
     }
 }

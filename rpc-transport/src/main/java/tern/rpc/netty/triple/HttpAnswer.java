@@ -107,6 +107,9 @@ final class HttpAnswer {
         if (!call.isOpen()) {
             return;
         }
+        if (!exchange().isReady()) {
+            checkUnsent(0); // a stream whose message would be dropped must not spend time on encoding it
+        }
         byte[] message = encode(value);
         checkUnsent(message.length);
         synchronized (this) {
@@ -132,7 +135,7 @@ final class HttpAnswer {
             return;
         }
         boolean ready = exchange().isReady();
-        String refusal = connection().unread().refusal(unsent, ready ? 0 : message);
+        String refusal = connection().unread().refusal(unsent, message, ready);
         if (refusal != null) {
             throw RpcException.refusal(
                     StatusCode.RESOURCE_EXHAUSTED,

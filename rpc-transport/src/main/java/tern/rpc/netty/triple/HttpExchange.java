@@ -30,6 +30,19 @@ abstract class HttpExchange {
      */
     private static final int STEP_BYTES = 1 << 10;
 
+    /** The number of parts in the codec is stored above this number of bits of {@link #unsent}. */
+    private static final int PART_BITS = 40;
+
+    private static final long PART = 1L << PART_BITS;
+
+    private static final long BYTES = PART - 1;
+
+    /**
+     * The memory that the objects of a part occupy in the codec, in addition to its bytes: the buffer, its promise and
+     * their places in the queues.
+     */
+    private static final int OBJECT_BYTES = 512;
+
     private static final AsciiString CONTENT_TYPE_OPTIONS = AsciiString.cached("x-content-type-options");
     private static final AsciiString NOSNIFF = AsciiString.cached("nosniff");
 
@@ -78,7 +91,8 @@ abstract class HttpExchange {
 
     private final ServerConnection connection;
     private final Http2Headers head;
-    private volatile long unsent; // number of queued bytes; updated atomically through UNSENT
+    // number of queued bytes, and in the upper bits the number of parts in the codec; updated atomically through UNSENT
+    private volatile long unsent;
     // number of bytes that the socket has accepted; written by the event loop, read by other threads through TAKEN
     private long taken;
     private boolean probe; // event loop only
@@ -175,9 +189,7 @@ abstract class HttpExchange {
         if (part.plainType() == null) { // a plain answer needs no header object, and head() would create one
             refuseSniffing(part.head());
         }
-        int bytes = part.bytes();
-        long before = (long) UNSENT.getAndAdd(this, (long) bytes);
-        count(before, before + bytes);
+        change(part.bytes());
         connection.queue().add(part);
     }
 
@@ -199,11 +211,23 @@ abstract class HttpExchange {
         return head.get(GrpcHeaders.CONTENT_TYPE) == GrpcHeaders.GRPC;
     }
 
-    private void count(long before, long after) {
-        long change = after / STEP_BYTES - before / STEP_BYTES;
-        if (change != 0) {
-            connection.unread().add(change * STEP_BYTES);
+    /** @return the new number of queued bytes */
+    private long change(long added) {
+        long before = (long) UNSENT.getAndAdd(this, added);
+        long after = before + added;
+        long steps = memory(after) / STEP_BYTES - memory(before) / STEP_BYTES;
+        if (steps != 0) {
+            connection.unread().add(steps * STEP_BYTES);
         }
+        return after & BYTES;
+    }
+
+    /**
+     * Returns the memory of the queued bytes and of the parts in the codec. The objects of the first part are not
+     * counted, so that a small answer does not reach the first step.
+     */
+    private static long memory(long unsent) {
+        return (unsent & BYTES) + Math.max(0, (unsent >>> PART_BITS) - 1) * OBJECT_BYTES;
     }
 
     /** Returns the number of queued bytes that the socket has accepted. Any thread may call this. */
@@ -222,11 +246,25 @@ abstract class HttpExchange {
 
     /** Returns the number of queued bytes that the socket has not yet accepted. */
     final long unsentBytes() {
-        return unsent;
+        return unsent & BYTES;
     }
 
     final boolean isReady() {
-        return unsent < READY_BYTES;
+        return unsentBytes() < READY_BYTES;
+    }
+
+    /**
+     * Called when a part, or several parts that were joined, are passed to the codec. Its objects occupy memory until
+     * {@link #leftCodec} is called. Must run on the event loop.
+     */
+    final void entersCodec() {
+        change(PART);
+    }
+
+    /** Like {@link #left}, for a part in the codec. */
+    final void leftCodec(int bytes) {
+        change(-PART);
+        left(bytes);
     }
 
     /**
@@ -234,8 +272,7 @@ abstract class HttpExchange {
      */
     final void left(int bytes) {
         TAKEN.setRelease(this, taken + bytes);
-        long after = (long) UNSENT.getAndAdd(this, (long) -bytes) - bytes;
-        count(after + bytes, after);
+        long after = change(-bytes);
         Call current = call;
         if (current != null && after < READY_BYTES && after + bytes >= READY_BYTES) {
             current.ready();

@@ -59,6 +59,13 @@ final class ResetFrames {
             super(listener);
         }
 
+        /** Returns whether the peer opened the stream after this side has sent GOAWAY. */
+        private boolean isAfterGoAway(int streamId) {
+            return connection.goAwaySent()
+                    && connection.remote().isValidStreamId(streamId)
+                    && streamId > connection.remote().lastStreamKnownByPeer();
+        }
+
         private boolean isReset(@Nullable Http2Stream stream) {
             return stream != null && stream.isResetSent();
         }
@@ -67,6 +74,13 @@ final class ResetFrames {
         public int onDataRead(ChannelHandlerContext read, int streamId, ByteBuf data, int padding, boolean end)
                 throws Http2Exception {
             Http2Stream stream = connection.stream(streamId);
+            if (stream == null && isAfterGoAway(streamId)) {
+                // Netty would ignore the frame, too, but would log a line for it.
+                Objects.requireNonNull(connection.local().flowController())
+                        .receiveFlowControlledFrame(null, data, padding, end);
+                counter.frameInVain();
+                return data.readableBytes() + padding;
+            }
             if (!isReset(stream)) {
                 return super.onDataRead(read, streamId, data, padding, end);
             }

@@ -92,6 +92,20 @@ class ResetFramesTest {
     }
 
     @Test
+    void dataOfStreamsThatThePeerOpenedAfterGoAwayIsDroppedAndCounted() throws Http2Exception {
+        Http2FrameListener listener = new ResetFrames(connection, false, () -> dropped++).passingTo(netty);
+        connection.goAwaySent(3, 0, Unpooled.EMPTY_BUFFER);
+
+        data(listener, 5, 60_000);
+        data(listener, 3, 10);
+
+        assertThat(dropped).isEqualTo(1);
+        assertThat(passed).containsExactly("data 3");
+        assertThat(flow.windowSize(connection.connectionStream()))
+                .isGreaterThan(Http2CodecUtil.DEFAULT_WINDOW_SIZE / 3);
+    }
+
+    @Test
     void droppedBytesAreReturnedToTheWindowOfTheConnection() throws Http2Exception {
         Http2FrameListener listener = new ResetFrames(connection, false, () -> dropped++).passingTo(netty);
 
