@@ -1,7 +1,6 @@
 package tern.rpc.server;
 
 import java.time.Duration;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import tern.rpc.NanoClock;
 import tern.rpc.Pace;
@@ -12,8 +11,7 @@ import tern.rpc.Pace;
  * purposes, so the memory is also limited by the size of the encoded result. The largest result counts, and counts half
  * every {@link #HALF_LIFE_NANOS}. Thread-safe; a lost update does no harm.
  *
- * <p>Nothing is known before the first call has returned. Until then, only {@link #UNKNOWN_CALLS} calls run at once, and
- * further calls wait for up to ten seconds. Otherwise the first calls of many callers could fill the heap.
+ * <p>The first calls are not limited, because nothing is known of their results.
  */
 final class ResultSizes {
 
@@ -21,26 +19,20 @@ final class ResultSizes {
     static final int LARGE_KIB = 256;
 
     /** The maximum memory of a result for each byte of its encoded form. */
-    static final int MOST_PER_BYTE = 24;
+    static final int MAX_PER_BYTE = 24;
 
     /** The assumed memory of a result for each byte of its encoded form, if the allocated memory is not known. */
     static final int ASSUMED_PER_BYTE = 8;
 
     static final long HALF_LIFE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    /** For every {@value} bytes of the heap, one call runs without a wait before any call has returned. */
-    private static final long HEAP_OF_AN_UNKNOWN_CALL = 128 << 20;
-
-    /** The number of calls that run without a wait before any call has returned. */
-    static final int UNKNOWN_CALLS = unknownCalls(Runtime.getRuntime().maxMemory());
-
-    /** The maximum time that a call waits until the first call has returned. */
-    private static final long UNKNOWN_NANOS = TimeUnit.SECONDS.toNanos(10);
+    /** From this size of an encoded result on, the memory that later calls of the method allocate is measured. */
+    static final int MEASURED_BYTES = 8 << 10;
 
     private static final Duration BETWEEN_UNSENT = Duration.ofSeconds(1);
 
     private final NanoClock clock;
-    private final CountDownLatch first = new CountDownLatch(1);
+    private volatile boolean measured; // true after a result that was not small
     private volatile long kib; // the memory of the largest recent result; 0 if no result was large
     private volatile long sinceNanos;
     private final Pace unsent; // limits how often a result is encoded only to measure it
@@ -48,11 +40,6 @@ final class ResultSizes {
     ResultSizes(NanoClock clock) {
         this.clock = clock;
         this.unsent = new Pace(1, BETWEEN_UNSENT, clock);
-    }
-
-    /** @param heap the maximum size of the heap */
-    static int unknownCalls(long heap) {
-        return (int) Math.max(2, Math.min(Integer.MAX_VALUE, heap / HEAP_OF_AN_UNKNOWN_CALL));
     }
 
     /**
@@ -63,25 +50,9 @@ final class ResultSizes {
         return unsent.take();
     }
 
-    /**
-     * Waits until a call has returned, if none has, and if several calls are running.
-     *
-     * @param running the number of running calls to the method
-     * @param maxNanos the maximum time to wait, if it is shorter than ten seconds
-     */
-    void awaitFirst(long running, long maxNanos) {
-        if (running < UNKNOWN_CALLS || first.getCount() == 0) {
-            return;
-        }
-        try {
-            first.await(Math.min(UNKNOWN_NANOS, maxNanos), TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    boolean areKnown() {
-        return first.getCount() == 0;
+    /** Returns whether to measure the memory that the next call allocates. Methods with small results do not pay for it. */
+    boolean measures() {
+        return measured;
     }
 
     /** Returns the expected memory of the next result, in KiB; 0 if it need not be limited. */
@@ -102,18 +73,14 @@ final class ResultSizes {
      * @param encoded the size of the encoded result; 0 if the result was not encoded, and negative if the size is unknown
      */
     void returned(long allocatedBytes, int encoded) {
-        learn(allocatedBytes, encoded);
-        if (first.getCount() > 0) {
-            first.countDown(); // the waiting calls need the new values
+        if (encoded >= MEASURED_BYTES && !measured) {
+            measured = true;
         }
-    }
-
-    private void learn(long allocatedBytes, int encoded) {
         if (encoded <= 0 || (allocatedBytes > 0 && allocatedBytes >> 10 < LARGE_KIB)) {
             return;
         }
         long memory = allocatedBytes > 0
-                ? Math.min(allocatedBytes, (long) encoded * MOST_PER_BYTE)
+                ? Math.min(allocatedBytes, (long) encoded * MAX_PER_BYTE)
                 : (long) encoded * ASSUMED_PER_BYTE;
         long now = clock.nanoTime();
         if (memory >> 10 >= LARGE_KIB && memory >> 10 > expectedKib(now)) {

@@ -2,8 +2,6 @@ package tern.rpc.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
@@ -85,37 +83,12 @@ class ResultSizesTest {
     }
 
     @Test
-    void fewCallsRunBeforeTheFirstHasReturned() throws InterruptedException {
-        sizes.awaitFirst(ResultSizes.UNKNOWN_CALLS - 1, Long.MAX_VALUE); // returns at once
-        List<Long> expected = new CopyOnWriteArrayList<>();
-        Thread waiting = new Thread(() -> {
-            while (!sizes.areKnown()) { // the wait is limited, so that slow methods run
-                sizes.awaitFirst(ResultSizes.UNKNOWN_CALLS, Long.MAX_VALUE);
-            }
-            expected.add(sizes.expectedKib());
-        });
-        waiting.start();
+    void memoryIsMeasuredOnlyAfterAResultThatWasNotSmall() {
+        sizes.returned(0, ResultSizes.MEASURED_BYTES - 1);
+        assertThat(sizes.measures()).isFalse();
 
-        sizes.returned(30 * MIB, (int) (6 * MIB));
+        sizes.returned(0, ResultSizes.MEASURED_BYTES);
 
-        waiting.join();
-        assertThat(expected).containsExactly(30L << 10);
-    }
-
-    @Test
-    void moreUnknownCallsRunOnALargeHeap() {
-        assertThat(ResultSizes.unknownCalls(64 << 20)).isEqualTo(2);
-        assertThat(ResultSizes.unknownCalls(256 << 20)).isEqualTo(2);
-        assertThat(ResultSizes.unknownCalls(4L << 30)).isEqualTo(32);
-    }
-
-    @Test
-    void interruptedCallDoesNotWait() {
-        Thread.currentThread().interrupt();
-
-        sizes.awaitFirst(1_000, Long.MAX_VALUE);
-
-        assertThat(Thread.interrupted()).isTrue();
-        assertThat(sizes.areKnown()).isFalse();
+        assertThat(sizes.measures()).isTrue();
     }
 }
