@@ -56,7 +56,7 @@ final class PowerOfTwoChoices implements Balancer {
             int second = choice.draw(random.nextLong());
             Target one = targets[first];
             if (second == first) {
-                if (isGood(one, excluded, now) && !isBad(one, now) && one.warmth(now) >= 1) {
+                if (isGood(one, excluded, now) && !one.isSlow(now) && one.warmth(now) >= 1) {
                     return one;
                 }
                 second = first + 1 < targets.length ? first + 1 : 0;
@@ -102,11 +102,6 @@ final class PowerOfTwoChoices implements Balancer {
         double weight = target.relativeWeight();
         double part = (own + partner.inFlight()) * weight / (weight + partner.relativeWeight());
         return (1 + own) / (1 + part);
-    }
-
-    /** Returns whether the provider is slow or failing, or its calls have waited for long. */
-    private static boolean isBad(Target target, long now) {
-        return target.isSlow(now) || target.judgedCost(now) > BAD;
     }
 
     private static boolean isGood(Target target, @Nullable Candidate excluded, long now) {

@@ -339,20 +339,6 @@ class ClusterModelTest {
         assertThat(counts.fifthPercent()).isGreaterThan(25);
     }
 
-    /** A call that waits at the slow provider keeps the client from sending it more calls. */
-    @ParameterizedTest
-    @CsvSource({"0", "0.5"})
-    void oneSlowProviderOfThreeCostsClientsOfALowRateNearlyNothing(double idempotent) {
-        Counts counts = new ClusterModel(MANY, WORKERS, SEED)
-                .providers(3)
-                .idempotent(idempotent)
-                .fault(0, Faults.SLOW)
-                .run();
-
-        assertThat(counts.failedPercent()).isLessThanOrEqualTo(0.1);
-        assertThat(counts.mostOfAClient()).isLessThanOrEqualTo(2);
-    }
-
     @ParameterizedTest
     @EnumSource(
             value = Faults.class,

@@ -66,7 +66,6 @@ final class FeedsSides implements AutoCloseable {
                 .maxStreamWait(chosen.streamWait())
                 .meters(new RpcMeters(registry, Slo.DEFAULT))
                 .export(ServiceExport.of(Feeds.class, feeds))
-                .export(ServiceExport.of(Misfits.class, new MisfitsServer()))
                 .export(GrpcServices.export(new LedgerFeeds()));
         if (chosen.threads() != null) {
             builder.threads(chosen.threads(), Duration.ZERO);

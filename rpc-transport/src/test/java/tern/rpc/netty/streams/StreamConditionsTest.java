@@ -72,10 +72,7 @@ class StreamConditionsTest {
 
     /** Uses more streams than threads, and messages that are larger than the smallest window. */
     private static void run(FeedsSides sides, FeedCaller caller) {
-        run(sides, caller, List.of(Way.values()));
-    }
-
-    private static void run(FeedsSides sides, FeedCaller caller, List<Way> ways) {
+        List<Way> ways = List.of(Way.values());
         sides.run(caller, plans(ways, 24, 12, 1 << 10));
         sides.run(caller, plans(ways, 6, 2, 3 * WINDOW));
     }
@@ -109,12 +106,11 @@ class StreamConditionsTest {
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "FOUR_STREAMS_AT_ONCE") // this client does not count streams
     void streamsOfWebClientsWithSmallWindowsEnd(Condition condition) throws Exception {
-        try (FeedsSides sides = new FeedsSides(condition.settings())) {
-            for (Form form : Form.values()) {
-                // each client comes just after another one has closed its connection
-                try (FeedCaller caller = sides.webCaller(form, WINDOW)) {
-                    run(sides, caller, form == Form.EVENTS ? List.of(Way.DOWN) : List.of(Way.values()));
-                }
+        for (Form form : List.of(Form.GRPC_WEB, Form.CONNECT)) {
+            // a server with few workers reserves some of them for the clients of the last second
+            try (FeedsSides sides = new FeedsSides(condition.settings());
+                    FeedCaller caller = sides.webCaller(form, WINDOW)) {
+                run(sides, caller);
             }
         }
     }

@@ -41,7 +41,6 @@ final class TernCaller implements FeedCaller {
     private final ExecutorService writers = Executors.newCachedThreadPool();
     private final RpcClient client;
     private final Feeds feeds;
-    private final Misfits misfits;
 
     TernCaller(EventLoops loops, TripleCodecs codecs, int port, FeedsSettings chosen) {
         ClientTransportSettings usual = ClientTransportSettings.named("streams");
@@ -58,24 +57,10 @@ final class TernCaller implements FeedCaller {
             builder.threads(chosen.threads(), Duration.ZERO);
         }
         client = builder.build();
-        feeds = proxy(Feeds.class, port);
-        misfits = proxy(Misfits.class, port);
-    }
-
-    private <T> T proxy(Class<T> service, int port) {
-        return client.refer(ServiceReference.to(service, new StaticEndpoints(List.of(new Endpoint("127.0.0.1", port))))
-                .protocol(TripleClientProtocol.NAME)
-                .build());
-    }
-
-    /** Returns the service whose methods break the rules. */
-    Misfits misfits() {
-        return misfits;
-    }
-
-    /** Returns the service whose methods obey the rules. */
-    Feeds feeds() {
-        return feeds;
+        feeds = client.refer(
+                ServiceReference.to(Feeds.class, new StaticEndpoints(List.of(new Endpoint("127.0.0.1", port))))
+                        .protocol(TripleClientProtocol.NAME)
+                        .build());
     }
 
     private double gauge(RpcMeter meter) {
