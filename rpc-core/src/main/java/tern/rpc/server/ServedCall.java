@@ -5,6 +5,7 @@ import java.lang.invoke.VarHandle;
 import java.security.Principal;
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,6 +35,9 @@ import tern.rpc.transport.ServerCall;
 final class ServedCall extends CallPermits implements Runnable, ServerCall.Watcher {
 
     private static final Logger LOG = LoggerFactory.getLogger(ServedCall.class);
+
+    /** The maximum difference between the deadline of a call and the time at which its caller gives up for this reason. */
+    private static final long EARLY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private static final int QUEUED = 0;
     private static final int RUNNING = 1;
@@ -427,8 +431,18 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
         if (STATE.compareAndSet(this, QUEUED, ENDED)) {
             leaveUnserved();
         } else if (endRunning()) {
-            cancel(ServedFailures.callerIsGone(name()));
+            cancel(whyGone());
         }
+    }
+
+    /** A caller that gives up at the deadline of its call may do so slightly before the deadline on this machine's clock. */
+    private RpcException whyGone() {
+        ServerContext serving = context;
+        long now = dispatcher.clock().nanoTime();
+        boolean gaveUp = serving != null && serving.deadline().remainingNanos(now) <= EARLY_NANOS;
+        return gaveUp
+                ? ServedFailures.stillRunning(name(), now - call.receivedNanos())
+                : ServedFailures.callerIsGone(name());
     }
 
     private void cancel(RpcException reason) {

@@ -308,6 +308,37 @@ class LedgerOfCallsTest {
                                 + " sql 60 ms (3), redis 40 ms (40), own 12 ms");
     }
 
+    /** Returns the failure of a call whose caller cancels it when its minute is over except for the given time. */
+    private Throwable failureOfCallCancelledBeforeItsDeadline(long millis) {
+        AtomicReference<Throwable> failed = new AtomicReference<>();
+        meters.observe((method, ledger, took, now, failure) -> failed.set(failure));
+        CompletableFuture<String> answer = schedules.later().toCompletableFuture();
+        awaitTrue(() -> promised.get() != null);
+
+        pass(TimeUnit.MINUTES.toMillis(1) - millis - 2);
+        answer.cancel(true);
+
+        awaitTrue(() -> failed.get() != null);
+        return failed.get();
+    }
+
+    @Test
+    void callerThatGivesUpShortlyBeforeTheDeadlineHasReachedItsDeadline() {
+        assertThat(failureOfCallCancelledBeforeItsDeadline(8))
+                .isInstanceOfSatisfying(
+                        RpcException.class,
+                        failure -> assertThat(failure.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED))
+                .hasMessageContaining("ScheduleService/later was still running after 59992 ms");
+    }
+
+    @Test
+    void callerThatLeavesLongBeforeTheDeadlineIsGone() {
+        assertThat(failureOfCallCancelledBeforeItsDeadline(30_000))
+                .isInstanceOfSatisfying(
+                        RpcException.class,
+                        failure -> assertThat(failure.code()).isEqualTo(StatusCode.CANCELLED));
+    }
+
     @Test
     void slowCallsAreNotAllWritten() {
         for (int i = 1; i <= 5; i++) {
