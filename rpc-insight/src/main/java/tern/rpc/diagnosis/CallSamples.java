@@ -148,7 +148,7 @@ final class CallSamples {
         Map<String, Integer> called = new HashMap<>();
         int looks = 0;
         for (Sample sample : all()) {
-            if (sample.part().equals(part) && sample.isOwn()) {
+            if (sample.part().equals(part) && sample.isOwnWork()) {
                 looks++;
                 if (sample.called() != null) {
                     called.merge(sample.called(), 1, Integer::sum);

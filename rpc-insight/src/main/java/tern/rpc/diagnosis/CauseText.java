@@ -39,7 +39,7 @@ final class CauseText {
         this.operations = new Operations(excess, evidence.usual(), evidence.answers());
         this.poolText = new PoolText(evidence, excess, pools, operations);
         this.machineText = new MachineText(evidence, excess);
-        this.timeOuts = new TimeOuts(excess, operations, evidence.usual());
+        this.timeOuts = new TimeOuts(excess, operations);
         this.storeText = new StoreText(evidence, excess, operations, pools);
         this.remoteText = new RemoteText(evidence, excess, operations, timeOuts);
         this.changes = new Changes(evidence, excess, operations);
@@ -51,10 +51,13 @@ final class CauseText {
         TimeOuts.TooShort timeout = timeOuts.of(part);
         Told told = timeout == null
                 ? told(part)
-                : new Told("TIMEOUT TOO SHORT", timeout.name(), timeout.change(), List.of());
+                : new Told("TIMEOUT TOO SHORT", timeout.name(), timeout.change(), timeout.facts());
         List<String> facts = new ArrayList<>(told.facts());
         facts.addAll(timeOuts.facts(part));
         facts.addAll(callers(part));
+        if (part.kind() == Part.Kind.FILE || part.kind() == Part.Kind.LOG) {
+            facts.addAll(new Pressure(evidence.machine(), evidence.usual()).diskFacts());
+        }
         String loop = part.kind() == Part.Kind.EVENT_LOOP ? null : BlockedLoops.loopOf(part, evidence, excess);
         if (loop != null) {
             facts.add("loop     runs on the event loop " + loop + ", whose other requests wait meanwhile");
@@ -134,7 +137,8 @@ final class CauseText {
                     FAILURE -> codeText.told(part);
             case LIMIT -> limit(part);
             case CALLER -> caller(part);
-            case COMPUTING, DECODE, RUN_QUEUE, THROTTLED, COLLECTOR, JVM_PAUSE, OUTSIDE -> machineText.told(part);
+            case COMPUTING, DECODE, RUN_QUEUE, THROTTLED, MEMORY, DISK, COLLECTOR, JVM_PAUSE, OUTSIDE ->
+                machineText.told(part);
             case UNEXPLAINED -> unexplained();
         };
     }

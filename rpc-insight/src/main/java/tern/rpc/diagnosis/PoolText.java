@@ -23,6 +23,9 @@ final class PoolText {
      */
     private static final double HANDED_OVER = 0.1;
 
+    /** An executor gets many more tasks than usual if their number is at least this multiple of the usual number. */
+    private static final double MORE_TASKS = 1.5;
+
     private final Evidence evidence;
     private final Excess excess;
     private final Remedy remedy;
@@ -166,8 +169,12 @@ final class PoolText {
         PoolSnapshot pool = verdict.pool().now();
         PoolSetting.Use use = pool.effectiveMax() < pool.max() ? PoolSetting.Use.MAX_PER_HOST : PoolSetting.Use.MAX;
         boolean threads = pool.kind() == PoolKind.EXECUTOR;
-        Change change =
-                size < 0 ? null : threads ? executor(pool, size) : property(remedy.of(verdict.pool(), use, size));
+        Change more = threads && !verdict.isSlower()
+                ? moreTasks(pool, verdict.pool().since().taken() / evidence.seconds())
+                : null;
+        Change change = more != null
+                ? more
+                : size < 0 ? null : threads ? executor(pool, size) : property(remedy.of(verdict.pool(), use, size));
         if (change == null && size > pool.max() && threads) {
             change = moreThreads(pool, size);
         } else if (change == null && size >= 0) {
@@ -188,6 +195,33 @@ final class PoolText {
                                     + (longest == null ? "" : ", most of it in " + longest));
         }
         return new Told(threads ? "EXECUTOR TOO SMALL" : "POOL TOO SMALL", verdict.name(), change, verdict.facts());
+    }
+
+    /**
+     * Returns the advice for an executor that gets many more tasks than usual, for example from a batch; null
+     * otherwise. More threads would only let the batch take more of the resources that calls need.
+     *
+     * @param started the number of tasks that are started per second
+     */
+    private @Nullable Change moreTasks(PoolSnapshot pool, double started) {
+        double usually = evidence.usual().reliableFigure(Learner.TASKS + pool.name());
+        boolean isFull = pool.active() >= pool.max() && pool.waiting() > pool.max();
+        // If the tasks had become slower, fewer of them would be started.
+        if (usually <= 0 || !isFull || started < MORE_TASKS * usually) {
+            return null;
+        }
+        return Change.of(
+                Where.CODE,
+                String.format(
+                        Locale.ROOT,
+                        "an executor of its own for what submits many tasks at once, such as a batch, or submit them in"
+                                + " smaller portions: \"%s\" starts %.0f tasks/s, and %d wait; usually, it starts"
+                                + " %.1f/s%s",
+                        pool.name(),
+                        started,
+                        pool.waiting(),
+                        usually,
+                        mostly(pool.name())));
     }
 
     private String use(PoolVerdict verdict) {
@@ -237,7 +271,7 @@ final class PoolText {
      * {@code , mostly in Orders.export}. Returns an empty string if there are no samples.
      */
     private String mostly(String pool) {
-        TaskWatch.Executor tasks = evidence.tasks().executor(ExecutorNames.threadsOf(pool));
+        TaskSamples tasks = evidence.tasks().executor(ExecutorNames.threadsOf(pool));
         if (tasks == null) {
             tasks = awaited();
         }
@@ -248,7 +282,7 @@ final class PoolText {
      * Returns the samples of the executor for whose results calls wait, if its threads have the name of no known pool.
      * Threads of an executor that the application creates without a name have names such as {@code pool-2-thread-1}.
      */
-    private TaskWatch.@Nullable Executor awaited() {
+    private @Nullable TaskSamples awaited() {
         for (Part part : excess.account.longestFirst()) {
             String threads = part.kind() == Kind.RESULT
                     ? evidence.tasks().executorOf(excess.samples.lineOf(part), executor -> true)
@@ -314,7 +348,7 @@ final class PoolText {
      */
     private boolean isAwaited(PoolVerdict verdict, Part wait, @Nullable StackTraceElement line) {
         double queued = excess.account.of(new Part(Kind.POOL, verdict.name()));
-        TaskWatch.Executor tasks = evidence.tasks().executor(ExecutorNames.threadsOf(verdict.name()));
+        TaskSamples tasks = evidence.tasks().executor(ExecutorNames.threadsOf(verdict.name()));
         return (queued > 0 && queued >= HANDED_OVER * excess.account.of(wait)) || (tasks != null && tasks.runs(line));
     }
 
@@ -350,6 +384,10 @@ final class PoolText {
      * @param slower whether tasks take longer than usual
      */
     Change change(PoolSnapshot pool, double takings, double hold, boolean slower) {
+        Change batch = slower ? null : moreTasks(pool, takings);
+        if (batch != null) {
+            return batch;
+        }
         String name = "\"" + pool.name() + "\"";
         // The mean duration covers only tasks that have ended. If all threads are busy although the ended tasks need
         // only a few threads, long tasks that have not ended occupy the threads.

@@ -14,6 +14,7 @@ import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.Holders.Holder;
+import tern.rpc.pool.LargeReplies;
 import tern.rpc.pool.StoreNames;
 
 /** Describes causes in databases and Redis. */
@@ -136,7 +137,11 @@ final class StoreText {
             return new Told(
                     "SLOW DATABASE",
                     "every statement of " + store,
-                    server("database of " + store, part, store, "its load, disk and locks"),
+                    server(
+                            "database of " + store,
+                            part,
+                            store,
+                            "its load, disk and locks" + BackgroundStatements.longest(pools, store)),
                     facts);
         }
         Set<String> all = operations.allSlower(Kind.SQL);
@@ -145,8 +150,12 @@ final class StoreText {
             return new Told(
                     "SLOW DATABASE",
                     "every statement",
-                    server("database", part, "", "its load, disk and locks"),
+                    server("database", part, "", "its load, disk and locks" + BackgroundStatements.longest(pools, "")),
                     facts);
+        }
+        Told deadlock = new Deadlocks(excess, operations).of(text, at(place), facts);
+        if (deadlock != null) {
+            return deadlock;
         }
         DatabaseLocks.Found together = new DatabaseLocks(operations, pools).find(text, at(place));
         if (together != null) {
@@ -401,6 +410,11 @@ final class StoreText {
         if (isBlocking(name)) {
             return "no blocking command within a call, or a shorter timeout; use a separate connection for it,"
                     + " because the other commands of a shared connection wait behind it";
+        }
+        String size = LargeReplies.sizeIn(name);
+        if (!size.isEmpty()) {
+            return "a smaller value, several keys, or only the part that is needed (a hash, GETRANGE): the value has "
+                    + size + ", and the other commands of a shared connection wait until it has been read";
         }
         String verb = name.split(" ", 2)[0].toUpperCase(Locale.ROOT);
         String fewer = overManyElements(verb);

@@ -24,6 +24,28 @@ class PoolCausesTest {
     private final Shop shop = new Shop();
 
     @Test
+    void connectionsOfCallsWhoseDeadlineHasPassedAreInUseWhileTheirThreadsWork() {
+        Holders holders = new Holders();
+        holders.size(4);
+        shop.healthy(USUAL);
+        for (int i = 0; i < 4; i++) {
+            Shop.Steps call = shop.new Steps(0);
+            tern.rpc.CallLedger before = tern.rpc.CallLedger.replace(call.ledger);
+            Orders.export(holders, shop.now());
+            tern.rpc.CallLedger.replace(before);
+            call.ledger.end();
+            shop.running.add(new tern.rpc.RunningCall(Shop.PLACE, i, Phase.OWN, 1, 1, call.ledger));
+        }
+        shop.pools.add(PoolSource.of(() -> druid(4, 4, 90, 50), holders));
+
+        Diagnosis miss = shop.miss(
+                call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 600).in(Phase.SQL, "update stock", 300));
+
+        assertThat(miss.causes()).extracting(Cause::kind).doesNotContain("NOT GIVEN BACK");
+        assertThat(first(miss).name()).as(miss.text()).isEqualTo("update stock");
+    }
+
+    @Test
     void connectionsThatAreNotGivenBackAreNamedBeforeTheSizeOfThePool() {
         Holders holders = new Holders();
         holders.size(4);
