@@ -6,7 +6,6 @@ import tern.rpc.limit.Refusal;
 import tern.rpc.limit.Share;
 import tern.rpc.serialization.LargeMessages;
 import tern.rpc.serialization.LargeResults;
-import tern.rpc.serialization.LargeWork;
 import tern.rpc.transport.ServerCall;
 
 /**
@@ -121,13 +120,10 @@ abstract class CallPermits {
      */
     void awaitResultMemory(MethodHandler method, long maxNanos) {
         long kib = method.hasResult() ? method.resultSizes().expectedKib() : 0;
-        if (kib > 0) {
-            Share tenant = call.share();
-            resultMemory = LargeResults.start(
-                    kib,
-                    tenant == null ? LargeWork.OWN_CALLS : tenant,
-                    maxNanos,
-                    method.method().fullName());
+        Share tenant = call.share();
+        // A call from this process does not wait, because the method that makes it may hold the memory.
+        if (kib > 0 && tenant != null) {
+            resultMemory = LargeResults.start(kib, tenant, maxNanos, method.method().fullName());
         }
     }
 
