@@ -123,7 +123,8 @@ abstract class CallPermits {
         Share tenant = call.share();
         // A call from this process does not wait, because the method that makes it may hold the memory.
         if (kib > 0 && tenant != null) {
-            resultMemory = LargeResults.start(kib, tenant, maxNanos, method.method().fullName());
+            resultMemory =
+                    LargeResults.start(kib, tenant, maxNanos, method.method().fullName());
         }
     }
 
