@@ -99,6 +99,7 @@ class JsonTypesTest {
     static final class Built {
         private final String name;
 
+        @SuppressWarnings("UnusedMethod") // The test reads a class whose constructor Jackson cannot call.
         private Built(String name) {
             this.name = name;
         }
