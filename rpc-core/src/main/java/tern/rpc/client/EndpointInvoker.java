@@ -69,10 +69,7 @@ final class EndpointInvoker implements AutoCloseable {
         return cluster;
     }
 
-    /**
-     * Records that a filter replaced a call's executor and then passed the call on. The object that represents the
-     * caller is then not notified that the call was passed on.
-     */
+    /** Returns the object that describes why providers cannot be reached. */
     ProviderFailures failures() {
         return failures;
     }

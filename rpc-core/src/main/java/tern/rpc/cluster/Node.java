@@ -379,7 +379,6 @@ public final class Node {
         if (usable && (!usableBefore || times != timesAvailable)) {
             long lastedNanos = (usableBefore ? now : lostNanos) - usableSinceNanos;
             boolean wasSoonLost = timesAvailable > 0 && callsFailed && lastedNanos < SOON_LOST_NANOS;
-            callsFailed = false;
             timesAvailable = times;
             sayConnected(now);
             usableSinceNanos = now;
@@ -393,6 +392,7 @@ public final class Node {
                 probes.failed(0, now);
                 trials.failed(true, now);
             }
+            callsFailed = false;
         }
         if (!usable) {
             lostNanos = usableBefore ? now : lostNanos;

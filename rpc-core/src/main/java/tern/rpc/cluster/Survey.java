@@ -151,6 +151,7 @@ final class Survey {
             calls += target.node().calls();
         }
         callsAtSurvey = calls;
+        callsAtTrial = Math.min(callsAtTrial, calls); // the sum is lower after a provider has left
         boolean areCopied = now - lastCopyNanos < COPIES_NANOS; // True if some calls are idempotent.
         Target copied = null;
         Target tried = null;

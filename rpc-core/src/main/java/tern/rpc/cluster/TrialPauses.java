@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 final class TrialPauses {
 
     /** The minimum number of calls between two trials of a slow provider. */
-    static final int CALLS_FOR_SLOW = 100;
+    static final int CALLS_FOR_SLOW = 150;
 
     /**
      * The number of calls after which a trial of a failing provider is due even though the pause has not ended. Clients

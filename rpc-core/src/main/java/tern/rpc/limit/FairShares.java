@@ -196,7 +196,12 @@ final class FairShares {
      * tenant itself. After they have closed their connections, they cannot send any.
      */
     private boolean othersWantIn(Share asking, long now) {
-        return asking != other && now - othersUntil < 0 && !asking.isAlone();
+        Share current = other;
+        if (asking == current || now - othersUntil >= 0) {
+            return false;
+        }
+        boolean isClosed = asking.isAlone() && current != null && current.whole() == asking.whole();
+        return !isClosed;
     }
 
     /** Returns whether the tenant has few admitted calls. */

@@ -3,9 +3,7 @@ package tern.rpc.server;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.limit.Refusal;
-import tern.rpc.limit.Share;
 import tern.rpc.serialization.LargeMessages;
-import tern.rpc.serialization.LargeResults;
 import tern.rpc.transport.ServerCall;
 
 /**
@@ -27,7 +25,6 @@ abstract class CallPermits {
     // The worker sets the following fields. They are read after the worker has finished.
     private @Nullable MethodPlace methodPlace; // the permit from the method's limiter; null if the method has no limit
     private int heldMemory; // permits for the decoded request
-    private int resultMemory; // permits for the result
     private boolean threadReturned; // true if the worker no longer counts as a thread of the method
     private boolean returned; // true if the call is counted as a call without a thread
 
@@ -70,7 +67,6 @@ abstract class CallPermits {
 
     /** Releases the permits of a call whose method will not run. */
     void leaveUnserved() {
-        LargeResults.end(resultMemory);
         if (counted) {
             dispatcher.leaveUnserved(call);
         } else if (!critical) {
@@ -109,22 +105,6 @@ abstract class CallPermits {
         if (methodPlace == null) {
             dispatcher.refused(Refusal.METHOD);
             throw MethodLimits.full(method, limiter);
-        }
-    }
-
-    /**
-     * Waits until the result is expected to fit into memory, if recent results of the method were large.
-     *
-     * @param maxNanos the time that is left for the call
-     * @throws tern.rpc.RpcException RESOURCE_EXHAUSTED if the memory is not free in time
-     */
-    void awaitResultMemory(MethodHandler method, long maxNanos) {
-        long kib = method.hasResult() ? method.resultSizes().expectedKib() : 0;
-        Share tenant = call.share();
-        // A call from this process does not wait, because the method that makes it may hold the memory.
-        if (kib > 0 && tenant != null) {
-            resultMemory =
-                    LargeResults.start(kib, tenant, maxNanos, method.method().fullName());
         }
     }
 
@@ -197,7 +177,6 @@ abstract class CallPermits {
      */
     void release(boolean isStream, boolean workerLeft) {
         LargeMessages.ended(heldMemory);
-        LargeResults.end(resultMemory);
         if (!isStream) {
             leaveServer(workerLeft);
         }

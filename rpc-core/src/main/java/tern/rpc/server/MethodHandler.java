@@ -45,8 +45,6 @@ final class MethodHandler {
     private final RpcMeters meters;
     private volatile @Nullable MethodLimiter limiter;
     private final LongAdder threads = new LongAdder(); // the workers that run the method
-    private final boolean hasResult;
-    private final ResultSizes resultSizes;
     private final PhaseMeters phases;
     private final SeldomWarning unexpected;
     private final SeldomWarning refused;
@@ -70,8 +68,6 @@ final class MethodHandler {
         this.filtered = filters.isEmpty() ? null : Filter.chain(filters, last);
         this.meters = meters;
         this.limiter = limiter;
-        this.hasResult = isUnary() && method.result().raw() != void.class;
-        this.resultSizes = new ResultSizes(clock);
         this.phases = meters.phases(service, method);
         this.exceptionTexts = exceptionTexts;
         this.repeated = new SeldomWarning(LOG, clock);
@@ -100,11 +96,6 @@ final class MethodHandler {
 
     boolean isUnary() {
         return method.type() == MethodType.UNARY;
-    }
-
-    /** Returns whether the method has a single result. */
-    boolean hasResult() {
-        return hasResult;
     }
 
     MethodInvoker last() {
@@ -221,11 +212,6 @@ final class MethodHandler {
      */
     private static String textOf(Throwable failure) {
         return PeerText.text(String.valueOf(Thrown.message(failure)));
-    }
-
-    /** Returns the memory that recent results of this method needed. */
-    ResultSizes resultSizes() {
-        return resultSizes;
     }
 
     PhaseMeters phases() {

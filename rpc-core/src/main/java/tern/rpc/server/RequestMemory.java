@@ -34,10 +34,7 @@ final class RequestMemory {
         return mark == UNKNOWN ? 0 : allocated() - mark;
     }
 
-    /**
-     * Returns the number of bytes that the current thread has allocated; -1 if this JVM or thread does not count them.
-     */
-    static long allocated() {
+    private static long allocated() {
         return THREADS == null ? UNKNOWN : THREADS.getCurrentThreadAllocatedBytes();
     }
 }

@@ -133,14 +133,9 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
         served = true;
         threadEnters(found);
         ServerContext before = ServerContext.replace(serving);
-        long allocatedBefore = found.resultSizes().measures() ? RequestMemory.allocated() : 0;
         try {
             invoke(found, invocation, serving);
         } finally {
-            if (hasEnded() && found.hasResult()) {
-                long allocated = allocatedBefore == 0 ? 0 : RequestMemory.allocated() - allocatedBefore;
-                found.resultSizes().returned(allocated, call.answerBytes());
-            }
             threadReturns(found);
             ServerContext.replace(before);
             leave(ledger);
@@ -174,8 +169,7 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
     }
 
     /**
-     * Checks the deadline and the method's limit, starts watching the deadline, and waits for the memory of a large
-     * result.
+     * Checks the deadline and the method's limit, and starts watching the deadline.
      *
      * @return false if the call has ended
      */
@@ -192,8 +186,7 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
         call.watch(deadline.isLimited() ? deadline.nanoTime() : Long.MAX_VALUE, this);
         try {
             enterMethod(found.method(), found.limiter(), started);
-            awaitResultMemory(found, deadline.remainingNanos(dispatcher.clock().nanoTime()));
-            return !hasEnded(); // the call may have ended while it waited for memory
+            return true;
         } catch (RpcException e) {
             end(null, e);
             return false;
@@ -296,33 +289,15 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
      * effect.
      */
     private void end(@Nullable Response response, @Nullable Throwable failure) {
+        if (!endRunning()) {
+            return; // the call has already ended, for example at its deadline
+        }
         MethodHandler found = Objects.requireNonNull(handler);
-        if (!endRunning()) { // the call has already ended, for example at its deadline
-            measureUnsent(found, response);
-            return;
-        }
         Throwable outgoing = answerAnyhow(found, response, failure);
-        if (!call.expectsAnswer()) {
-            measureUnsent(found, response);
-        }
-        if (state == ENDED_LAST && found.hasResult()) {
-            found.resultSizes().returned(0, call.answerBytes()); // this thread did not run the method
-        }
         count(found, outgoing, failure);
         ServedStream streamed = stream;
         if (streamed != null) {
             streamed.answered();
-        }
-    }
-
-    /** Measures the size of a result that is not sent. */
-    private void measureUnsent(MethodHandler found, @Nullable Response response) {
-        if (response != null && found.hasResult() && found.resultSizes().measuresUnsent()) {
-            try {
-                call.measure(response);
-            } catch (Throwable e) {
-                Thrown.log(e, shown -> LOG.debug("A result that is not sent could not be measured", shown));
-            }
         }
     }
 

@@ -115,24 +115,6 @@ public interface ServerCall extends ServerContext.Exchange {
     void reply(Response response);
 
     /**
-     * Returns the size of the encoded answer after {@link #reply} or {@link #measure} has returned on the calling
-     * thread; 0 if no answer was encoded, and -1 if the transport does not know the size. If the answer could not be
-     * encoded because of its size, returns the size of the encoded part.
-     */
-    default int answerBytes() {
-        return -1;
-    }
-
-    /**
-     * Encodes an answer that is not sent, because the call has ended, so that {@link #answerBytes} returns its size.
-     *
-     * @throws RuntimeException if the answer cannot be encoded
-     */
-    default void measure(Response response) {
-        // Does nothing by default, for transports that do not know the size.
-    }
-
-    /**
      * Answers with an exception, which is encoded on the calling thread. An {@link tern.rpc.RpcException} is sent as a
      * protocol status. Any other exception is sent with its type.
      */

@@ -36,8 +36,8 @@ final class TimeOuts {
     record TooShort(String name, Change change, List<String> facts) {}
 
     /**
-     * The calls that failed because of a timeout. @param calls their number @param of the number of late or failed
-     * calls @param eachNanos the mean time of a whole call @param usualNanos the usual time of a whole call
+     * The calls that failed because of a timeout, out of {@code of} late or failed calls, with the mean and the usual
+     * time of a whole call.
      */
     private record Failed(List<EndedCall> ended, int of, double eachNanos, double usualNanos) {
 

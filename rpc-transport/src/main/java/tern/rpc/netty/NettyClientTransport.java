@@ -32,11 +32,7 @@ public final class NettyClientTransport implements ClientTransport {
         this(settings, loops, protocol, NanoClock.SYSTEM);
     }
 
-    /**
-     * @param clock measures the time between the connection attempts that calls start
-     *
-     * @param clock the clock that measures the time between connection attempts started by calls
-     */
+    /** @param clock the clock that measures the time between connection attempts started by calls */
     NettyClientTransport(ClientTransportSettings settings, EventLoops loops, ClientProtocol protocol, NanoClock clock) {
         this.clock = clock;
         this.settings = settings;

@@ -40,7 +40,6 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
     private final ServerConnection connection;
     private final long receivedNanos = System.nanoTime();
     private final Share share;
-    private int answerBytes; // used only by the thread that answers the call
     private volatile boolean answered; // updated atomically through ANSWERED
     // written before watchedUntilNanos, so a thread that sees the new watchedUntilNanos also sees the watcher
     private volatile @Nullable Watcher watcher;
@@ -104,16 +103,6 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
             connection.calls().answered(this);
         }
         return true;
-    }
-
-    @Override
-    public int answerBytes() {
-        return answerBytes;
-    }
-
-    /** Called by the thread that answers the call when it has encoded the answer, or has failed because of its size. */
-    public void encoded(int bytes) {
-        answerBytes = bytes;
     }
 
     @Override

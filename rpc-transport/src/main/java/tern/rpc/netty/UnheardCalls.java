@@ -19,8 +19,6 @@ public final class UnheardCalls {
     /**
      * @param whenLeft runs when the connection can be closed: the server has answered all one-way calls, or the time
      *     limit has passed
-     *
-     * @param whenLeft runs each time the connection may be closed without ending such a call
      */
     UnheardCalls(Runnable whenLeft) {
         this.whenLeft = whenLeft;

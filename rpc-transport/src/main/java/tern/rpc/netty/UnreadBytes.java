@@ -73,7 +73,10 @@ public final class UnreadBytes {
      *
      * @return the number of bytes
      */
-    long giveUp() {
+    synchronized long giveUp() {
+        if (givenUp) {
+            return 0;
+        }
         givenUp = true;
         return Math.max(0, bytes);
     }

@@ -10,6 +10,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -81,9 +82,12 @@ final class ThrowableWriter implements WireForm {
         Throwable cause = throwable.getCause();
         out.writeObject(cause == null || !linked ? throwable : cause);
         out.writeString(shortened(message.apply(throwable)));
+        @Nullable Predicate<Class<?>> foreign = out.foreign;
+        out.foreign = null; // an exception in a field is a value, and its declared type must fit
         for (Function<Object, @Nullable Object> getter : own) {
             out.writeObject(getter.apply(throwable));
         }
+        out.foreign = foreign;
     }
 
     private static List<Throwable> suppressed(Throwable throwable) {

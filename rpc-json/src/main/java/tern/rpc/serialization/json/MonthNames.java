@@ -3,13 +3,13 @@ package tern.rpc.serialization.json;
 import java.time.Month;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.databind.SerializationContext;
-import tools.jackson.databind.ser.std.StdSerializer;
+import tools.jackson.databind.ser.std.StdScalarSerializer;
 
 /**
  * Writes a month as the name of the constant, like every other enum. Jackson itself writes a number, whose meaning
  * depends on a setting of the application. Stateless.
  */
-final class MonthNames extends StdSerializer<Month> {
+final class MonthNames extends StdScalarSerializer<Month> {
 
     MonthNames() {
         super(Month.class);

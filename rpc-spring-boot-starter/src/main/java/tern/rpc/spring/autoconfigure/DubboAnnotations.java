@@ -50,12 +50,16 @@ final class DubboAnnotations implements SmartInitializingSingleton {
         List<String> present = NAMES.stream()
                 .filter(name -> ClassUtils.isPresent(name, beans.getBeanClassLoader()))
                 .toList();
-        if (present.isEmpty() || types().anyMatch(DubboAnnotations::isOfDubbo)) {
-            return;
-        }
         Set<String> found = new TreeSet<>();
-        types().filter(type -> !ExportedBeans.isForeign(type)).forEach(type -> addMembers(type, present, found));
-        addClasses(present, found);
+        try {
+            if (present.isEmpty() || types().anyMatch(DubboAnnotations::isOfDubbo)) {
+                return;
+            }
+            types().filter(type -> !ExportedBeans.isForeign(type)).forEach(type -> addMembers(type, present, found));
+            addClasses(present, found);
+        } catch (RuntimeException | LinkageError e) {
+            LOG.debug("The search for annotations of Dubbo has ended early", e); // a warning must not stop the start
+        }
         if (!found.isEmpty()) {
             LOG.warn(
                     "Annotations of Dubbo have no effect, because Dubbo is not active in this application: {}. Write"
@@ -77,7 +81,15 @@ final class DubboAnnotations implements SmartInitializingSingleton {
     }
 
     private static void addMembers(Class<?> type, List<String> names, Set<String> found) {
-        Stream.<AccessibleObject[]>of(type.getDeclaredFields(), type.getDeclaredMethods())
+        AccessibleObject[] fields;
+        AccessibleObject[] methods;
+        try {
+            fields = type.getDeclaredFields();
+            methods = type.getDeclaredMethods();
+        } catch (LinkageError e) {
+            return; // a class in a signature is missing
+        }
+        Stream.<AccessibleObject[]>of(fields, methods)
                 .flatMap(Arrays::stream)
                 .forEach(member -> annotation(member, names)
                         .ifPresent(name ->

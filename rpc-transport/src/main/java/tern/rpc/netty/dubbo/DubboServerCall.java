@@ -202,11 +202,6 @@ final class DubboServerCall extends NettyServerCall {
         }
     }
 
-    @Override
-    public void measure(Response response) {
-        encode(DubboStatus.OK, writer -> DubboResponseBody.writeValue(writer, response, takesAttachments));
-    }
-
     /**
      * Returns true if the answer must not be sent because the caller reads too slowly and unread answers occupy too
      * much memory. In that case, this method has sent an error instead.
@@ -299,14 +294,6 @@ final class DubboServerCall extends NettyServerCall {
     }
 
     private void enqueue(int status, Content content) {
-        DubboFrame frame = encode(status, content);
-        if (frame.bytes() > LARGE_BYTES && isRefused()) {
-            return; // other answers may have used up the memory while this answer waited to be encoded
-        }
-        connection().queue().add(frame);
-    }
-
-    private DubboFrame encode(int status, Content content) {
         Coder coder = protocol.coders().take();
         OutputBuffer out = coder.output();
         out.reset(connection().settings().maxResponseBytes(), DubboHeader.BYTES, MessageKind.RESPONSE);
@@ -319,11 +306,12 @@ final class DubboServerCall extends NettyServerCall {
             writer.finish();
             frame = new DubboFrame(DubboFrame.finish(out, DubboHeader.HESSIAN2, status, id));
         } finally {
-            // If writing failed, the answer is at least as large as its first part.
-            encoded(Math.max(answerBytes(), out.position()));
             out.release();
         }
         protocol.coders().giveBack(coder);
-        return frame;
+        if (frame.bytes() > LARGE_BYTES && isRefused()) {
+            return; // other answers may have used up the memory while this answer waited to be encoded
+        }
+        connection().queue().add(frame);
     }
 }

@@ -151,7 +151,6 @@ final class HttpAnswer {
             return encoding()
                     .message(exchange(), Objects.requireNonNull(call.method()), call.codec(), value, compressed);
         } catch (MessageTooLargeException e) {
-            call.encoded(LARGE_BYTES);
             throw new RpcException(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "the answer exceeds the limit of the server: " + e.getMessage(),
@@ -196,7 +195,6 @@ final class HttpAnswer {
             try {
                 checkTaken();
                 message = encode(response.value());
-                call.encoded(message.length);
                 if (message.length > LARGE_BYTES) {
                     checkTaken(); // other answers may have used up the memory budget while this answer was encoded
                 }
@@ -224,11 +222,6 @@ final class HttpAnswer {
             }
         }
         fail(failure, trailers);
-    }
-
-    /** Encodes an answer that is not sent, because its size is needed. */
-    void measure(Response response) {
-        call.encoded(encode(response.value()).length);
     }
 
     private static RpcException unsendable(String why, Throwable cause) {

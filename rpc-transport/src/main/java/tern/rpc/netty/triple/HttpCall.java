@@ -480,11 +480,6 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     }
 
     @Override
-    public void measure(Response response) {
-        answer.measure(response);
-    }
-
-    @Override
     public void fail(Throwable failure, Metadata metadata) {
         if (!claimAnswer()) {
             return;

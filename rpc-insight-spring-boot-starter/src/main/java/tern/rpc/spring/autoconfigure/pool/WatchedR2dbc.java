@@ -120,8 +120,20 @@ final class WatchedR2dbc {
                 name, failure instanceof R2dbcException known ? known.getSqlState() : null, failure);
     }
 
+    /** Returns a proxy, or the object itself if the driver's interfaces permit none. */
     private static Object proxy(Object target, InvocationHandler handler) {
-        return Proxy.newProxyInstance(target.getClass().getClassLoader(), ClassUtils.getAllInterfaces(target), handler);
+        InvocationHandler own = (proxy, method, arguments) -> {
+            if (method.getDeclaringClass() == Object.class && method.getName().equals("equals")) {
+                return arguments != null && proxy == arguments[0];
+            }
+            return handler.invoke(proxy, method, arguments);
+        };
+        try {
+            return Proxy.newProxyInstance(
+                    target.getClass().getClassLoader(), ClassUtils.getAllInterfaces(target), own);
+        } catch (IllegalArgumentException e) {
+            return target;
+        }
     }
 
     private static @Nullable Object call(Object target, Method method, @Nullable Object @Nullable [] arguments)
