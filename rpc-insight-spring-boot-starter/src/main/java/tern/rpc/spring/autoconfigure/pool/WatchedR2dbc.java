@@ -129,8 +129,7 @@ final class WatchedR2dbc {
             return handler.invoke(proxy, method, arguments);
         };
         try {
-            return Proxy.newProxyInstance(
-                    target.getClass().getClassLoader(), ClassUtils.getAllInterfaces(target), own);
+            return Proxy.newProxyInstance(target.getClass().getClassLoader(), ClassUtils.getAllInterfaces(target), own);
         } catch (IllegalArgumentException e) {
             return target;
         }
