@@ -410,8 +410,8 @@ public final class Diagnostician {
             }
         }
         bad.removeIf(usual::isUsual);
-        bad = learner.withoutSlowMethods(bad);
         bad = SlowCallers.without(bad, sampler.samples(), targetNanos);
+        bad = learner.withoutSlowMethods(bad, call -> SlowCallers.explain(call, sampler.samples()));
         if (bad.isEmpty() && counts.refused() == 0) {
             return; // The last diagnosis remains valid until there is new evidence.
         }
