@@ -7,7 +7,8 @@ import java.util.Deque;
  * Decides every second whether calls miss the latency target. A second counts as missed if the share of bad calls
  * (late, failed or refused) is above one percent with 99 % confidence (lower bound of Wilson's score interval). The
  * share covers the last ten seconds, or the last sixty seconds if there are few calls. A miss begins when two of the
- * last three seconds counted as missed, or when calls hang. A second also counts as missed if a single method misses the
+ * last three seconds counted as missed, or when calls hang. In the first minute with calls, only calls that hang for
+ * {@value #EARLY_HUNG_SECONDS} seconds begin a miss. A second also counts as missed if a single method misses the
  * target ({@link MethodMisses}). Not thread-safe: only one thread uses it.
  */
 final class MissWatch {
@@ -28,6 +29,15 @@ final class MissWatch {
     private static final double SHARE = 0.01;
     private static final double Z = 2.326; // the one-sided 99 % quantile of the normal distribution
     private static final int MIN_HUNG = 3;
+
+    /** Calls must hang for this many successive seconds. */
+    private static final int HUNG_SECONDS = 2;
+
+    /**
+     * During the warm-up, calls must hang for this many successive seconds, because the first calls also wait for
+     * connections that are opened and for clients that are initialized.
+     */
+    private static final int EARLY_HUNG_SECONDS = 10;
 
     /** A miss declines if the share of bad calls falls below its highest value in this miss, divided by this number. */
     private static final double DECLINE = 3;
@@ -85,8 +95,9 @@ final class MissWatch {
             bareMiss = isMiss(SLOW_SECONDS, SLOW_CALLS);
         }
         votes = ((votes << 1) | (bareMiss || isOfMethod ? 1 : 0)) & 0b111;
-        missed = Integer.bitCount(votes) >= 2 || hungLooks >= 2;
-        if (missed && (open || secondsWithCalls > WARM_UP_SECONDS || hungLooks >= 2)) {
+        boolean hangs = hungLooks >= (open || isWarm() ? HUNG_SECONDS : EARLY_HUNG_SECONDS);
+        missed = Integer.bitCount(votes) >= 2 || hangs;
+        if (missed && (open || isWarm() || hangs)) {
             open = true;
             quiet = 0;
         } else if (open && ++quiet >= QUIET_SECONDS) {
