@@ -15,6 +15,9 @@ final class CauseText {
     /** A wait for a connection is noticeable if it takes at least this share of the latency target. */
     private static final double NOTABLE_WAIT = 0.1;
 
+    /** The number of permits is in question if calls wait for one at least this many times as long as they use it. */
+    private static final double PERMIT_FACTOR = 3;
+
     /** The text before the owner's name in the name of a lock. */
     private static final String HELD = " held in ";
 
@@ -69,7 +72,7 @@ final class CauseText {
                 ofNanos / 1e6,
                 saves,
                 certainNanos / 1e6,
-                withoutHolding(told.change(), part),
+                withMorePermits(withoutHolding(told.change(), part), part),
                 facts,
                 changes.lines(part),
                 symptoms(part),
@@ -94,6 +97,27 @@ final class CauseText {
         return held == null || change.property() != null
                 ? change
                 : Change.of(change.where(), "do not hold " + held + " while this operation runs; " + change.text());
+    }
+
+    /**
+     * Extends the recommended change if calls wait for a permit much longer than this work takes, which runs with the
+     * permit: the owner of the application can often change the number of permits, but not the peer.
+     */
+    private Change withMorePermits(Change change, Part part) {
+        double work = excess.times.of(part);
+        for (Symptom symptom : symptoms.getOrDefault(part, List.of())) {
+            Part wanted = symptom.waitedFor();
+            boolean isPermit = wanted.kind() == Part.Kind.LOCK && wanted.name().startsWith(CodeText.SEMAPHORE);
+            if (isPermit && work > 0 && symptom.nanos() >= PERMIT_FACTOR * work && change.property() == null) {
+                return Change.of(
+                        change.where(),
+                        "more permits, if more calls may do this at once: calls wait "
+                                + Math.round(symptom.nanos() / work)
+                                + " times as long for the " + wanted.name() + " as the work with it takes; else "
+                                + change.text());
+            }
+        }
+        return change;
     }
 
     /**

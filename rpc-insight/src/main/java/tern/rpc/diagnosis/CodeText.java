@@ -11,6 +11,9 @@ import tern.rpc.pool.ApplicationCode;
 /** Describes causes that lie in application code, such as code that waits, fails or writes log lines. */
 final class CodeText {
 
+    /** The beginning of the name of a wait for a permit of a semaphore. */
+    static final String SEMAPHORE = "Semaphore ";
+
     /**
      * The prefix of a part's name, if the part is the wait of an executor's tasks for other tasks of the same executor.
      */
@@ -375,7 +378,7 @@ final class CodeText {
      */
     private static @Nullable String permits(Part part, String place) {
         String less = "hold it for less time" + place;
-        if (part.name().startsWith("Semaphore ")) {
+        if (part.name().startsWith(SEMAPHORE)) {
             return "release each permit in a finally block, also where code fails, and " + less + "; else more permits";
         }
         if (part.name().startsWith(LibraryWaits.BULKHEAD)) {

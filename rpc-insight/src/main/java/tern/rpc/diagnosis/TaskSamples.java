@@ -202,10 +202,10 @@ final class TaskSamples {
         if (owner != null) {
             lockOwners.put(part, owner);
         }
-        path.stream()
-                .filter(frame -> !frame.getClassName().equals(path.get(0).getClassName()))
-                .findFirst()
-                .ifPresent(frame -> callers.putIfAbsent(part, frame));
+        StackTraceElement caller = CallSamples.callerOf(path.get(0), path);
+        if (caller != null) {
+            callers.putIfAbsent(part, caller);
+        }
         path.forEach(frame -> classes.merge(frame.getClassName(), 1, Integer::sum));
         if (part.kind() != Part.Kind.LOCK) {
             Map<String, StackTraceElement> innermost = new HashMap<>();
