@@ -183,7 +183,8 @@ final class StoreText {
                     Change.of(
                             Where.PEER,
                             "end the transaction that holds the row sooner: " + DatabaseLocks.elsewhere(text)
-                                    + "; if nobody holds it, the plan of this statement" + at(place) + ": " + text
+                                    + "; if nobody holds it, the plan or a trigger of this statement" + at(place) + ": "
+                                    + text
                                     + "; no pool size helps"),
                     facts);
         }
@@ -220,7 +221,9 @@ final class StoreText {
             return "this statement returns much: fewer rows or columns, or pages" + at(place) + ": " + text
                     + "; no pool size helps";
         }
-        String locks = DatabaseLocks.writes(text.toLowerCase(Locale.ROOT)) ? ", or the lock that it waits for" : "";
+        String locks = DatabaseLocks.writes(text.toLowerCase(Locale.ROOT))
+                ? ", a trigger of its table, or the lock that it waits for"
+                : "";
         return "this statement: its plan, an index, fewer rows" + locks + at(place) + ": " + text
                 + "; no pool size helps";
     }
@@ -252,10 +255,14 @@ final class StoreText {
     /**
      * Returns whether a write statement suddenly became many times slower while all other statements kept their usual
      * times. Read statements are not considered, because a slow disk or a bad query plan would also slow them down.
+     * Inserts of new rows are not considered either: rows that are not visible yet are rarely locked, so that a trigger
+     * or an index is as likely.
      */
     private boolean waitsForLock(String statement, double eachNanos) {
         double usually = operations.usualNamed(Phase.SQL, statement);
-        return DatabaseLocks.writes(statement.toLowerCase(Locale.ROOT))
+        String lower = statement.toLowerCase(Locale.ROOT);
+        return DatabaseLocks.writes(lower)
+                && !DatabaseLocks.addsRows(lower)
                 && usually > 0
                 && eachNanos > LOCKED_FACTOR * usually
                 && 2 * eachNanos > evidence.targetNanos()

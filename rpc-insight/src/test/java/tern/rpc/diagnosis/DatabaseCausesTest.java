@@ -111,6 +111,24 @@ class DatabaseCausesTest {
     }
 
     @Test
+    void insertThatAloneBecameSlowWithoutSignsOfALockMayHaveATrigger() {
+        String insert = "insert into order_log(order_id, what) values(?, ...)";
+        Diagnosis miss = shop.healthy(statements(READ, 1, insert, 1)).miss(statements(READ, 1, insert, 181));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW STATEMENT: " + insert);
+        assertThat(first(miss).change().text())
+                .contains("its plan", "an index", "a trigger of its table", "the lock that it waits for");
+    }
+
+    @Test
+    void insertThatMayChangeARowWaitsForALockIfItAloneBecameSlow() {
+        String merge = "insert into stock values(?, ...) on conflict (id) do update set n=?";
+        Diagnosis miss = shop.healthy(statements(READ, 1, merge, 1)).miss(statements(READ, 1, merge, 181));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("ROW LOCK: " + merge);
+    }
+
+    @Test
     void writesOfAllTablesThatAreSlowWaitForTheLogOfTheDatabase() {
         Diagnosis miss = shop.healthy(statements(READ, 1, WRITE, 2, "insert into audit values (?)", 2))
                 .miss(statements(READ, 1, WRITE, 60, "insert into audit values (?)", 62));
