@@ -18,6 +18,15 @@ import tern.rpc.pool.PoolSnapshot;
 final class PoolText {
 
     /**
+     * Connections are not kept open if none is idle although exchanges need fewer than this share of the connections
+     * in use, and at least one.
+     */
+    private static final double UNKEPT = 0.5;
+
+    /** The minimum number of connections taken in the observed time, in total and for each connection in use. */
+    private static final int MIN_UNKEPT = 20;
+
+    /**
      * A full executor explains a wait for results only if the calls wait for its threads for at least this share of the
      * wait.
      */
@@ -89,7 +98,8 @@ final class PoolText {
                         verdict.name(),
                         Change.of(
                                 Where.PEER,
-                                "why new connections of " + name
+                                unkept(verdict)
+                                        + "why new connections of " + name
                                         + " take long: the server's limit of connections, its name lookup, TLS,"
                                         + " network"),
                         verdict.facts());
@@ -102,6 +112,26 @@ final class PoolText {
                         Change.of(Where.UNKNOWN, "no size: the pool has room; look at the next cause"),
                         verdict.facts());
         };
+    }
+
+    /**
+     * Returns the advice to keep HTTP connections open if none stays open after its exchange; empty otherwise. A kept
+     * connection is idle most of the time if the exchanges need fewer connections than there are.
+     */
+    private String unkept(PoolVerdict verdict) {
+        PoolSnapshot now = verdict.pool().now();
+        long taken = verdict.pool().since().taken();
+        double needed = taken * verdict.pool().holdNanos() / 1e9 / evidence.seconds();
+        boolean isUnkept = now.kind() == PoolKind.HTTP
+                && now.idle() == 0
+                && needed >= 0
+                && needed < UNKEPT * Math.max(1, now.active())
+                && taken >= MIN_UNKEPT
+                && taken >= MIN_UNKEPT * now.active();
+        return isUnkept
+                ? "keep connections open: nearly every exchange opens a new one, because the client or the server closes"
+                        + " it afterwards (Connection: close, no keep-alive); then see "
+                : "";
     }
 
     /** Returns the advice for connections that are held outside of calls. */

@@ -266,4 +266,34 @@ class PoolCausesTest {
                 .startsWith("do not hold a connection of \"orders\" while this operation runs; ask GET bank:80");
         assertThat(shop.diagnosis().text()).contains("calls wait for a connection of \"orders\": 60 ms");
     }
+
+    private Cause slowlyOpened(int active, int idle) {
+        long[] taken = new long[1];
+        shop.healthy(USUAL);
+        shop.pools.add(() -> PoolSnapshot.builder("http", PoolKind.HTTP, 64)
+                .now(active, idle, 0)
+                .counts(taken[0] += 50, 0)
+                .sums(Duration.ZERO, Duration.ofMillis(taken[0] * 11))
+                .settings(List.of())
+                .build());
+
+        return first(shop.miss(
+                call -> call.own(2).in(Phase.HTTP_CONNECTION, "http", 160).in(Phase.HTTP, "GET bank:80", 11)));
+    }
+
+    @Test
+    void httpConnectionsThatAreNeverIdleAreNotKeptOpen() {
+        Cause first = slowlyOpened(2, 0);
+
+        assertThat(first.kind()).isEqualTo("CONNECTIONS OPEN SLOWLY");
+        assertThat(first.change().text()).startsWith("keep connections open: nearly every exchange opens a new one");
+    }
+
+    @Test
+    void httpConnectionsAreNotCalledUnkeptIfManyAreInUse() {
+        Cause first = slowlyOpened(40, 0);
+
+        assertThat(first.kind()).isEqualTo("CONNECTIONS OPEN SLOWLY");
+        assertThat(first.change().text()).startsWith("why new connections of");
+    }
 }
