@@ -61,6 +61,9 @@ final class CauseText {
         if (part.kind() == Part.Kind.FILE || part.kind() == Part.Kind.LOG) {
             facts.addAll(new Pressure(evidence.machine(), evidence.usual()).diskFacts());
         }
+        BackgroundThreads.facts(evidence.machine()).stream()
+                .filter(fact -> !facts.contains(fact))
+                .forEach(facts::add);
         String loop = part.kind() == Part.Kind.EVENT_LOOP ? null : BlockedLoops.loopOf(part, evidence, excess);
         if (loop != null) {
             facts.add("loop     runs on the event loop " + loop + ", whose other requests wait meanwhile");

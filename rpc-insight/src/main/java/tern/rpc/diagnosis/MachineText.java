@@ -338,7 +338,7 @@ final class MachineText {
                 most.allocatedPerSecond() / 1e6);
     }
 
-    private static boolean serves(Machine.Burner burner) {
+    static boolean serves(Machine.Burner burner) {
         return burner.name().startsWith("rpc-")
                 || burner.name().startsWith("http-nio")
                 || burner.name().startsWith("tomcat-handler");
