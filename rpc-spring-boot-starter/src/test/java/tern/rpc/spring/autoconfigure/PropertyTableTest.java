@@ -33,7 +33,7 @@ class PropertyTableTest {
             `PropertyTableTest` explains how to generate the table again.
 
             - Times are written with a unit (`500ms`, `3s`), and so are sizes (`8MB`; 1 MB is 1,048,576 bytes). A time without a unit is
-              in milliseconds. The longest allowed time is 100 years (`36500d`).
+              in milliseconds. Only whole numbers are allowed: write `1500ms`, not `1.5s`. The longest allowed time is 100 years (`36500d`).
             - `<name>` is the `name` of an `@RpcReference`, or the simple name of its interface in any form (`user-service`,
               `UserService`). Properties with `<name>` take precedence over the annotation. A simple name applies to all interfaces with
               this simple name, except to references with another `name`.

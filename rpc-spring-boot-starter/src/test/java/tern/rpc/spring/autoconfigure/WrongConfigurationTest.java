@@ -226,7 +226,7 @@ class WrongConfigurationTest {
             if (wrong != null && !property.name().startsWith("rpc.diagnosis.")) {
                 String name = property.name().replace("*", "x");
                 rows.add(Arguments.of(
-                        name + "=" + wrong.get(0), List.of(name, "\"" + wrong.get(0) + "\"", wrong.get(1))));
+                        name + "=" + wrong.get(0), List.of(name, quoted(wrong.get(0), wrong.get(1)), wrong.get(1))));
             }
         }
         for (String row : concat(OUT_OF_RANGE, CONTRADICTORY)) {
@@ -236,6 +236,12 @@ class WrongConfigurationTest {
                     Arrays.stream(parts).skip(1).map(String::trim).toList()));
         }
         return rows.stream();
+    }
+
+    /** Returns the value in the quotes of the message. Spring's own messages contain other quotes than Tern's. */
+    private static String quoted(String value, String type) {
+        String quote = type.startsWith("d") ? "'" : "\"";
+        return quote + value + quote;
     }
 
     private static List<String> concat(List<String> some, List<String> more) {

@@ -60,15 +60,15 @@ class JsonErrorsTest extends JsonCalls {
 
     @ParameterizedTest
     @EnumSource(Version.class)
-    void exceptionThatLosesItsMessageIsLoggedWithItAndTheRemedy(Version version) {
-        try (CapturedLog log = new CapturedLog(JsonEncoding.class.getName())) {
+    void exceptionThatLosesItsMessageIsLoggedOnceUnderItsId(Version version) {
+        try (CapturedLog log = new CapturedLog("tern.rpc.server.MethodHandler")) {
             send(version, post("fail", "\"secret\""));
 
             assertThat(log.lines())
                     .singleElement()
                     .asString()
-                    .contains("/fail failed with", "IllegalStateException (logged by the server as ", "123")
-                    .contains("throw an RpcException");
+                    .contains("failed with an exception that callers do not know")
+                    .contains("IllegalStateException (logged by the server as ");
         }
     }
 }

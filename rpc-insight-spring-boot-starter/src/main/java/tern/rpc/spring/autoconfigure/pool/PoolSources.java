@@ -139,7 +139,7 @@ final class PoolSources implements SmartInitializingSingleton {
                     registry,
                     source,
                     "rpc.pool.waited",
-                    "Sum of all waits for the pool",
+                    "Seconds of all waits for the pool",
                     pool -> pool.waited().toNanos() / 1e9,
                     tags,
                     "seconds");
@@ -149,7 +149,7 @@ final class PoolSources implements SmartInitializingSingleton {
                     registry,
                     source,
                     "rpc.pool.held",
-                    "Sum of the time that connections were in use",
+                    "Seconds for which connections or threads were in use",
                     pool -> pool.held().toNanos() / 1e9,
                     tags,
                     "seconds");
