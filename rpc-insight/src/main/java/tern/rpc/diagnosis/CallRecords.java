@@ -199,11 +199,6 @@ final class CallRecords implements CallObserver {
         records.nanos.add(tookNanos);
         trace.add(ledger, tookNanos, now);
         boolean late = tookNanos > targetNanos;
-        boolean left = failure != null && CallerDeadlines.hasLeft(method, failure);
-        if (left && !late) {
-            return; // the call has neither failed nor shown how long it takes
-        }
-        Throwable known = left ? null : failure;
         boolean sampled = records.calls.sum() % ONE_IN == 0;
         if (sampled) {
             records.calledBy(caller.get(), now);
@@ -212,16 +207,15 @@ final class CallRecords implements CallObserver {
             records.late.increment();
             threads.register();
         }
-        if (known != null) {
+        if (failure != null) {
             records.failed.increment();
-        } else if (!left) {
+        } else {
             records.answered.happened(now);
             answers.add(ledger, now);
         }
-        if (late || known != null) {
-            boolean refused = known != null && LocalRefusals.of(known) != null;
-            (refused ? records.refused : records.bad)
-                    .add(new EndedCall(method, ledger, now, tookNanos, known, false, caller.get()));
+        if (late || failure != null) {
+            boolean refused = failure != null && LocalRefusals.of(failure) != null;
+            (refused ? records.refused : records.bad).add(new EndedCall(method, ledger, now, tookNanos, failure));
         } else if (sampled) {
             records.good.add(new EndedCall(method, ledger, now, tookNanos, null));
             records.learn(ledger, now);

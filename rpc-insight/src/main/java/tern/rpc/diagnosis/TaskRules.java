@@ -39,7 +39,8 @@ final class TaskRules {
     void apply() {
         for (Part part : leaves.longestFirst()) {
             PoolVerdict executor = executorOf(part);
-            TaskSamples tasks = executor == null ? null : evidence.tasks().ofPool(executor.name());
+            TaskWatch.Executor tasks =
+                    executor == null ? null : evidence.tasks().ofPool(executor.name());
             if (executor == null || tasks == null || tasks.busy < MIN_BUSY) {
                 continue;
             }
@@ -66,7 +67,7 @@ final class TaskRules {
      * tasks may occupy the executor while they run operations. Such tasks need an executor of their own. Therefore
      * operations are returned only if the tasks belong to the waiting calls and take longer than usual.
      */
-    private Times reasons(PoolVerdict executor, TaskSamples tasks) {
+    private Times reasons(PoolVerdict executor, TaskWatch.Executor tasks) {
         Times waits = new Times();
         Times slow = new Times();
         boolean slower = isSlower(executor) && isOfCalls(tasks);
@@ -104,7 +105,7 @@ final class TaskRules {
     }
 
     /** Returns whether the tasks run code of a class in which late calls wait. */
-    private boolean isOfCalls(TaskSamples tasks) {
+    private boolean isOfCalls(TaskWatch.Executor tasks) {
         return excess.account.longestFirst().stream()
                 .filter(ResultRules::waitsForOthers)
                 .anyMatch(part -> tasks.runs(excess.samples.lineOf(part)));
