@@ -151,7 +151,7 @@ final class Group {
     }
 
     /**
-     * Returns any provider, but not that of the previous attempt. The group must have several providers.
+     * Returns any provider except the provider of the previous attempt. The group must have several providers.
      *
      * @param excluded the provider of the previous attempt; may be null
      */

@@ -7,8 +7,8 @@ import tern.rpc.TimeLimit;
 import tern.rpc.endpoint.Rules;
 
 /**
- * The rules of one cluster: those of its source, combined with those of the application. Confined to the cluster's
- * lock, except {@link #timeLimit}.
+ * The rules of one cluster. They combine the rules of its source with the rules of the application. All methods except
+ * {@link #timeLimit} require the cluster's lock.
  */
 final class RulesInForce {
 

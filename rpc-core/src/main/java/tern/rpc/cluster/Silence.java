@@ -41,7 +41,7 @@ final class Silence {
     /**
      * @param name the name of the provider in log lines
      * @param log receives a line when a long silence is noticed, and when it ends
-     * @param trials is told when a silence that was logged ends
+     * @param trials is notified of the end of a silence, if the silence was logged
      */
     Silence(Supplier<String> name, ChangeLog log, NodeCounts counts, TrialPauses trials, long now) {
         this.name = name;

@@ -193,7 +193,7 @@ final class FairShares {
 
     /**
      * Returns whether other tenants send calls. After the other tenants have stopped, {@code other} may contain the
-     * tenant itself. After they have closed their connections, they cannot send any.
+     * tenant itself, or a connection of the same address that has been closed.
      */
     private boolean othersWantIn(Share asking, long now) {
         Share current = other;

@@ -120,7 +120,8 @@ public final class Share {
 
     /**
      * Returns whether this tenant is the only open connection of its address. A connection is a tenant only while the
-     * server has no connection from a second address, so there is no other tenant that could send a call.
+     * transport has no connection from a second address. Calls from the own process, and from other transports of the
+     * server, belong to other tenants.
      */
     public boolean isAlone() {
         Share address = whole;

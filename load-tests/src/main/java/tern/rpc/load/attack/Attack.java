@@ -307,8 +307,7 @@ enum Attack {
     }),
 
     /**
-     * Keeps the server's threads waiting for slow readers of streams. The attack comes from so many addresses that each
-     * of them has only a few streams.
+     * Makes the server's threads wait for slow readers of streams. Each of many addresses has only a few streams.
      */
     UNREAD_STREAMS_OF_ADDRESSES(
             "20 unread server streams on each of 40 connections from 20 addresses", true, Crowds::unreadStreams),

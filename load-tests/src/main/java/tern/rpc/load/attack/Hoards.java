@@ -96,7 +96,7 @@ final class Hoards {
                 for (int i = 0; i < 100; i++) {
                     streams.add(connection.begin("collect"));
                 }
-                // The window of a stream of the server is 1 MiB and that of the connection 8 MiB.
+                // The server permits 1 MiB of unread data for each stream, and 8 MiB for the connection.
                 for (int round = 0; round < 5; round++) {
                     for (int stream : streams) {
                         connection.write(RawHttp2.DATA, 0, stream, message);
