@@ -199,6 +199,11 @@ final class CallRecords implements CallObserver {
         records.nanos.add(tookNanos);
         trace.add(ledger, tookNanos, now);
         boolean late = tookNanos > targetNanos;
+        boolean left = failure != null && CallerDeadlines.hasLeft(method, failure);
+        if (left && !late) {
+            return; // the call has neither failed nor shown how long it takes
+        }
+        Throwable known = left ? null : failure;
         boolean sampled = records.calls.sum() % ONE_IN == 0;
         if (sampled) {
             records.calledBy(caller.get(), now);
@@ -207,15 +212,16 @@ final class CallRecords implements CallObserver {
             records.late.increment();
             threads.register();
         }
-        if (failure != null) {
+        if (known != null) {
             records.failed.increment();
-        } else {
+        } else if (!left) {
             records.answered.happened(now);
             answers.add(ledger, now);
         }
-        if (late || failure != null) {
-            boolean refused = failure != null && LocalRefusals.of(failure) != null;
-            (refused ? records.refused : records.bad).add(new EndedCall(method, ledger, now, tookNanos, failure));
+        if (late || known != null) {
+            boolean refused = known != null && LocalRefusals.of(known) != null;
+            (refused ? records.refused : records.bad)
+                    .add(new EndedCall(method, ledger, now, tookNanos, known, false, caller.get()));
         } else if (sampled) {
             records.good.add(new EndedCall(method, ledger, now, tookNanos, null));
             records.learn(ledger, now);

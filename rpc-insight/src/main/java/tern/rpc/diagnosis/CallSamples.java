@@ -121,14 +121,37 @@ final class CallSamples {
     private String shown(StackTraceElement line, Predicate<Sample> among) {
         for (Sample sample : all()) {
             if (line.equals(sample.line()) && among.test(sample)) {
-                for (StackTraceElement outer : sample.path()) {
-                    if (!outer.getClassName().equals(line.getClassName())) {
-                        return ApplicationCode.shown(line) + ", called from " + ApplicationCode.shown(outer);
-                    }
+                StackTraceElement caller = callerOf(line, sample.path());
+                if (caller != null) {
+                    return ApplicationCode.shown(line) + ", called from " + ApplicationCode.shown(caller);
                 }
             }
         }
         return ApplicationCode.shown(line);
+    }
+
+    /**
+     * Returns the first line in another class that called this line; null if there is none. A caller outside of the
+     * source file is preferred, because a nested class and its outer class often form one helper, and the caller of the
+     * helper says more.
+     *
+     * @param path the frames of the application, innermost first
+     */
+    static @Nullable StackTraceElement callerOf(StackTraceElement line, List<StackTraceElement> path) {
+        StackTraceElement nested = null;
+        for (StackTraceElement outer : path) {
+            if (!topLevel(outer).equals(topLevel(line))) {
+                return outer;
+            }
+            if (nested == null && !outer.getClassName().equals(line.getClassName())) {
+                nested = outer;
+            }
+        }
+        return nested;
+    }
+
+    private static String topLevel(StackTraceElement frame) {
+        return frame.getClassName().split("\\$", 2)[0];
     }
 
     /**
@@ -148,7 +171,7 @@ final class CallSamples {
         Map<String, Integer> called = new HashMap<>();
         int looks = 0;
         for (Sample sample : all()) {
-            if (sample.part().equals(part) && sample.isOwn()) {
+            if (sample.part().equals(part) && sample.isOwnWork()) {
                 looks++;
                 if (sample.called() != null) {
                     called.merge(sample.called(), 1, Integer::sum);

@@ -15,6 +15,9 @@ final class CauseText {
     /** A wait for a connection is noticeable if it takes at least this share of the latency target. */
     private static final double NOTABLE_WAIT = 0.1;
 
+    /** The number of permits is in question if calls wait for one at least this many times as long as they use it. */
+    private static final double PERMIT_FACTOR = 3;
+
     /** The text before the owner's name in the name of a lock. */
     private static final String HELD = " held in ";
 
@@ -39,7 +42,7 @@ final class CauseText {
         this.operations = new Operations(excess, evidence.usual(), evidence.answers());
         this.poolText = new PoolText(evidence, excess, pools, operations);
         this.machineText = new MachineText(evidence, excess);
-        this.timeOuts = new TimeOuts(excess, operations, evidence.usual());
+        this.timeOuts = new TimeOuts(excess, operations);
         this.storeText = new StoreText(evidence, excess, operations, pools);
         this.remoteText = new RemoteText(evidence, excess, operations, timeOuts);
         this.changes = new Changes(evidence, excess, operations);
@@ -51,10 +54,16 @@ final class CauseText {
         TimeOuts.TooShort timeout = timeOuts.of(part);
         Told told = timeout == null
                 ? told(part)
-                : new Told("TIMEOUT TOO SHORT", timeout.name(), timeout.change(), List.of());
+                : new Told("TIMEOUT TOO SHORT", timeout.name(), timeout.change(), timeout.facts());
         List<String> facts = new ArrayList<>(told.facts());
         facts.addAll(timeOuts.facts(part));
         facts.addAll(callers(part));
+        if (part.kind() == Part.Kind.FILE || part.kind() == Part.Kind.LOG) {
+            facts.addAll(new Pressure(evidence.machine(), evidence.usual()).diskFacts());
+        }
+        BackgroundThreads.facts(evidence.machine()).stream()
+                .filter(fact -> !facts.contains(fact))
+                .forEach(facts::add);
         String loop = part.kind() == Part.Kind.EVENT_LOOP ? null : BlockedLoops.loopOf(part, evidence, excess);
         if (loop != null) {
             facts.add("loop     runs on the event loop " + loop + ", whose other requests wait meanwhile");
@@ -66,7 +75,7 @@ final class CauseText {
                 ofNanos / 1e6,
                 saves,
                 certainNanos / 1e6,
-                withoutHolding(told.change(), part),
+                withMorePermits(withoutHolding(told.change(), part), part),
                 facts,
                 changes.lines(part),
                 symptoms(part),
@@ -91,6 +100,27 @@ final class CauseText {
         return held == null || change.property() != null
                 ? change
                 : Change.of(change.where(), "do not hold " + held + " while this operation runs; " + change.text());
+    }
+
+    /**
+     * Extends the recommended change if calls wait for a permit much longer than this work takes, which runs with the
+     * permit: the owner of the application can often change the number of permits, but not the peer.
+     */
+    private Change withMorePermits(Change change, Part part) {
+        double work = excess.times.of(part);
+        for (Symptom symptom : symptoms.getOrDefault(part, List.of())) {
+            Part wanted = symptom.waitedFor();
+            boolean isPermit = wanted.kind() == Part.Kind.LOCK && wanted.name().startsWith(CodeText.SEMAPHORE);
+            if (isPermit && work > 0 && symptom.nanos() >= PERMIT_FACTOR * work && change.property() == null) {
+                return Change.of(
+                        change.where(),
+                        "more permits, if more calls may do this at once: calls wait "
+                                + Math.round(symptom.nanos() / work)
+                                + " times as long for the " + wanted.name() + " as the work with it takes; else "
+                                + change.text());
+            }
+        }
+        return change;
     }
 
     /**
@@ -134,7 +164,8 @@ final class CauseText {
                     FAILURE -> codeText.told(part);
             case LIMIT -> limit(part);
             case CALLER -> caller(part);
-            case COMPUTING, DECODE, RUN_QUEUE, THROTTLED, COLLECTOR, JVM_PAUSE, OUTSIDE -> machineText.told(part);
+            case COMPUTING, DECODE, RUN_QUEUE, THROTTLED, MEMORY, DISK, COLLECTOR, JVM_PAUSE, OUTSIDE ->
+                machineText.told(part);
             case UNEXPLAINED -> unexplained();
         };
     }

@@ -11,6 +11,9 @@ import tern.rpc.pool.ApplicationCode;
 /** Describes causes that lie in application code, such as code that waits, fails or writes log lines. */
 final class CodeText {
 
+    /** The beginning of the name of a wait for a permit of a semaphore. */
+    static final String SEMAPHORE = "Semaphore ";
+
     /**
      * The prefix of a part's name, if the part is the wait of an executor's tasks for other tasks of the same executor.
      */
@@ -34,7 +37,7 @@ final class CodeText {
     Told told(Part part) {
         StackTraceElement line = excess.samples.lineOf(part);
         String executor = line == null ? evidence.tasks().executorIn(part) : null;
-        TaskWatch.Executor tasks = executor == null ? null : evidence.tasks().executor(executor);
+        TaskSamples tasks = executor == null ? null : evidence.tasks().executor(executor);
         if (executor != null && tasks != null) {
             return task(part, executor, tasks);
         }
@@ -81,20 +84,17 @@ final class CodeText {
     }
 
     /** Describes an activity of an executor's tasks as a cause, if calls wait for these tasks. */
-    private Told task(Part part, String executor, TaskWatch.Executor tasks) {
-        TaskWatch.LockOwner owner = tasks.lockOwners.get(part);
+    private Told task(Part part, String executor, TaskSamples tasks) {
+        if (part.kind() == Part.Kind.EVENT_LOOP) {
+            return BlockedLoops.told(part, shown(part, tasks), executor);
+        }
+        TaskSamples.LockOwner owner = tasks.lockOwners.get(part);
         if (owner != null) {
             String wanted = ", wanted in " + (tasks.isExecutor ? "tasks of " : "threads ") + executor;
             return lock(part, ApplicationCode.shown(owner.line()) + wanted, owner.line(), owner.work());
         }
         StackTraceElement line = tasks.lines.get(part);
-        StackTraceElement caller = tasks.callers.get(part);
-        String called = tasks.called.get(part);
-        String shown = (line == null ? part.name() : ApplicationCode.shown(line))
-                + (called == null ? "" : " (" + called + ")")
-                + (caller == null ? "" : ", called from " + ApplicationCode.shown(caller))
-                + (tasks.isExecutor ? ", in tasks of " : ", in threads ")
-                + executor;
+        String shown = shown(part, tasks) + (tasks.isExecutor ? ", in tasks of " : ", in threads ") + executor;
         Told told = part.kind() == Part.Kind.LOCK ? lock(part, shown, line, null) : told(part, shown, line);
         if (!tasks.isFull() || part.kind() == Part.Kind.LOCK || part.kind() == Part.Kind.RESULT) {
             return told;
@@ -106,6 +106,16 @@ final class CodeText {
                 executor + " in " + part.name(),
                 Change.of(Where.CODE, told.change().text() + "; or an executor of its own for tasks that wait"),
                 facts);
+    }
+
+    /** Returns the line of application code that runs this activity of a task, with its caller. */
+    private static String shown(Part part, TaskSamples tasks) {
+        StackTraceElement line = tasks.lines.get(part);
+        StackTraceElement caller = tasks.callers.get(part);
+        String called = tasks.called.get(part);
+        return (line == null ? part.name() : ApplicationCode.shown(line))
+                + (called == null ? "" : " (" + called + ")")
+                + (caller == null ? "" : ", called from " + ApplicationCode.shown(caller));
     }
 
     /** Describes a sleep in application code. After a failed operation, the sleep is a pause before a retry. */
@@ -368,7 +378,7 @@ final class CodeText {
      */
     private static @Nullable String permits(Part part, String place) {
         String less = "hold it for less time" + place;
-        if (part.name().startsWith("Semaphore ")) {
+        if (part.name().startsWith(SEMAPHORE)) {
             return "release each permit in a finally block, also where code fails, and " + less + "; else more permits";
         }
         if (part.name().startsWith(LibraryWaits.BULKHEAD)) {

@@ -271,6 +271,14 @@ final class DatabaseLocks {
                 || LOCKING_READS.stream().anyMatch(statement::contains);
     }
 
+    /** Returns whether a statement in lower case only adds new rows, and changes no row that exists. */
+    static boolean addsRows(String statement) {
+        return statement.startsWith("insert")
+                && !statement.contains("on conflict")
+                && !statement.contains("on duplicate key")
+                && LOCKING_READS.stream().noneMatch(statement::contains);
+    }
+
     /** Returns text about the current activity of the thread that holds the connection. */
     static String now(Holder holder) {
         StackTraceElement[] frames = holder.thread().getStackTrace();

@@ -71,6 +71,11 @@ public record Diagnosis(
         }
     }
 
+    /** Returns this diagnosis with one more line of text. */
+    Diagnosis withNote(String line) {
+        return new Diagnosis(state, text + "  " + line + "\n", miss, causes, accountMs, unexplainedMs, missing);
+    }
+
     static Diagnosis calm(State state, String text, List<String> missing) {
         return new Diagnosis(state, text, null, List.of(), Map.of(), 0, missing);
     }

@@ -6,16 +6,19 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.CallLedger;
 import tern.rpc.NanoClock;
 import tern.rpc.RunningCall;
-import tern.rpc.diagnosis.CallRecords.Sums;
 import tern.rpc.diagnosis.Diagnosis.Miss;
 import tern.rpc.diagnosis.Diagnosis.State;
 import tern.rpc.evidence.RunQueue;
@@ -52,14 +55,14 @@ public final class Diagnostician {
     private static final long RECORDING_PAUSE_NANOS = TimeUnit.MINUTES.toNanos(10);
     private static final int KEPT_SECONDS = 60;
 
+    /** A diagnosis is said to be old if no second of observation has completed for this long. */
+    private static final long OLD_NANOS = TimeUnit.SECONDS.toNanos(5);
+
     /**
      * If calls have missed the target for this long, the usual times of slow methods are learned even from calls that
      * still miss it.
      */
     private static final long LONG_MISS_NANOS = TimeUnit.SECONDS.toNanos(60);
-
-    /** The usual times of slow methods are learned only while these methods receive at most this share of all calls. */
-    private static final double MAX_SLOW_SHARE = 0.1;
 
     private final long targetNanos;
     private final RpcMeters meters;
@@ -72,6 +75,8 @@ public final class Diagnostician {
     private final Usual usual = new Usual();
     private final MethodRates rates = new MethodRates(usual);
     private final LimitedCallers limited = new LimitedCallers();
+    private final Learner learner;
+    private final MethodMisses methods;
     private final History history = new History();
     private final FlightRecording recording = new FlightRecording();
     private volatile boolean recordsMisses;
@@ -85,8 +90,7 @@ public final class Diagnostician {
     private final Deque<Second> seconds = new ArrayDeque<>();
     private @Nullable Instant since; // the beginning of the current miss; used only by the watching thread
     private long sinceNanos; // used only by the watching thread
-    private double usualP99 = -1; // used only by the watching thread
-    private int healthySeconds = KEPT_SECONDS; // healthy seconds since the last miss; used only by the watching thread
+    private volatile long watchedNanos; // when the last second of observation was complete
     private volatile Diagnosis latest = Diagnosis.calm(State.QUIET, quiet(), List.of());
 
     /** The parts of the application that the diagnosis can observe. */
@@ -132,6 +136,8 @@ public final class Diagnostician {
         this.wall = wall;
         ThreadIds threads = new ThreadIds(ROOT);
         this.records = new CallRecords(targetNanos, threads);
+        this.methods = new MethodMisses(usual, records);
+        this.learner = new Learner(meters, usual, rates, limited, records);
         this.sampler = new Sampler(new RunQueue(ROOT, threads));
     }
 
@@ -202,7 +208,12 @@ public final class Diagnostician {
 
     /** Returns the current diagnosis. Any thread may call this. */
     public Diagnosis diagnosis() {
-        return latest;
+        Diagnosis known = latest;
+        long age = clock.nanoTime() - watchedNanos;
+        return known.state() == State.MISS && age > OLD_NANOS
+                ? known.withNote("old      the process has been too busy to look again for "
+                        + TimeUnit.NANOSECONDS.toSeconds(age) + " s")
+                : known;
     }
 
     /**
@@ -230,6 +241,11 @@ public final class Diagnostician {
 
     /** Completes a second of observation: decides whether calls miss the latency target, and diagnoses a miss. */
     public void second() {
+        observe();
+        watchedNanos = clock.nanoTime();
+    }
+
+    private void observe() {
         long now = clock.nanoTime();
         double share = process.exhausted(now);
         exhausted = share > 0;
@@ -247,16 +263,17 @@ public final class Diagnostician {
         long asUsual = before == null ? 0 : usuallyLate(before.atNanos());
         long delayed = before == null ? 0 : delayed(before.atNanos(), now, counts.calls());
         long bad = Math.max(Math.max(0, counts.late() + delayed - asUsual), counts.failed()) + counts.refused();
-        boolean open = watch.second(counts.calls() + counts.refused(), bad, hung);
+        boolean open =
+                watch.second(counts.calls() + counts.refused(), bad, hung, methods.isAny(seconds, this::isExcused));
         Machine seen = process.read(open);
         if (before != null) {
             history.add(History.Figures.of(wall.instant(), before, current, counts, seen));
         }
         check.look(List.copyOf(current.pools().values()), meters.served().p99Millis(), now);
         if (watch.isHealthy()) {
-            learn(now, before, current, counts, seen);
+            learner.learn(now, before, current, counts, seen);
         } else if (before != null && (!watch.isWarm() || (since != null && now - sinceNanos > LONG_MISS_NANOS))) {
-            learnSlowMethods(before.atNanos(), counts);
+            learner.learnSlowMethods(before.atNanos(), counts, watch.isWarm());
         }
         if (open) {
             if (since == null) {
@@ -306,7 +323,7 @@ public final class Diagnostician {
                 since == null ? wall.instant() : since,
                 TimeUnit.NANOSECONDS.toSeconds(now - sinceNanos),
                 targetNanos / 1e6,
-                usualP99);
+                learner.usualP99());
     }
 
     /** Diagnoses a miss while the heap is exhausted. The usual diagnosis would allocate too much to be in time. */
@@ -319,7 +336,7 @@ public final class Diagnostician {
         Evidence.Counts counts = countsSince(before, current, hung);
         keep(current);
         long bad = Math.max(counts.late(), counts.failed()) + counts.refused();
-        boolean open = watch.second(counts.calls() + counts.refused(), bad, hung);
+        boolean open = watch.second(counts.calls() + counts.refused(), bad, hung, false);
         if (!open && !(watch.isWarm() && bad + hung > 0)) {
             return;
         }
@@ -335,29 +352,9 @@ public final class Diagnostician {
                 wall.instant());
     }
 
-    /**
-     * Learns the usual times of rarely called methods that have never met the target, such as long polls and reports.
-     * Learns them only from a second in which no other calls were late. An application that calls such methods from its
-     * start would otherwise never have usual times, and the diagnosis would report a miss forever.
-     */
-    private void learnSlowMethods(long sinceLastNanos, Evidence.Counts counts) {
-        List<EndedCall> late = records.bad(sinceLastNanos);
-        boolean isRare = late.size() <= MAX_SLOW_SHARE * counts.calls() && counts.refused() == 0;
-        if (isRare && late.stream().allMatch(call -> call.failure() == null && hasNeverMetTarget(call.method()))) {
-            usual.learn(List.of(), late);
-        }
-    }
-
-    /** During the warm-up, all calls are counted, because no usual times of quick methods are known. */
-    private boolean hasNeverMetTarget(String method) {
-        return usual.hasNeverMetTarget(method)
-                && (watch.isWarm()
-                        || records.sums().getOrDefault(method, Sums.NONE).met() <= 0);
-    }
-
     /** Returns a record of a running call, as if the call had just ended. */
     private static EndedCall soFar(RunningCall call, long now) {
-        return new EndedCall(call.method(), call.ledger(), now, call.runningNanos(), null);
+        return new EndedCall(call.method(), call.ledger(), now, call.runningNanos(), null, true, null);
     }
 
     /**
@@ -373,7 +370,7 @@ public final class Diagnostician {
     }
 
     private void begin(long now) {
-        healthySeconds = 0;
+        learner.missBegins();
         since = wall.instant();
         sinceNanos = now;
     }
@@ -398,41 +395,6 @@ public final class Diagnostician {
         return new Second(now, records.sums(), Map.copyOf(surroundings.refused()), pools);
     }
 
-    /** Learns usual times from a second without a miss. */
-    private void learn(long now, @Nullable Second before, Second current, Evidence.Counts counts, Machine seen) {
-        if (before == null) {
-            return;
-        }
-        List<EndedCall> good = new ArrayList<>(records.good(before.atNanos()));
-        List<EndedCall> late = records.bad(before.atNanos()).stream()
-                .filter(call -> call.failure() == null)
-                .toList();
-        usual.learn(good, late);
-        late.stream().filter(usual::isOfLateMethod).forEach(good::add);
-        UsualOperations.learn(usual, good);
-        if (limited.mayLearnCalls()) {
-            usual.learn("calls", counts.calls() * 1e9 / Math.max(1, now - before.atNanos()));
-            rates.learn(before, current);
-        }
-        current.pools().forEach((name, pool) -> {
-            PoolSnapshot then = before.pools().get(name);
-            PoolSnapshot delta = then == null ? pool : pool.since(then);
-            if (!delta.held().isNegative() && delta.taken() > 0) {
-                usual.learn("hold " + name, (double) delta.held().toNanos() / delta.taken());
-            }
-        });
-        if (seen.allocatedPerSecond() >= 0) {
-            usual.learn("allocated", seen.allocatedPerSecond());
-        }
-        if (seen.stolen().share() >= 0) {
-            usual.learn("stolen", seen.stolen().share());
-        }
-        if (++healthySeconds > KEPT_SECONDS) { // the percentile covers the calls in the last minute
-            double p99 = meters.served().p99Millis();
-            usualP99 = usualP99 < 0 ? p99 : usualP99 + 0.1 * (p99 - usualP99);
-        }
-    }
-
     private void diagnose(long now, Second current, List<RunningCall> running, int hung, Machine seen) {
         long from = Math.max(now - WINDOW_NANOS, sinceNanos - TimeUnit.SECONDS.toNanos(3));
         Second start = startOf(from, current);
@@ -449,6 +411,7 @@ public final class Diagnostician {
         }
         bad.removeIf(usual::isUsual);
         bad = SlowCallers.without(bad, sampler.samples(), targetNanos);
+        bad = learner.withoutSlowMethods(bad, call -> SlowCallers.explain(call, sampler.samples()));
         if (bad.isEmpty() && counts.refused() == 0) {
             return; // The last diagnosis remains valid until there is new evidence.
         }
@@ -466,7 +429,7 @@ public final class Diagnostician {
                 records.trace().since(now - REPLAYED_NANOS),
                 usual,
                 process,
-                pools(start),
+                pools(start, running),
                 current.refusedSince(start),
                 counts,
                 seen.usually(usual.figure("allocated"), usual.figure("stolen")),
@@ -474,7 +437,8 @@ public final class Diagnostician {
                 rates.between(start, current, seconds));
         Ranking ranking = new Ranking(evidence, now);
         recordIfItLasts(now);
-        latest = report.add(begun(now), counts, bad, ranking, seen.missing(), watch.isWarm(), wall.instant());
+        latest = report.add(
+                begun(now), counts, bad, ranking, seen.missing(), watch.isDeclining(), watch.isWarm(), wall.instant());
         check.advised(latest.causes().get(0).change());
     }
 
@@ -497,13 +461,15 @@ public final class Diagnostician {
         return start;
     }
 
-    private List<PoolLook> pools(Second start) {
+    private List<PoolLook> pools(Second start, List<RunningCall> running) {
+        Set<CallLedger> working = Collections.newSetFromMap(new IdentityHashMap<>());
+        running.forEach(call -> working.add(call.ledger()));
         List<PoolLook> looks = new ArrayList<>();
         for (PoolSource source : surroundings.pools()) {
             PoolSnapshot now = source.snapshot();
             PoolSnapshot then = start.pools().get(now.name());
             Holders holders = source.holders();
-            looks.add(PoolLook.of(now, then, holders, usual.figure("hold " + now.name())));
+            looks.add(PoolLook.of(now, then, holders, working, usual.figure("hold " + now.name())));
         }
         return looks;
     }

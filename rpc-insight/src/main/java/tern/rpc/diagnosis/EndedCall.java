@@ -4,17 +4,26 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 
 /**
- * A call that has ended.
+ * A call that has ended, or that has taken long and is still running.
  *
  * @param endedNanos the end of the call, on the clock of {@link System#nanoTime()}
  * @param tookNanos the time from receiving the call to its end
+ * @param isRunning whether a thread still works on the call. Its caller may already have got an answer, for example
+ *     because the deadline has passed
+ * @param caller the caller's address; null if it is unknown, or if the call met the latency target
  */
 record EndedCall(
         String method,
         CallLedger ledger,
         long endedNanos,
         long tookNanos,
-        @Nullable Throwable failure) {
+        @Nullable Throwable failure,
+        boolean isRunning,
+        @Nullable String caller) {
+
+    EndedCall(String method, CallLedger ledger, long endedNanos, long tookNanos, @Nullable Throwable failure) {
+        this(method, ledger, endedNanos, tookNanos, failure, false, null);
+    }
 
     long startedNanos() {
         return endedNanos - tookNanos;

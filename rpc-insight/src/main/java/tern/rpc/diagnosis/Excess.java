@@ -6,6 +6,7 @@ import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -63,6 +64,9 @@ final class Excess {
     /** A late or failed call's extra time by part, averaged over all such calls. */
     final Times times = new Times();
 
+    /** The time in {@link #times} that was added for failures, and not measured. */
+    private final Times failed = new Times();
+
     /** The breakdowns from which the means were computed. */
     final List<Counted> accounts = new ArrayList<>();
 
@@ -107,6 +111,7 @@ final class Excess {
             Part failure = failureOf(call);
             if (failure != null) {
                 times.add(failure, (double) TARGETS_OF_A_FAILURE * evidence.targetNanos() / all);
+                failed.add(failure, (double) TARGETS_OF_A_FAILURE * evidence.targetNanos() / all);
             }
         }
     }
@@ -138,18 +143,47 @@ final class Excess {
     }
 
     /**
-     * Returns the part that a timeout ended, if the call failed within the latency target. The time of such a call does
-     * not show the reason. If no operation timed out but the call took longer than usual, returns the part that took
-     * longer.
+     * Returns the part that a timeout ended, if the time of the call does not show the reason: the call failed within
+     * the latency target, or took no longer than usual. If no operation timed out but the call took longer than usual,
+     * returns the part that took longer.
      */
     private @Nullable Part timedOut(EndedCall call) {
-        Part part = call.tookNanos() > evidence.targetNanos() ? null : timedOutPart(call);
-        Times usual = part == null || part.kind() != Part.Kind.TIMEOUT ? null : usualOf(call.method());
-        if (usual == null || call.tookNanos() < LONGER * usual.sum()) {
+        Part part = timedOutPart(call);
+        Times usual = usualOf(call.method());
+        boolean isLate = call.tookNanos() > evidence.targetNanos();
+        if (part == null || (isLate && !isAsUsual(call, usual))) {
+            return null;
+        }
+        if (usual == null || part.kind() != Part.Kind.TIMEOUT || !isSlower(call, usual)) {
             return part;
         }
         Times longer = above(accountOf(call), usual).only(one -> one.kind() != Part.Kind.UNEXPLAINED);
         return longer.isEmpty() ? part : longer.longestFirst().get(0);
+    }
+
+    private static boolean isAsUsual(EndedCall call, @Nullable Times usual) {
+        return usual != null && call.tookNanos() <= TimeOuts.AS_USUAL * usual.sum();
+    }
+
+    /** Returns whether the call took longer than even the slow calls usually do. */
+    private boolean isSlower(EndedCall call, Times usual) {
+        Times slow = evidence.usual().ofSlowCalls(call.method());
+        boolean isAboveSlow =
+                slow != null && call.tookNanos() > slow.sum() && call.tookNanos() > TimeOuts.NOTABLE * usual.sum();
+        return isAboveSlow || call.tookNanos() >= LONGER * usual.sum();
+    }
+
+    /**
+     * Returns how long this part takes in the slowest tenth of the usual calls to the methods that miss the target. If
+     * these methods differ, returns the longest time. Returns -1 if it is unknown.
+     */
+    double slowUsual(Predicate<Part> matching) {
+        return badByMethod.keySet().stream()
+                .map(method -> evidence.usual().ofSlowCalls(method))
+                .filter(Objects::nonNull)
+                .mapToDouble(slow -> named(slow).sum(matching))
+                .max()
+                .orElse(-1);
     }
 
     /** Returns the part that a timeout ended; null if none did. */
@@ -256,6 +290,15 @@ final class Excess {
             excess.add(part, above);
         }
         return excess;
+    }
+
+    /**
+     * Returns whether most of the time of this part was added because of failures, such as timeouts. The part then did
+     * not become slower.
+     */
+    boolean isMostlyFailure(Part part) {
+        double nanos = times.sum(Operations.only(part));
+        return nanos > 0 && 2 * failed.sum(Operations.only(part)) > nanos;
     }
 
     /** Returns the recorded calls in the observed period that met the latency target. */

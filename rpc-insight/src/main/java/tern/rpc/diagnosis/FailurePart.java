@@ -268,6 +268,9 @@ final class FailurePart {
             return null;
         }
         List<Throwable> chain = chain(failure);
+        if (chain.stream().anyMatch(one -> CallerDeadlines.hasPassed(call.method(), one))) {
+            return new Part(Kind.TIMEOUT, DEADLINE);
+        }
         Throwable timeout =
                 chain.stream().filter(FailurePart::isTimeOut).findFirst().orElse(failure);
         boolean deadline = timeout instanceof RpcException;
@@ -280,6 +283,15 @@ final class FailurePart {
             return Account.part(longest.kind(), OperationNames.withoutStatus(longest.name()));
         }
         return new Part(Kind.TIMEOUT, deadline ? DEADLINE : named(timeout) + in(chain));
+    }
+
+    /**
+     * Returns the time limit that ended a remote call, and the place where it is set; null if the call did not fail for
+     * this reason.
+     */
+    static @Nullable String limit(EndedCall call) {
+        Throwable failure = call.failure();
+        return failure == null ? null : CallerDeadlines.limit(chain(failure));
     }
 
     /** Returns the kind of operation that throws one of these exceptions; null if several kinds may throw it. */
@@ -324,7 +336,7 @@ final class FailurePart {
             Part remote = FailedPeer.longest(call, Phase.RPC);
             boolean calledOne = call.ledger().count(Phase.RPC) > 0;
             if (one instanceof RpcException rpc
-                    && rpc.code() != StatusCode.DEADLINE_EXCEEDED
+                    && (rpc.code() != StatusCode.DEADLINE_EXCEEDED || CallerDeadlines.isOfProvider(rpc))
                     && calledOne
                     && !isThrownByApplication(rpc)) {
                 return failing(

@@ -106,6 +106,16 @@ final class FailureText {
                     "see why %s does not accept connections: down, behind a firewall, or its queue is full; meanwhile a"
                             + " shorter connect timeout"),
             Known.of(
+                    "^UNAVAILABLE",
+                    "see the log of %s, and whether it runs, can be reached and is listed in the registry"
+                            + " (/actuator/rpc/cluster shows the known providers)"),
+            Known.of("^DEADLINE_EXCEEDED", "see the diagnosis of %s: a call that it makes itself does not end in time"),
+            Known.of(
+                    "^RESOURCE_EXHAUSTED",
+                    "see the log of %s and its diagnosis: it refuses calls because a limit is reached"),
+            Known.of("^UNIMPLEMENTED", "deploy the version of %s that has this method, group and version"),
+            Known.of("^(UNAUTHENTICATED|PERMISSION_DENIED)", "renew or correct the token that is sent to %s"),
+            Known.of(
                     "^Cannot assign requested address",
                     "reuse connections to %s: this machine has no free local port for more"));
 

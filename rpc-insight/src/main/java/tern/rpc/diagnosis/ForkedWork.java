@@ -39,7 +39,7 @@ final class ForkedWork {
      * pool.
      */
     void apply() {
-        TaskWatch.Executor tasks = evidence.tasks().executor(ExecutorNames.COMMON_THREADS);
+        TaskSamples tasks = evidence.tasks().executor(ExecutorNames.COMMON_THREADS);
         PoolVerdict pool = pools.get(ExecutorNames.COMMON_POOL);
         if (tasks == null || pool == null || !isBlocked(pool, tasks) || !callsRunItems(tasks)) {
             return;
@@ -57,7 +57,7 @@ final class ForkedWork {
      * Returns whether blocking tasks occupy the common pool. The common pool has few threads and is intended for tasks
      * that compute.
      */
-    static boolean isBlocked(PoolVerdict pool, TaskWatch.Executor tasks) {
+    static boolean isBlocked(PoolVerdict pool, TaskSamples tasks) {
         PoolSnapshot now = pool.pool().now();
         return pool.name().equals(ExecutorNames.COMMON_POOL)
                 && now.waiting() > 0
@@ -69,7 +69,7 @@ final class ForkedWork {
      * Returns whether most late calls run items themselves while the pool's tasks run other code. If the tasks run the
      * same code, the items themselves are slow.
      */
-    private boolean callsRunItems(TaskWatch.Executor tasks) {
+    private boolean callsRunItems(TaskSamples tasks) {
         int sampled = 0;
         int running = 0;
         int looks = 0;
@@ -89,7 +89,7 @@ final class ForkedWork {
         return running >= MIN_CALLS && 2 * running >= sampled && 2 * same < looks;
     }
 
-    private static int runsSameCode(List<Sample> samples, TaskWatch.Executor tasks) {
+    private static int runsSameCode(List<Sample> samples, TaskSamples tasks) {
         return (int)
                 samples.stream().filter(sample -> tasks.runs(sample.line())).count();
     }

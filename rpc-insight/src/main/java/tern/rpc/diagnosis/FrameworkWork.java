@@ -3,7 +3,7 @@ package tern.rpc.diagnosis;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Recognizes the work that a web framework does for a call without running code of the application, such as reading a
+ * Recognizes the work that a web framework or Tern's server does for a call without running code of the application, such as reading a
  * request from JSON. This work is spread over many methods of libraries, so it needs one common name.
  */
 final class FrameworkWork {
@@ -21,6 +21,11 @@ final class FrameworkWork {
     private static final String WRITES = "writeWithMessageConverters";
     private static final String DISPATCHER = "org.springframework.web.servlet.DispatcherServlet";
 
+    /** The method of Tern's server that encodes and sends the answer of a call. */
+    private static final String SERVED_CALL = "tern.rpc.server.ServedCall";
+
+    private static final String ANSWERS = "answer";
+
     private FrameworkWork() {}
 
     /**
@@ -36,7 +41,7 @@ final class FrameworkWork {
             // A filter's frame counts as work only if the filter has not called the rest of its chain.
             boolean isFilter =
                     type.endsWith("Filter") && method.startsWith("doFilter") && !inner.startsWith("doFilter");
-            if (isFilter || isBody(method) || type.equals(DISPATCHER)) {
+            if (isFilter || isBody(method) || type.equals(DISPATCHER) || isAnswer(stack[i])) {
                 return i;
             }
             inner = ThreadLook.isPlatform(type) ? inner : method;
@@ -48,8 +53,15 @@ final class FrameworkWork {
         return method.equals(READS) || method.equals(WRITES);
     }
 
+    private static boolean isAnswer(StackTraceElement frame) {
+        return frame.getClassName().equals(SERVED_CALL) && frame.getMethodName().equals(ANSWERS);
+    }
+
     /** Returns the name of the work to which this frame belongs. */
     static String name(StackTraceElement frame) {
+        if (isAnswer(frame)) {
+            return WRITING;
+        }
         return switch (frame.getMethodName()) {
             case READS -> READING;
             case WRITES -> WRITING;

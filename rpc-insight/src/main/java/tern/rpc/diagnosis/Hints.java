@@ -192,6 +192,10 @@ final class Hints {
             new Hint("Process.", "do not wait for another program within a call"),
             new Hint("ProcessImpl.", "do not wait for another program within a call"));
 
+    /** Matches methods that wait until another thread gives a signal. */
+    private static final Pattern SIGNALS = Pattern.compile(
+            "(CountDownLatch|CyclicBarrier|Phaser|Object|ConditionObject|Condition)\\.(a?wait\\w*|arrive\\w*)");
+
     private Hints() {}
 
     /**
@@ -263,6 +267,10 @@ final class Hints {
             return "what puts objects into this queue: if the queue is a pool, give each object back in a finally"
                     + " block, also where code fails, and use it for less time; else more threads for what fills the"
                     + " queue";
+        }
+        if (SIGNALS.matcher(called).matches()) {
+            return "give this signal in a finally block, also where code fails, and wait for it with a timeout: no thread"
+                    + " was found that works for it";
         }
         if (LibraryWork.FILLS.matcher(called).find()) {
             return "this queue is full: what takes from it is slower than the calls, so make it faster, or give it more"

@@ -3,6 +3,7 @@ package tern.rpc.diagnosis;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
@@ -23,6 +24,12 @@ final class JdkLocks {
 
     /** The kinds of slow work for which a lock of the JDK or of a library makes other threads wait. */
     private static final Set<Kind> SLOW = EnumSet.of(Kind.FILE, Kind.SOCKET, Kind.RESOLVER);
+
+    /** The methods in which the threads of executors wait for their next task. */
+    private static final Set<String> IDLE = Set.of(
+            "tern.rpc.concurrent.WorkerPool.waitForWork",
+            "java.util.concurrent.ThreadPoolExecutor.getTask",
+            "java.util.concurrent.ForkJoinPool.awaitWork");
 
     private static final String READ_LOCK = "ReentrantReadWriteLock.ReadLock";
 
@@ -100,6 +107,13 @@ final class JdkLocks {
                 && StackReader.first(waiter) != null
                 && owner.frames().length < ThreadLooks.MAX_FRAMES
                 && StackReader.first(owner) == null;
+    }
+
+    /** Returns whether the thread waits for the next task of its executor. */
+    static boolean isIdle(ThreadLook thread) {
+        return thread.state() != Thread.State.RUNNABLE
+                && Stream.of(thread.frames())
+                        .anyMatch(frame -> IDLE.contains(frame.getClassName() + "." + frame.getMethodName()));
     }
 
     static boolean isNeverReleased(Part part) {

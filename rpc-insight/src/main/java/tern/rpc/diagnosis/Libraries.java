@@ -116,7 +116,32 @@ final class Libraries {
             "oracle.ucp.",
             "io.agroal.pool.");
 
+    /** The class of Tern's client that pauses before it repeats a call. */
+    private static final String PUSH_BACK = "tern.rpc.client.PushBack";
+
     private Libraries() {}
+
+    /** Returns whether a client of this kind that Tern does not measure pauses before it repeats a request. */
+    static boolean pausesIn(Kind library, ThreadLook thread) {
+        return (library == Kind.HTTP || library == Kind.RPC || library == Kind.REDIS) && pauses(thread);
+    }
+
+    /** Returns whether code outside of the JDK makes the thread sleep. */
+    static boolean pauses(ThreadLook thread) {
+        boolean sleeps = false;
+        for (StackTraceElement frame : thread.frames()) {
+            String type = frame.getClassName();
+            if (type.equals(PUSH_BACK)) {
+                return true;
+            }
+            if (!ThreadLook.isPlatform(type)) {
+                return sleeps;
+            }
+            sleeps |= (type.equals("java.lang.Thread") || type.equals("java.util.concurrent.TimeUnit"))
+                    && frame.getMethodName().startsWith("sleep");
+        }
+        return false;
+    }
 
     static boolean runsStatement(ThreadLook thread) {
         Predicate<String> application = ApplicationCode.ownerIn(thread.frames());

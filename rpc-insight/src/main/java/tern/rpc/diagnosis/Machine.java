@@ -18,7 +18,7 @@ import tern.rpc.evidence.MachineSecond;
  * @param usuallyAllocatedPerSecond the usual number of bytes allocated per second
  * @param burners groups of threads in descending order of used processor time
  * @param collectorThreads the number of processors that threads of the collector kept busy
- * @param second the kernel counters; null if nothing is known
+ * @param second the changes of the kernel counters in the last seconds; null if nothing is known
  * @param missing the evidence that the operating system does not provide
  * @param stolen the processor time that the host gave to other virtual machines
  */

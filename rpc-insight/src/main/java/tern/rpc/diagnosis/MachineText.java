@@ -3,13 +3,14 @@ package tern.rpc.diagnosis;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.Part.Kind;
-import tern.rpc.evidence.MachineSecond;
 import tern.rpc.pool.ApplicationCode;
 
 /** Describes causes related to processors, to memory and to code that uses processor time. */
@@ -42,6 +43,7 @@ final class MachineText {
     private final Evidence evidence;
     private final Excess excess;
     private final DoubleSupplier codeCache;
+    private final Pressure pressure;
 
     MachineText(Evidence evidence, Excess excess) {
         this(evidence, excess, CodeCache::share);
@@ -52,6 +54,7 @@ final class MachineText {
         this.evidence = evidence;
         this.excess = excess;
         this.codeCache = codeCache;
+        this.pressure = new Pressure(evidence.machine(), evidence.usual());
     }
 
     Told told(Part part) {
@@ -63,8 +66,13 @@ final class MachineText {
                 new Told(
                         "PROCESSOR QUOTA",
                         "quota of the container",
-                        Change.of(Where.MACHINE, "a higher CPU limit of the container, or none"),
+                        Change.of(
+                                Where.MACHINE,
+                                "a higher CPU limit of the container, or none; it allows "
+                                        + one(evidence.machine().processors()) + " processors now"),
                         withBusy(List.of(percent("stopped", evidence.machine().throttled(), "of the periods"))));
+            case MEMORY -> pressure.memory();
+            case DISK -> pressure.disk();
             case COLLECTOR -> collector();
             case JVM_PAUSE -> new JvmPauses(evidence).told(longestComputing());
             default ->
@@ -75,7 +83,7 @@ final class MachineText {
                                 Where.MACHINE,
                                 "what stops the process: the host, a debugger, swapping, a snapshot of the"
                                         + " machine"),
-                        faults());
+                        pressure.facts());
         };
     }
 
@@ -228,15 +236,43 @@ final class MachineText {
                 "decode   %s ms a call%s",
                 Times.millis(longest),
                 usually < 0 ? "" : ", usually " + Times.millis(usually) + " ms"));
+        String caller = callerOfLarge(method, longest);
         return new Told(
                 "LARGE REQUESTS",
                 "decoding",
                 Change.of(
                         Where.PEER,
                         "smaller requests" + (method.isEmpty() ? "" : " of " + method)
-                                + ", in pages or with a limit in the caller: reading them takes "
+                                + ", in pages or with a limit in the caller" + (caller == null ? "" : " " + caller)
+                                + ": reading them takes "
                                 + Times.millis(longest) + " ms a call"),
                 facts);
+    }
+
+    /**
+     * Returns the address from which most of the large requests come; null if it is unknown, or if there is no such
+     * address.
+     *
+     * @param nanos the mean time for which a late call to the method reads its request
+     */
+    private @Nullable String callerOfLarge(String method, double nanos) {
+        Map<String, Integer> callers = new TreeMap<>();
+        int large = 0;
+        for (Excess.Counted counted : excess.accounts) {
+            EndedCall call = counted.call();
+            if (call.method().equals(method) && counted.times().of(Part.of(Kind.DECODE)) >= nanos / 2) {
+                large++;
+                if (call.caller() != null) {
+                    callers.merge(call.caller(), 1, Integer::sum);
+                }
+            }
+        }
+        int all = large;
+        return callers.entrySet().stream()
+                .filter(entry -> 2 * entry.getValue() > all)
+                .map(Map.Entry::getKey)
+                .findFirst()
+                .orElse(null);
     }
 
     /**
@@ -302,7 +338,7 @@ final class MachineText {
                 most.allocatedPerSecond() / 1e6);
     }
 
-    private static boolean serves(Machine.Burner burner) {
+    static boolean serves(Machine.Burner burner) {
         return burner.name().startsWith("rpc-")
                 || burner.name().startsWith("http-nio")
                 || burner.name().startsWith("tomcat-handler");
@@ -423,20 +459,6 @@ final class MachineText {
                 ? "more memory: the container's limit is " + limit + " MB"
                 : "-Xmx" + heap * 2 + "m" + (limit > 0 ? " (limit " + limit + " MB)" : "");
         return "bound what is kept in memory (caches, queues, sessions); if all of it is needed, " + larger;
-    }
-
-    private List<String> faults() {
-        MachineSecond second = evidence.machine().second();
-        double faults = second == null ? -1 : second.majorFaultsPerSecond();
-        double swapped = second == null ? -1 : second.swapInPerSecond();
-        List<String> facts = new ArrayList<>();
-        if (faults > 1) {
-            facts.add(String.format(Locale.ROOT, "faults   %.0f pages/s read from disk", faults));
-        }
-        if (swapped > 0) {
-            facts.add(String.format(Locale.ROOT, "swap     %.1f MB/s read back", swapped / 1e6));
-        }
-        return facts;
     }
 
     private List<String> withBusy(List<String> facts) {

@@ -24,8 +24,11 @@ final class MachineWatch implements ProcessWatch {
     /** Values about the garbage collector are averaged over this period, because the collector works in bursts. */
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(15);
 
-    /** The processor time that the host takes is averaged over this period, because it varies from second to second. */
-    private static final long STOLEN_NANOS = TimeUnit.SECONDS.toNanos(5);
+    /**
+     * The kernel's counters about stolen time, memory, disks and the network are averaged over this period, because they
+     * vary from second to second.
+     */
+    private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private static final OperatingSystemMXBean SYSTEM =
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
@@ -93,6 +96,7 @@ final class MachineWatch implements ProcessWatch {
         Look first = first(look);
         double window = look.at - first.at;
         MachineSecond second = look.machine.since(last.machine, (long) elapsed);
+        MachineSecond recent = recent(look);
         latest = new Machine(
                 second.allowedProcessors(),
                 second.ownCpuProcessors(),
@@ -105,9 +109,9 @@ final class MachineWatch implements ProcessWatch {
                 -1,
                 withThreads ? threads.read(elapsed) : List.of(),
                 collecting(look, elapsed),
-                second,
+                recent,
                 look.machine.missing(),
-                Machine.Stolen.in(recent(look)));
+                Machine.Stolen.in(recent));
         if (!withThreads) {
             threads.clear();
         }
@@ -115,11 +119,11 @@ final class MachineWatch implements ProcessWatch {
         return latest;
     }
 
-    /** Returns the changes within the last {@link #STOLEN_NANOS}. */
+    /** Returns the changes within the last {@link #RECENT_NANOS}. */
     private MachineSecond recent(Look look) {
         Look from = last;
         for (Look earlier : looks) {
-            if (look.at - earlier.at <= STOLEN_NANOS && earlier.at < from.at) {
+            if (look.at - earlier.at <= RECENT_NANOS && earlier.at < from.at) {
                 from = earlier;
             }
         }

@@ -21,6 +21,10 @@ record MethodRate(
     /** A method is called more often than usual if the number of calls is at least this multiple of the usual number. */
     static final double MORE = 3;
 
+    /** Like {@link #MORE}, if nearly all of the additional calls come from one caller. */
+    private static final double MORE_OF_ONE = 1.8;
+
+    private static final double NEARLY_ALL = 0.8;
     private static final double HALF = 0.5;
 
     /**
@@ -31,15 +35,18 @@ record MethodRate(
     record Caller(String address, double perSecond, double usual) {}
 
     boolean isHigh() {
-        return usual > 0 && perSecond >= MORE * usual;
+        return usual > 0 && (perSecond >= MORE * usual || (perSecond >= MORE_OF_ONE * usual && isOfCaller(NEARLY_ALL)));
+    }
+
+    /** Returns whether at least this share of the additional calls comes from the caller with the most of them. */
+    private boolean isOfCaller(double share) {
+        return caller != null && caller.perSecond() - caller.usual() >= share * (perSecond - usual);
     }
 
     /** Returns the caller from which at least half of the additional calls come; null if there is none. */
     @Nullable
     Caller mainCaller() {
-        return caller != null && isHigh() && caller.perSecond() - caller.usual() >= HALF * (perSecond - usual)
-                ? caller
-                : null;
+        return isHigh() && isOfCaller(HALF) ? caller : null;
     }
 
     double factor() {

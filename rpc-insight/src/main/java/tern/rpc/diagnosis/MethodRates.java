@@ -13,7 +13,7 @@ import tern.rpc.diagnosis.CallRecords.Sums;
 final class MethodRates {
 
     /** A burst begins with the first second in which the number of calls is at least this multiple of the usual number. */
-    private static final double ONSET = 2;
+    private static final double ONSET = 1.6;
 
     private final Usual usual;
 

@@ -18,7 +18,7 @@ import tern.rpc.diagnosis.Diagnosis.State;
 /**
  * Publishes the diagnoses of a miss, that is, of a period in which calls miss the latency target. Logs each miss once
  * when it begins and once when it ends. Publishes a diagnosis with a new first cause only if this cause was first in
- * two of the last three seconds. Not thread-safe: only one thread uses it.
+ * two of the last three seconds, and not while the miss declines. Not thread-safe: only one thread uses it.
  */
 final class MissReport {
 
@@ -43,6 +43,7 @@ final class MissReport {
     /**
      * Records the diagnosis of the last second, and decides which diagnosis to publish.
      *
+     * @param isDeclining whether the cause of the miss has probably ended, so that the first cause must not change
      * @param mayWarn whether the application has served calls for long enough to log a warning
      * @return the diagnosis to publish
      */
@@ -52,6 +53,7 @@ final class MissReport {
             List<EndedCall> bad,
             Ranking ranking,
             List<String> missing,
+            boolean isDeclining,
             boolean mayWarn,
             Instant now) {
         List<Cause> causes = ranking.causes();
@@ -65,7 +67,7 @@ final class MissReport {
         boolean agreed = firsts.stream().filter(first::equals).count() >= 2;
         Diagnosis current = published;
         if (current == null
-                || agreed
+                || (agreed && !isDeclining)
                 || DiagnosisText.title(current.causes().get(0)).equals(first)) {
             current = fresh;
             published = fresh;

@@ -7,7 +7,9 @@ import java.util.Deque;
  * Decides every second whether calls miss the latency target. A second counts as missed if the share of bad calls
  * (late, failed or refused) is above one percent with 99 % confidence (lower bound of Wilson's score interval). The
  * share covers the last ten seconds, or the last sixty seconds if there are few calls. A miss begins when two of the
- * last three seconds counted as missed, or when calls hang. Not thread-safe: only one thread uses it.
+ * last three seconds counted as missed, or when calls hang. In the first minute with calls, only calls that hang for
+ * {@value #EARLY_HUNG_SECONDS} seconds begin a miss. A second also counts as missed if a single method misses the
+ * target ({@link MethodMisses}). Not thread-safe: only one thread uses it.
  */
 final class MissWatch {
 
@@ -27,6 +29,22 @@ final class MissWatch {
     private static final double SHARE = 0.01;
     private static final double Z = 2.326; // the one-sided 99 % quantile of the normal distribution
     private static final int MIN_HUNG = 3;
+
+    /** Calls must hang for this many successive seconds. */
+    private static final int HUNG_SECONDS = 2;
+
+    /**
+     * During the warm-up, calls must hang for this many successive seconds, because the first calls also wait for
+     * connections that are opened and for clients that are initialized.
+     */
+    private static final int EARLY_HUNG_SECONDS = 10;
+
+    /** A miss declines if the share of bad calls falls below its highest value in this miss, divided by this number. */
+    private static final double DECLINE = 3;
+
+    /** A miss that still lasts after this many seconds of decline is judged by its present calls again. */
+    private static final int MAX_DECLINE_SECONDS = 15;
+
     private static final int QUIET_SECONDS = 30;
 
     /**
@@ -46,6 +64,8 @@ final class MissWatch {
     private int secondsWithCalls;
     private boolean open;
     private boolean missed; // whether calls missed the latency target in the last second
+    private double highest; // the highest share of bad calls in RECENT_SECONDS of the current miss
+    private int declining; // the number of successive seconds in which the miss declined, up to now
 
     /**
      * Adds the calls in a second, and decides whether calls miss the latency target.
@@ -53,9 +73,10 @@ final class MissWatch {
      * @param calls the number of calls that ended in this second, including refused calls
      * @param bad the number of late, failed or refused calls
      * @param hung the number of running calls that have taken more than ten times the target so far
+     * @param isOfMethod whether a single method misses the target
      * @return whether calls miss the target
      */
-    boolean second(long calls, long bad, int hung) {
+    boolean second(long calls, long bad, int hung, boolean isOfMethod) {
         seconds.addLast(new long[] {calls, bad});
         if (seconds.size() > SLOW_SECONDS) {
             seconds.removeFirst();
@@ -73,15 +94,32 @@ final class MissWatch {
         } else if (calls(FAST_SECONDS) > 0 && calls(SLOW_SECONDS) < MAX_SLOW_CALLS) {
             bareMiss = isMiss(SLOW_SECONDS, SLOW_CALLS);
         }
-        votes = ((votes << 1) | (bareMiss ? 1 : 0)) & 0b111;
-        missed = Integer.bitCount(votes) >= 2 || hungLooks >= 2;
-        if (missed && (open || secondsWithCalls > WARM_UP_SECONDS || hungLooks >= 2)) {
+        votes = ((votes << 1) | (bareMiss || isOfMethod ? 1 : 0)) & 0b111;
+        boolean hangs = hungLooks >= (open || isWarm() ? HUNG_SECONDS : EARLY_HUNG_SECONDS);
+        missed = Integer.bitCount(votes) >= 2 || hangs;
+        if (missed && (open || isWarm() || hangs)) {
             open = true;
             quiet = 0;
         } else if (open && ++quiet >= QUIET_SECONDS) {
             open = false;
         }
+        decline(hung);
         return open;
+    }
+
+    private void decline(int hung) {
+        long calls = calls(RECENT_SECONDS) + hung;
+        double share = calls == 0 ? 0 : (double) (bad(RECENT_SECONDS) + hung) / calls;
+        highest = open ? Math.max(highest, share) : 0;
+        declining = open && share < highest / DECLINE ? declining + 1 : 0;
+    }
+
+    /**
+     * Returns whether much fewer calls miss the target than at the height of the miss. Its cause has probably ended, and
+     * the last late calls show consequences of it, such as garbage and a backlog of work.
+     */
+    boolean isDeclining() {
+        return declining > 0 && declining <= MAX_DECLINE_SECONDS;
     }
 
     private long calls(int count) {
@@ -95,8 +133,7 @@ final class MissWatch {
         return calls;
     }
 
-    private boolean isMiss(int count, int minCalls) {
-        long calls = calls(count);
+    private long bad(int count) {
         long bad = 0;
         int skipped = seconds.size() - count;
         for (long[] second : seconds) {
@@ -104,6 +141,12 @@ final class MissWatch {
                 bad += second[1];
             }
         }
+        return bad;
+    }
+
+    private boolean isMiss(int count, int minCalls) {
+        long calls = calls(count);
+        long bad = bad(count);
         return calls >= minCalls && bad >= MIN_BAD && lowerBound(bad, calls) > SHARE / (open ? 2 : 1);
     }
 

@@ -16,7 +16,7 @@ final class MoreCalls {
      * The additional calls are considered the cause only if all calls together need at least this multiple of their
      * usual total time.
      */
-    private static final double LOAD = 2;
+    private static final double LOAD = 1.8;
 
     private static final double HALF = 0.5;
 
@@ -86,11 +86,15 @@ final class MoreCalls {
         return facts;
     }
 
+    private static String times(double factor) {
+        return String.format(Locale.ROOT, factor < 2.5 ? "%.1f" : "%.0f", factor);
+    }
+
     /** Returns the advice for the method's callers. */
     static String change(MethodRate rate) {
         MethodRate.Caller caller = rate.mainCaller();
         String from = caller != null ? "the caller " + caller.address() + " sends" : "callers send";
-        return from + " " + Math.round(rate.factor()) + " times the usual calls of " + rate.method()
+        return from + " " + times(rate.factor()) + " times the usual calls of " + rate.method()
                 + ": limit the calls there, keep the results, or add an instance of this server";
     }
 }

@@ -60,6 +60,10 @@ record Part(Kind kind, String name) {
         RUN_QUEUE(true),
         /** The time for which the process was throttled because its container had used up its CPU quota. */
         THROTTLED(false),
+        /** The wait for memory that the kernel reclaims or reads back from a disk. */
+        MEMORY(false),
+        /** The wait for a disk that other processes keep busy. */
+        DISK(false),
         /** A pause caused by the garbage collector. */
         COLLECTOR(false),
         /** A pause of the JVM that no garbage collection explains. */

@@ -1,7 +1,10 @@
 package tern.rpc.diagnosis;
 
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.CallLedger;
 import tern.rpc.pool.Holders;
 import tern.rpc.pool.Holders.Holder;
 import tern.rpc.pool.PoolKind;
@@ -13,24 +16,41 @@ import tern.rpc.pool.PoolSnapshot;
  * @param now the current state of the pool
  * @param since the counts and sums from the observed period
  * @param holders the holders of the pool's connections; empty if holders are not recorded
+ * @param lost the holders that no longer use their connections: their calls or threads have ended
  * @param recordsHolders whether holders are recorded, so that an empty list means that nobody holds a connection
  * @param usualHoldNanos the usual time for which a connection is held, in nanoseconds; -1 if unknown
  */
 record PoolLook(
-        PoolSnapshot now, PoolSnapshot since, List<Holder> holders, boolean recordsHolders, double usualHoldNanos) {
+        PoolSnapshot now,
+        PoolSnapshot since,
+        List<Holder> holders,
+        Set<Holder> lost,
+        boolean recordsHolders,
+        double usualHoldNanos) {
 
     /**
      * Compares the states of a pool at the beginning and the end of the observed period.
      *
      * @param then the pool's state at the beginning of the observed period; null if the pool is new
      * @param holders null if holders are not recorded
+     * @param working the calls on which threads work. A call may have ended although its thread still works on it, for
+     *     example if its deadline has passed
      */
     static PoolLook of(
-            PoolSnapshot now, @Nullable PoolSnapshot then, @Nullable Holders holders, double usualHoldNanos) {
+            PoolSnapshot now,
+            @Nullable PoolSnapshot then,
+            @Nullable Holders holders,
+            Set<CallLedger> working,
+            double usualHoldNanos) {
+        List<Holder> all = holders == null ? List.of() : holders.all();
         return new PoolLook(
                 now,
                 then == null ? now : now.since(then),
-                holders == null ? List.of() : holders.all(),
+                all,
+                all.stream()
+                        .filter(holder ->
+                                holder.isAbandoned() && !holder.isExecuting() && !working.contains(holder.call()))
+                        .collect(Collectors.toSet()),
                 holders != null,
                 usualHoldNanos);
     }

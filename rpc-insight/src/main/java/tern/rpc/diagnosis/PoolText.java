@@ -18,10 +18,22 @@ import tern.rpc.pool.PoolSnapshot;
 final class PoolText {
 
     /**
+     * Connections are not kept open if none is idle although exchanges need fewer than this share of the connections
+     * in use, and at least one.
+     */
+    private static final double UNKEPT = 0.5;
+
+    /** The minimum number of connections taken in the observed time, in total and for each connection in use. */
+    private static final int MIN_UNKEPT = 20;
+
+    /**
      * A full executor explains a wait for results only if the calls wait for its threads for at least this share of the
      * wait.
      */
     private static final double HANDED_OVER = 0.1;
+
+    /** An executor gets many more tasks than usual if their number is at least this multiple of the usual number. */
+    private static final double MORE_TASKS = 1.5;
 
     private final Evidence evidence;
     private final Excess excess;
@@ -86,7 +98,8 @@ final class PoolText {
                         verdict.name(),
                         Change.of(
                                 Where.PEER,
-                                "why new connections of " + name
+                                unkept(verdict)
+                                        + "why new connections of " + name
                                         + " take long: the server's limit of connections, its name lookup, TLS,"
                                         + " network"),
                         verdict.facts());
@@ -99,6 +112,26 @@ final class PoolText {
                         Change.of(Where.UNKNOWN, "no size: the pool has room; look at the next cause"),
                         verdict.facts());
         };
+    }
+
+    /**
+     * Returns the advice to keep HTTP connections open if none stays open after its exchange; empty otherwise. A kept
+     * connection is idle most of the time if the exchanges need fewer connections than there are.
+     */
+    private String unkept(PoolVerdict verdict) {
+        PoolSnapshot now = verdict.pool().now();
+        long taken = verdict.pool().since().taken();
+        double needed = taken * verdict.pool().holdNanos() / 1e9 / evidence.seconds();
+        boolean isUnkept = now.kind() == PoolKind.HTTP
+                && now.idle() == 0
+                && needed >= 0
+                && needed < UNKEPT * Math.max(1, now.active())
+                && taken >= MIN_UNKEPT
+                && taken >= MIN_UNKEPT * now.active();
+        return isUnkept
+                ? "keep connections open: nearly every exchange opens a new one, because the client or the server closes"
+                        + " it afterwards (Connection: close, no keep-alive); then see "
+                : "";
     }
 
     /** Returns the advice for connections that are held outside of calls. */
@@ -166,8 +199,12 @@ final class PoolText {
         PoolSnapshot pool = verdict.pool().now();
         PoolSetting.Use use = pool.effectiveMax() < pool.max() ? PoolSetting.Use.MAX_PER_HOST : PoolSetting.Use.MAX;
         boolean threads = pool.kind() == PoolKind.EXECUTOR;
-        Change change =
-                size < 0 ? null : threads ? executor(pool, size) : property(remedy.of(verdict.pool(), use, size));
+        Change more = threads && !verdict.isSlower()
+                ? moreTasks(pool, verdict.pool().since().taken() / evidence.seconds())
+                : null;
+        Change change = more != null
+                ? more
+                : size < 0 ? null : threads ? executor(pool, size) : property(remedy.of(verdict.pool(), use, size));
         if (change == null && size > pool.max() && threads) {
             change = moreThreads(pool, size);
         } else if (change == null && size >= 0) {
@@ -188,6 +225,33 @@ final class PoolText {
                                     + (longest == null ? "" : ", most of it in " + longest));
         }
         return new Told(threads ? "EXECUTOR TOO SMALL" : "POOL TOO SMALL", verdict.name(), change, verdict.facts());
+    }
+
+    /**
+     * Returns the advice for an executor that gets many more tasks than usual, for example from a batch; null
+     * otherwise. More threads would only let the batch take more of the resources that calls need.
+     *
+     * @param started the number of tasks that are started per second
+     */
+    private @Nullable Change moreTasks(PoolSnapshot pool, double started) {
+        double usually = evidence.usual().reliableFigure(Learner.TASKS + pool.name());
+        boolean isFull = pool.active() >= pool.max() && pool.waiting() > pool.max();
+        // If the tasks had become slower, fewer of them would be started.
+        if (usually <= 0 || !isFull || started < MORE_TASKS * usually) {
+            return null;
+        }
+        return Change.of(
+                Where.CODE,
+                String.format(
+                        Locale.ROOT,
+                        "an executor of its own for what submits many tasks at once, such as a batch, or submit them in"
+                                + " smaller portions: \"%s\" starts %.0f tasks/s, and %d wait; usually, it starts"
+                                + " %.1f/s%s",
+                        pool.name(),
+                        started,
+                        pool.waiting(),
+                        usually,
+                        mostly(pool.name())));
     }
 
     private String use(PoolVerdict verdict) {
@@ -237,7 +301,7 @@ final class PoolText {
      * {@code , mostly in Orders.export}. Returns an empty string if there are no samples.
      */
     private String mostly(String pool) {
-        TaskWatch.Executor tasks = evidence.tasks().executor(ExecutorNames.threadsOf(pool));
+        TaskSamples tasks = evidence.tasks().executor(ExecutorNames.threadsOf(pool));
         if (tasks == null) {
             tasks = awaited();
         }
@@ -248,7 +312,7 @@ final class PoolText {
      * Returns the samples of the executor for whose results calls wait, if its threads have the name of no known pool.
      * Threads of an executor that the application creates without a name have names such as {@code pool-2-thread-1}.
      */
-    private TaskWatch.@Nullable Executor awaited() {
+    private @Nullable TaskSamples awaited() {
         for (Part part : excess.account.longestFirst()) {
             String threads = part.kind() == Kind.RESULT
                     ? evidence.tasks().executorOf(excess.samples.lineOf(part), executor -> true)
@@ -314,7 +378,7 @@ final class PoolText {
      */
     private boolean isAwaited(PoolVerdict verdict, Part wait, @Nullable StackTraceElement line) {
         double queued = excess.account.of(new Part(Kind.POOL, verdict.name()));
-        TaskWatch.Executor tasks = evidence.tasks().executor(ExecutorNames.threadsOf(verdict.name()));
+        TaskSamples tasks = evidence.tasks().executor(ExecutorNames.threadsOf(verdict.name()));
         return (queued > 0 && queued >= HANDED_OVER * excess.account.of(wait)) || (tasks != null && tasks.runs(line));
     }
 
@@ -350,6 +414,10 @@ final class PoolText {
      * @param slower whether tasks take longer than usual
      */
     Change change(PoolSnapshot pool, double takings, double hold, boolean slower) {
+        Change batch = slower ? null : moreTasks(pool, takings);
+        if (batch != null) {
+            return batch;
+        }
         String name = "\"" + pool.name() + "\"";
         // The mean duration covers only tasks that have ended. If all threads are busy although the ended tasks need
         // only a few threads, long tasks that have not ended occupy the threads.

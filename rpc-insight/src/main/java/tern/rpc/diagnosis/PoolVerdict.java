@@ -196,7 +196,7 @@ record PoolVerdict(
         double longHold = Math.max((double) MIN_LONG_HOLD_NANOS, LONG_HOLD * pool.usualHoldNanos());
         for (Holder holder : pool.holders()) {
             long age = now - holder.sinceNanos();
-            if (holder.isAbandoned() && age >= ABANDONED_NANOS) {
+            if (pool.lost().contains(holder) && age >= ABANDONED_NANOS) {
                 lost.add(holder);
             } else if (age >= longHold) {
                 (holder.call().isOpen() ? calls : others).add(holder);
@@ -279,6 +279,12 @@ record PoolVerdict(
         double usual = pool.usualHoldNanos();
         boolean asUsual = usual > 0 && hold >= 0 && hold <= USUAL_FACTOR * usual;
         return asUsual && now.waiting() > 0 && now.active() >= now.effectiveMax();
+    }
+
+    /** Returns whether connections are held, or tasks take, longer than usual. */
+    boolean isSlower() {
+        double usual = pool.usualHoldNanos();
+        return usual > 0 && pool.holdNanos() > USUAL_FACTOR * usual;
     }
 
     /** Returns whether connections are held for about as long as usual. */

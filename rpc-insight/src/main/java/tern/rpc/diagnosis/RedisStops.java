@@ -3,9 +3,10 @@ package tern.rpc.diagnosis;
 import java.util.Map;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.LargeReplies;
 
 /**
- * Finds commands that block the Redis server. Redis runs one command at a time, so a command over many elements delays
+ * Finds commands that block the Redis server, or whose large replies block a shared connection to it. Redis runs one command at a time, so a command over many elements delays
  * all other commands. Some commands are known to be slow. Other blocking commands are recognized because they take much
  * longer than the commands that wait for them.
  */
@@ -43,9 +44,17 @@ final class RedisStops {
         if (each < STOPPED_NANOS) {
             return false;
         }
+        if (!LargeReplies.sizeIn(part.name()).isEmpty()) {
+            return isNewOrSlower(each, usually);
+        }
         return StoreText.stopsServer(part.name())
                 ? usually < 0 || usually >= STOPPED_NANOS
                 : delaysOthers(part.name(), each, usually);
+    }
+
+    /** A command with a large reply is the cause if calls do not usually run it, or if it takes much longer than usual. */
+    private static boolean isNewOrSlower(double each, double usually) {
+        return usually < 0 || each >= LONGER * usually;
     }
 
     private boolean delaysOthers(String name, double each, double usually) {

@@ -18,6 +18,9 @@ final class RemoteText {
     private static final String AT = " at ";
     private static final double LOSSY = 0.01;
 
+    /** Calls repeat failed requests if they send at least this multiple of the usual number. */
+    private static final double REPEATED = 3;
+
     private final Evidence evidence;
     private final Excess excess;
     private final Operations operations;
@@ -71,7 +74,7 @@ final class RemoteText {
                     Change.of(
                             Where.PEER,
                             "see why " + host + " fails: its log, its limits"
-                                    + StoreText.at(operations.placeOf(Phase.HTTP, part.name()))),
+                                    + StoreText.at(operations.placeOf(Phase.HTTP, part.name())) + repeated()),
                     facts);
         }
         if (counts.areMany(Kind.HTTP, part.name())) {
@@ -97,6 +100,17 @@ final class RemoteText {
             facts.addAll(found.facts());
             return new Told(found.kind(), found.name(), found.change(), facts);
         }
+        if (excess.samples.computingIn(Phase.HTTP) >= StoreText.READS) {
+            return new Told(
+                    "LARGE ANSWERS",
+                    host,
+                    Change.of(
+                            Where.PEER,
+                            "fewer or smaller elements in the answer of " + host
+                                    + " (pages, fewer members): this process"
+                                    + " spends most of the exchange on reading it" + in),
+                    facts);
+        }
         String meanwhile = timeOuts.failCalls(part)
                 ? "a fallback, or a longer response timeout, because its timeout fails the calls"
                 : "a shorter response timeout or a fallback";
@@ -110,6 +124,20 @@ final class RemoteText {
                                 + "; meanwhile " + meanwhile
                                 + StoreText.at(called ? null : operations.placeOf(Phase.HTTP, part.name()))),
                 facts);
+    }
+
+    /** Returns additional advice if calls repeat failed requests several times. */
+    private String repeated() {
+        double usually = operations.usualCount(Phase.HTTP);
+        double now = operations.count(Phase.HTTP);
+        return usually > 0 && now >= REPEATED * usually
+                ? String.format(
+                        Locale.ROOT,
+                        "; meanwhile fewer attempts, with pauses, or a circuit breaker: calls send %.0f requests each,"
+                                + " usually %.0f",
+                        now,
+                        Math.max(1, usually))
+                : "";
     }
 
     Told rpc(Part part) {
@@ -161,6 +189,18 @@ final class RemoteText {
             String place = operations.placeOf(Phase.RPC, part.name());
             return new Told("MORE REMOTE CALLS", service, more(counts, part, place), facts);
         }
+        if (excess.samples.computingIn(Phase.RPC) >= StoreText.READS) {
+            return new Told(
+                    "LARGE ANSWERS",
+                    service,
+                    Change.of(
+                            Where.CODE,
+                            "fewer or smaller objects in the arguments and the answer of " + service
+                                    + ": this process spends most of the call on writing and reading them, so the"
+                                    + " provider is not the cause"
+                                    + StoreText.at(operations.placeOf(Phase.RPC, part.name()))),
+                    facts);
+        }
         return new Told(
                 "PEER",
                 service,
@@ -168,9 +208,16 @@ final class RemoteText {
                         Where.PEER,
                         "ask the diagnosis of the provider of " + service + lossy()
                                 + DelayedAcks.hint(part, excess, operations)
-                                + "; meanwhile set a slow endpoint aside"
+                                + "; meanwhile " + meanwhile(part)
                                 + StoreText.at(operations.placeOf(Phase.RPC, part.name()))),
                 facts);
+    }
+
+    private String meanwhile(Part part) {
+        String limit = timeOuts.failCalls(part) ? timeOuts.limitOf(part) : "";
+        return limit.isEmpty()
+                ? "set a slow endpoint aside"
+                : "a fallback, or a longer timeout than " + limit + ", which fails the calls";
     }
 
     /**
@@ -227,7 +274,7 @@ final class RemoteText {
 
     private List<String> facts(Part part) {
         long failed = excess.accounts.stream()
-                .filter(counted -> part.equals(FailurePart.of(counted.call())))
+                .filter(counted -> FailedProviders.isOf(part, FailurePart.of(counted.call())))
                 .count();
         // The number is 0 if a circuit breaker refuses all calls. The failures that opened the circuit breaker are then
         // older.

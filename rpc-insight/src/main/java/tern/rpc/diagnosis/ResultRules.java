@@ -7,12 +7,16 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSnapshot;
 
 /** Reassigns the time spent waiting for results to the work of the tasks that complete them, or to their executor. */
 final class ResultRules {
 
     /** Tasks wait for a thread if calls wait for the executor's threads for at least this share of their whole wait. */
     private static final double NOTABLE = 0.1;
+
+    /** The queue of an executor is much longer than usual if it is at least this multiple of its usual length. */
+    private static final double MUCH_LONGER = 10;
 
     private final Evidence evidence;
     private final Excess excess;
@@ -41,8 +45,12 @@ final class ResultRules {
         UnknownExecutors unknown = new UnknownExecutors(evidence, excess);
         for (Part part : leaves.longestFirst()) {
             String name = waitsForOthers(part) ? executorOf(part) : null;
-            TaskWatch.Executor executor = name == null ? null : evidence.tasks().executor(name);
+            TaskSamples executor = name == null ? null : evidence.tasks().executor(name);
             if (executor == null || name == null) {
+                PoolVerdict full = onlyFullExecutor(part);
+                if (full != null) {
+                    leaves.move(part, new Part(Kind.POOL, full.name()));
+                }
                 continue;
             }
             PoolVerdict pool = poolOf(name);
@@ -66,7 +74,27 @@ final class ResultRules {
         }
     }
 
-    private void passOnToTasks(Part wait, String name, TaskWatch.Executor executor) {
+    /**
+     * Returns the only executor that is full and has many more waiting tasks than usual, if the code waits for a task or
+     * a future. Returns null if there is none. The tasks for which the calls wait have not started then, so no stack shows
+     * them.
+     */
+    private @Nullable PoolVerdict onlyFullExecutor(Part wait) {
+        String called = wait.kind() == Kind.RESULT ? excess.samples.calledIn(wait) : null;
+        boolean isForTask = TaskWaits.isForTask(called) || (called != null && called.startsWith("CompletableFuture."));
+        List<PoolVerdict> full = pools.values().stream()
+                .filter(verdict -> isForTask && verdict.pool().now().kind() == PoolKind.EXECUTOR)
+                .filter(verdict -> isOverfull(verdict.pool().now()))
+                .toList();
+        return full.size() == 1 ? full.get(0) : null;
+    }
+
+    private boolean isOverfull(PoolSnapshot pool) {
+        double usually = Math.max(1, evidence.usual().figure(Learner.QUEUE + pool.name()));
+        return pool.active() >= pool.max() && pool.waiting() >= MUCH_LONGER * usually;
+    }
+
+    private void passOnToTasks(Part wait, String name, TaskSamples executor) {
         leaves.pour(
                 wait,
                 named(executor.parts.only(done -> done.kind() != Kind.RESULT), wait),
@@ -110,7 +138,7 @@ final class ResultRules {
      * Returns whether unrelated tasks occupy the executor, or whether blocking tasks occupy it if it is the common
      * pool.
      */
-    private boolean isOccupied(PoolVerdict pool, TaskWatch.Executor executor, Part wait) {
+    private boolean isOccupied(PoolVerdict pool, TaskSamples executor, Part wait) {
         return isOccupiedByOthers(pool, executor, wait)
                 || (executor.waiting() == null && ForkedWork.isBlocked(pool, executor));
     }
@@ -120,7 +148,7 @@ final class ResultRules {
      * no running task executes code of the class that waits for the results. Ledgers do not record waits for the common
      * pool, so for that pool it is enough that its queue is not empty.
      */
-    private boolean isOccupiedByOthers(PoolVerdict pool, TaskWatch.Executor executor, Part wait) {
+    private boolean isOccupiedByOthers(PoolVerdict pool, TaskSamples executor, Part wait) {
         double queued = leaves.of(new Part(Kind.POOL, pool.name()));
         return (queued >= NOTABLE * leaves.of(wait) || pool.name().equals(ExecutorNames.COMMON_POOL))
                 && pool.pool().now().waiting() > 0
@@ -150,7 +178,7 @@ final class ResultRules {
      * application code waits directly rather than through a library, and if tasks are queued for the executor's
      * threads.
      */
-    private boolean mayWaitForTasks(String name, TaskWatch.Executor executor, Part waiting) {
+    private boolean mayWaitForTasks(String name, TaskSamples executor, Part waiting) {
         if (!executor.isOwnWait(waiting)) {
             return false;
         }

@@ -18,7 +18,8 @@ import tern.rpc.Phase;
  *     waits for the initialization of a class, the application's innermost frame in the waiting thread; otherwise null
  * @param owner the name of the thread that holds the lock or initializes the class; null if the thread waits for
  *     neither
- * @param resolving whether the thread was looking up a host name
+ * @param isApart whether the activity does not belong to the operation during which it was found, such as the lookup of
+ *     a host name, or a pause of the client
  * @param ownerPhase the phase of the call that holds the lock; null if no call holds the lock
  * @param cpuNanos the thread's total processor time so far; -1 if unknown
  * @param delayNanos the total time for which the thread has waited for a processor so far; -1 if unknown
@@ -33,7 +34,7 @@ record Sample(
         @Nullable String called,
         @Nullable StackTraceElement doing,
         @Nullable String owner,
-        boolean resolving,
+        boolean isApart,
         @Nullable Phase ownerPhase,
         long cpuNanos,
         long delayNanos,
@@ -52,11 +53,11 @@ record Sample(
             @Nullable String called,
             @Nullable StackTraceElement doing,
             @Nullable String owner,
-            boolean resolving,
+            boolean isApart,
             @Nullable Phase ownerPhase,
             long cpuNanos,
             long delayNanos) {
-        this(atNanos, phase, part, path, called, doing, owner, resolving, ownerPhase, cpuNanos, delayNanos, null);
+        this(atNanos, phase, part, path, called, doing, owner, isApart, ownerPhase, cpuNanos, delayNanos, null);
     }
 
     /** Returns the application's innermost frame; null if there is none. */
@@ -80,7 +81,7 @@ record Sample(
                 called,
                 doing,
                 owner,
-                resolving,
+                isApart,
                 ownerPhase,
                 cpuNanos,
                 delayNanos,
@@ -97,7 +98,7 @@ record Sample(
                 later.called,
                 later.doing,
                 later.owner,
-                resolving,
+                isApart,
                 later.ownerPhase,
                 cpuNanos,
                 delayNanos,
@@ -111,6 +112,11 @@ record Sample(
 
     boolean isOwn() {
         return phase == Phase.OWN;
+    }
+
+    /** Returns whether the activity is work or a wait of this process. */
+    boolean isOwnWork() {
+        return isOwn() || isApart;
     }
 
     boolean isComputing() {

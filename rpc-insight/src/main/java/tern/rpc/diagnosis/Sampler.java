@@ -245,9 +245,11 @@ final class Sampler {
             CallThread worker, ThreadLook thread, @Nullable ThreadLook initializer, Map<Long, Phase> phases, long now) {
         ThreadLook owner = initializer == null ? StackReader.lastOwner(thread) : initializer;
         String initialized = initializer == null ? null : StackReader.initialized(initializer);
-        Part part = initialized == null
+        Part read = initialized == null
                 ? EventLoops.ofCall(LibraryWaits.ofCall(StackReader.read(thread), worker.phase(), thread), thread)
                 : new Part(Part.Kind.CLASS_INITIALIZATION, initialized);
+        Part local = LocalWork.of(read, worker.phase(), thread);
+        Part part = local == null ? read : local;
         return new Sample(
                 now,
                 worker.phase(),
@@ -256,7 +258,7 @@ final class Sampler {
                 StackReader.called(initializer == null ? thread : initializer),
                 owner == null ? null : StackReader.first(initializer == null ? owner : thread),
                 owner == null ? null : owner.name(),
-                StackReader.isResolver(thread),
+                local != null || part.kind() == Part.Kind.RESOLVER,
                 owner == null ? null : phases.get(owner.id()),
                 thread.cpuNanos(),
                 runQueue.of(worker.work().thread()).delayNanos(),

@@ -9,8 +9,8 @@ import tern.rpc.diagnosis.Part.Kind;
 
 /**
  * Divides the time of calls in proportion to samples. A call's own time is divided among the activities of its thread.
- * Host name lookups and waits for a processor that were sampled during an operation are subtracted from the operation's
- * time. Not thread-safe.
+ * Host name lookups, waits for a processor, and work of this process that were sampled during an operation are subtracted
+ * from the operation's time. Not thread-safe.
  */
 final class Shares {
 
@@ -65,8 +65,8 @@ final class Shares {
     private void addOperation(@Nullable Sample before, Sample sample) {
         looks.merge(sample.phase(), 1.0, Double::sum);
         Times of = moved.computeIfAbsent(sample.phase(), phase -> new Times());
-        if (sample.resolving()) {
-            of.add(new Part(Kind.RESOLVER, sample.part().name()), 1);
+        if (sample.isApart()) {
+            of.add(sample.part(), 1);
         } else if (sample.part().kind() == Kind.RUN_QUEUE) { // a virtual thread, whose delay is unknown
             of.add(sample.part(), 1);
         } else if (before != null && before.delayNanos() >= 0 && sample.delayNanos() >= 0) {

@@ -105,6 +105,9 @@ final class StackReader {
             return held;
         }
         Kind library = Libraries.of(thread);
+        if (library != null && Libraries.pausesIn(library, thread)) {
+            return new Part(Kind.SLEEP, at);
+        }
         if (library != null && (!thread.computes() || Libraries.runsStatement(thread)) && !isResolver(thread)) {
             boolean opens = library == Kind.SQL && NewConnections.isOpeningWithoutPool(thread, Libraries::isPool);
             String name = CALLED + at + (opens ? NewConnections.OPENED : "");
@@ -306,6 +309,10 @@ final class StackReader {
         List<StackTraceElement> path = holderPath(thread);
         if (path.isEmpty() && JdkLocks.isLeftBehind(waiter, owner)) {
             return last + NEVER_RELEASED + WANTED + place(waiter);
+        }
+        if (path.isEmpty() && waiter.state() == Thread.State.BLOCKED && JdkLocks.isIdle(owner)) {
+            // The stacks are read one after another. The owner has left the monitor in the meantime.
+            return last + WANTED + place(waiter);
         }
         return last + " held in " + (path.isEmpty() ? place(owner) : ApplicationCode.method(path.get(0)));
     }

@@ -14,6 +14,7 @@ import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.Holders.Holder;
+import tern.rpc.pool.LargeReplies;
 import tern.rpc.pool.StoreNames;
 
 /** Describes causes in databases and Redis. */
@@ -136,7 +137,11 @@ final class StoreText {
             return new Told(
                     "SLOW DATABASE",
                     "every statement of " + store,
-                    server("database of " + store, part, store, "its load, disk and locks"),
+                    server(
+                            "database of " + store,
+                            part,
+                            store,
+                            "its load, disk and locks" + BackgroundStatements.longest(pools, store)),
                     facts);
         }
         Set<String> all = operations.allSlower(Kind.SQL);
@@ -145,8 +150,12 @@ final class StoreText {
             return new Told(
                     "SLOW DATABASE",
                     "every statement",
-                    server("database", part, "", "its load, disk and locks"),
+                    server("database", part, "", "its load, disk and locks" + BackgroundStatements.longest(pools, "")),
                     facts);
+        }
+        Told deadlock = new Deadlocks(excess, operations).of(text, at(place), facts);
+        if (deadlock != null) {
+            return deadlock;
         }
         DatabaseLocks.Found together = new DatabaseLocks(operations, pools).find(text, at(place));
         if (together != null) {
@@ -174,7 +183,8 @@ final class StoreText {
                     Change.of(
                             Where.PEER,
                             "end the transaction that holds the row sooner: " + DatabaseLocks.elsewhere(text)
-                                    + "; if nobody holds it, the plan of this statement" + at(place) + ": " + text
+                                    + "; if nobody holds it, the plan or a trigger of this statement" + at(place) + ": "
+                                    + text
                                     + "; no pool size helps"),
                     facts);
         }
@@ -211,7 +221,9 @@ final class StoreText {
             return "this statement returns much: fewer rows or columns, or pages" + at(place) + ": " + text
                     + "; no pool size helps";
         }
-        String locks = DatabaseLocks.writes(text.toLowerCase(Locale.ROOT)) ? ", or the lock that it waits for" : "";
+        String locks = DatabaseLocks.writes(text.toLowerCase(Locale.ROOT))
+                ? ", a trigger of its table, or the lock that it waits for"
+                : "";
         return "this statement: its plan, an index, fewer rows" + locks + at(place) + ": " + text
                 + "; no pool size helps";
     }
@@ -243,10 +255,14 @@ final class StoreText {
     /**
      * Returns whether a write statement suddenly became many times slower while all other statements kept their usual
      * times. Read statements are not considered, because a slow disk or a bad query plan would also slow them down.
+     * Inserts of new rows are not considered either: rows that are not visible yet are rarely locked, so that a trigger
+     * or an index is as likely.
      */
     private boolean waitsForLock(String statement, double eachNanos) {
         double usually = operations.usualNamed(Phase.SQL, statement);
-        return DatabaseLocks.writes(statement.toLowerCase(Locale.ROOT))
+        String lower = statement.toLowerCase(Locale.ROOT);
+        return DatabaseLocks.writes(lower)
+                && !DatabaseLocks.addsRows(lower)
                 && usually > 0
                 && eachNanos > LOCKED_FACTOR * usually
                 && 2 * eachNanos > evidence.targetNanos()
@@ -401,6 +417,11 @@ final class StoreText {
         if (isBlocking(name)) {
             return "no blocking command within a call, or a shorter timeout; use a separate connection for it,"
                     + " because the other commands of a shared connection wait behind it";
+        }
+        String size = LargeReplies.sizeIn(name);
+        if (!size.isEmpty()) {
+            return "a smaller value, several keys, or only the part that is needed (a hash, GETRANGE): the value has "
+                    + size + ", and the other commands of a shared connection wait until it has been read";
         }
         String verb = name.split(" ", 2)[0].toUpperCase(Locale.ROOT);
         String fewer = overManyElements(verb);

@@ -4,7 +4,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.PoolKind;
@@ -32,17 +32,6 @@ final class SymptomRules {
             Kind.REDIS,
             Kind.HTTP,
             Kind.RPC);
-
-    private static final double THROTTLED = 0.05;
-
-    /** Operations of one kind are considered slower if they take at least this share of the extra time. */
-    private static final double NOTABLE = 0.1;
-
-    /**
-     * If other processes saturate the processors, at least this number of slower operations is attributed to the
-     * processors.
-     */
-    private static final int SEVERAL = 3;
 
     /**
      * Large requests are considered the reason for the collector's pauses only if reading them takes at least this
@@ -79,6 +68,7 @@ final class SymptomRules {
         passOnToUnanswered();
         passOnRejectedTasks();
         new ForkedWork(evidence, excess, pools, leaves).apply();
+        new LoopRules(evidence, excess, leaves).apply();
         new ResultRules(evidence, excess, operations, pools, leaves).apply();
         new TaskRules(evidence, excess, operations, pools, leaves).apply();
         new LoadingCalls(excess, leaves).apply();
@@ -96,13 +86,17 @@ final class SymptomRules {
         new PoolRules(evidence, excess, counts, pools, leaves).apply();
         new WorkerRules(evidence, excess, leaves).apply();
         new RefusalRules(evidence, excess, leaves).apply();
-        passOnRunQueue();
+        ProcessorRules processors = new ProcessorRules(evidence, excess, pools, leaves);
+        processors.passOnRunQueue();
         passOnStalls();
         passOnCollector();
+        processors.passOnToOtherProcesses();
         new StolenTime(evidence, pools, leaves).apply();
+        new PressureRules(evidence, leaves).apply();
         new CallerRules(evidence, excess, operations, pools, leaves).apply();
-        passOnToProcessors();
-        passOnToOwnCode();
+        FailedProviders.merge(leaves);
+        processors.passOnToProcessors();
+        processors.passOnToOwnCode();
     }
 
     /** Attributes waits for results to the asynchronous operation that was still running when the calls ended. */
@@ -301,12 +295,33 @@ final class SymptomRules {
                         .isEmpty();
     }
 
-    /** If the number of calls to a remote method is the cause, merges the parts for its providers into one part. */
+    /**
+     * Returns the remote method of this part, if timeouts end calls to it at several providers. The timeout then is the
+     * likely cause, and not one of the providers. Otherwise returns null.
+     */
+    private @Nullable String lateMethodOf(Part part) {
+        String method = part.kind() == Kind.RPC && !OperationNames.isFailing(part.name())
+                ? OperationNames.method(part.name())
+                : null;
+        long providers = excess.times.longestFirst().stream()
+                .filter(other -> other.kind() == Kind.RPC
+                        && method != null
+                        && method.equals(OperationNames.method(other.name())))
+                .filter(excess::isMostlyFailure)
+                .count();
+        return providers > 1 ? method : null;
+    }
+
+    /**
+     * If the number of calls to a remote method, or its timeout, is the cause, merges the parts for its providers into
+     * one part.
+     */
     private void mergeProviders() {
         for (Part part : leaves.longestFirst()) {
             String method = operations.manyCallsOf(part);
-            if (method != null) {
-                leaves.move(part, new Part(Kind.RPC, method));
+            String late = method == null && excess.isMostlyFailure(part) ? lateMethodOf(part) : null;
+            if (method != null || late != null) {
+                leaves.move(part, new Part(Kind.RPC, method != null ? method : String.valueOf(late)));
             }
         }
     }
@@ -406,64 +421,5 @@ final class SymptomRules {
                 && part.kind() != Kind.LOG
                 && leaves.of(part) >= LARGE_OF_TARGET * evidence.targetNanos()
                 && excess.samples.computingIn(phase) >= StoreText.READS;
-    }
-
-    /**
-     * Attributes the wait for a processor to the code that uses processor time in calls. This process must use more
-     * processor time than all other processes together. In addition, one of the code's methods must use most of the
-     * process's time, or the code's extra time must be at least as long as the wait. In the second case, the collector
-     * and threads without calls must not use most of the process's time. The wait may be longer than the extra time,
-     * because calls that compute also wait for each other.
-     */
-    private void passOnToOwnCode() {
-        Machine machine = evidence.machine();
-        Part waits = Part.of(Kind.RUN_QUEUE);
-        Times code = leaves.only(part -> part.kind() == Kind.COMPUTING);
-        if (machine.own() <= Math.max(0, machine.others()) || machine.isStolen()) {
-            return;
-        }
-        if (code.longestFirst().stream().anyMatch(part -> machine.isMostlyIn(part.name()))
-                || (code.sum() >= leaves.of(waits) && !new MachineText(evidence, excess).isBusyWithOtherThreads())) {
-            leaves.pour(waits, code, Leaves.WAIT_FOR + "a processor");
-        }
-    }
-
-    /**
-     * Attributes the extra time of operations to the processors, if these are saturated and operations of several kinds
-     * are slower. In this case the calls' threads, the event loops and perhaps the servers on this machine wait for
-     * processors. If other processes saturate the processors, three slower operations of one kind are enough, because
-     * their server may run on this machine. Two kinds of parts remain causes: a part that takes most of the extra time,
-     * and code whose processor time exceeds the time of the slower operations.
-     */
-    private void passOnToProcessors() {
-        Machine machine = evidence.machine();
-        Part processors = machine.throttled() > THROTTLED ? Part.of(Kind.THROTTLED) : Part.of(Kind.RUN_QUEUE);
-        double all = leaves.sum();
-        long kinds = Stream.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)
-                .filter(kind -> leaves.sum(kind) > NOTABLE * all)
-                .count();
-        Times waiting = leaves.only(part -> Operations.phase(part.kind()) != null || part.kind() == Kind.UNEXPLAINED);
-        boolean one = leaves.longestFirst().stream()
-                .anyMatch(part -> !part.equals(processors)
-                        && (leaves.of(part) > all / 2
-                                || (part.kind() == Kind.COMPUTING && leaves.of(part) > waiting.sum())));
-        long operations = waiting.longestFirst().stream()
-                .filter(part -> part.kind() != Kind.UNEXPLAINED && leaves.of(part) > NOTABLE * all)
-                .count();
-        boolean many = kinds >= 2 || (machine.isFullOfOthers() && operations >= SEVERAL);
-        if (one || !many || !(machine.isFull() || machine.throttled() > THROTTLED)) {
-            return;
-        }
-        for (Part part : waiting.longestFirst()) {
-            leaves.move(part, processors);
-        }
-    }
-
-    /** Attributes the wait for a processor to the container's CPU quota if the process is being throttled. */
-    private void passOnRunQueue() {
-        Part part = Part.of(Kind.RUN_QUEUE);
-        if (leaves.of(part) > 0 && evidence.machine().throttled() > THROTTLED) {
-            leaves.move(part, Part.of(Kind.THROTTLED));
-        }
     }
 }

@@ -39,8 +39,7 @@ final class TaskRules {
     void apply() {
         for (Part part : leaves.longestFirst()) {
             PoolVerdict executor = executorOf(part);
-            TaskWatch.Executor tasks =
-                    executor == null ? null : evidence.tasks().ofPool(executor.name());
+            TaskSamples tasks = executor == null ? null : evidence.tasks().ofPool(executor.name());
             if (executor == null || tasks == null || tasks.busy < MIN_BUSY) {
                 continue;
             }
@@ -67,7 +66,7 @@ final class TaskRules {
      * tasks may occupy the executor while they run operations. Such tasks need an executor of their own. Therefore
      * operations are returned only if the tasks belong to the waiting calls and take longer than usual.
      */
-    private Times reasons(PoolVerdict executor, TaskWatch.Executor tasks) {
+    private Times reasons(PoolVerdict executor, TaskSamples tasks) {
         Times waits = new Times();
         Times slow = new Times();
         boolean slower = isSlower(executor) && isOfCalls(tasks);
@@ -105,7 +104,7 @@ final class TaskRules {
     }
 
     /** Returns whether the tasks run code of a class in which late calls wait. */
-    private boolean isOfCalls(TaskWatch.Executor tasks) {
+    private boolean isOfCalls(TaskSamples tasks) {
         return excess.account.longestFirst().stream()
                 .filter(ResultRules::waitsForOthers)
                 .anyMatch(part -> tasks.runs(excess.samples.lineOf(part)));

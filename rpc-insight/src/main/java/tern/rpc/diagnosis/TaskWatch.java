@@ -7,12 +7,12 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
@@ -27,12 +27,6 @@ final class TaskWatch {
     private static final int MAX_THREADS = 96;
     private static final int MAX_EXECUTORS = 32;
 
-    /** The minimum number of samples of busy threads that are needed to assess their waits. */
-    private static final int MIN_BUSY = 4;
-
-    /** An executor is considered full if at least this share of its threads runs tasks. */
-    private static final double FULL = 0.9;
-
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     /**
      * The interval at which the weight of all earlier samples is halved. Older samples may come from an earlier period
@@ -41,7 +35,7 @@ final class TaskWatch {
     private static final long HALF_LIFE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     /** Prefixes of the names of Tern's own threads. If they serve no call, they are idle and need not be sampled. */
-    private static final List<String> OWN = List.of("rpc-worker-", "rpc-callback-", "rpc-io-", "rpc-diagnosis");
+    private static final List<String> OWN = List.of("rpc-worker-", "rpc-io-", "rpc-diagnosis");
 
     /**
      * The name of the common pool's threads. Ledgers do not record waits for these threads. The common pool mostly runs
@@ -52,190 +46,14 @@ final class TaskWatch {
     private static final Pattern NUMBERS = Pattern.compile("(-worker)?[-#\\d]+$");
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
-    private final Map<String, Executor> executors = new HashMap<>();
+    private final Map<String, TaskSamples> executors = new HashMap<>();
     // threads outside of executors, such as timer threads, by name
-    private final Map<String, Executor> threads = new HashMap<>();
+    private final Map<String, TaskSamples> threads = new HashMap<>();
     private final Lookups lookups = new Lookups();
     private final VirtualTasks virtual = new VirtualTasks();
     private final Random random = new Random(2);
     private long next; // the time of the next sample; 0 before the first sample
     private long halved; // the time at which the samples were last halved; 0 before the first sample
-
-    /** The sampled tasks of one executor. */
-    static final class Executor {
-        final Times parts = new Times(); // the activities of the tasks, weighted by samples
-        // for each activity of the tasks, the application's innermost stack frame
-        final Map<Part, StackTraceElement> lines = new HashMap<>();
-        // for each activity of the tasks, the innermost application frame outside the class of the frame in "lines"
-        final Map<Part, StackTraceElement> callers = new HashMap<>();
-        // the samples in which the application's code waits for a result directly, not through a library
-        private final Times ownWaits = new Times();
-        // for each activity of the tasks, the method that the application's innermost frame called in the last sample
-        final Map<Part, String> called = new HashMap<>();
-        // for each lock that the tasks wait for, the work of its owner in the last sample
-        final Map<Part, LockOwner> lockOwners = new HashMap<>();
-        // for each application class, the number of sampled task stacks that contain it
-        final Map<String, Integer> classes = new HashMap<>();
-        // for each application class, the innermost frames of this class in tasks that do not wait for a lock
-        private final Map<String, Map<Inside, Integer>> inside = new HashMap<>();
-        // The ids of the threads that were sampled since the last halving of the samples. The next field contains the
-        // ids from the interval before.
-        private Set<Long> threads = new HashSet<>();
-        private Set<Long> earlierThreads = Set.of();
-        final boolean isExecutor; // false for threads outside of executors, which take no tasks from a queue
-        int looks;
-        int busy;
-
-        Executor(boolean isExecutor) {
-            this.isExecutor = isExecutor;
-        }
-
-        /** Returns whether nearly all sampled threads of the executor were running a task. */
-        boolean isFull() {
-            return isExecutor && isBusy();
-        }
-
-        /** Returns whether nearly all sampled threads were busy. */
-        boolean isBusy() {
-            return busy >= MIN_BUSY && busy >= FULL * looks;
-        }
-
-        /** Returns the number of threads that were sampled. */
-        int threads() {
-            return Math.max(threads.size(), earlierThreads.size());
-        }
-
-        /** Returns whether the sampled tasks run code of the package of this stack frame. */
-        boolean runsPackageOf(StackTraceElement line) {
-            String wanted = packageOf(line.getClassName());
-            return classes.entrySet().stream()
-                    .anyMatch(entry ->
-                            entry.getValue() > 0 && packageOf(entry.getKey()).equals(wanted));
-        }
-
-        private static String packageOf(String type) {
-            return type.substring(0, type.lastIndexOf('.') + 1);
-        }
-
-        /** Returns whether the stacks of sampled tasks contain the class of this stack frame. */
-        boolean runs(@Nullable StackTraceElement line) {
-            return line != null && classes.getOrDefault(line.getClassName(), 0) > 0;
-        }
-
-        /**
-         * Returns whether application code calls the JDK directly, not through a library, in most samples of this wait.
-         */
-        boolean isOwnWait(Part part) {
-            return 2 * ownWaits.of(part) > parts.of(part);
-        }
-
-        /** Returns whether the tasks wait, for example for a peer, in at least half of the samples of busy threads. */
-        boolean isMostlyBlocked() {
-            return 2 * parts.only(part -> part.kind() != Part.Kind.COMPUTING).sum() >= parts.sum();
-        }
-
-        /**
-         * If at least half of the samples of busy threads show the same wait for a result, returns this wait. Otherwise
-         * returns null.
-         */
-        @Nullable
-        Part waiting() {
-            for (Part part : parts.longestFirst()) {
-                return part.kind() == Part.Kind.RESULT && 2 * parts.of(part) >= busy && busy >= MIN_BUSY ? part : null;
-            }
-            return null;
-        }
-
-        /** Formats the most frequent activity of the tasks, for example {@code in Orders.export}. */
-        String mostly() {
-            return parts.isEmpty() ? "" : activity(parts.longestFirst().get(0));
-        }
-
-        private static String activity(Part part) {
-            if (!part.name().startsWith(StackReader.CALLED)) {
-                return "in " + part.name();
-            }
-            String waits = switch (part.kind()) {
-                case SQL -> "in a statement of ";
-                case REDIS -> "in a Redis command of ";
-                case LOG -> "writing log lines in ";
-                default -> "waiting for a peer in ";
-            };
-            return waits + part.name().substring(StackReader.CALLED.length());
-        }
-
-        private void halve() {
-            parts.scale(0.5);
-            ownWaits.scale(0.5);
-            classes.replaceAll((name, samples) -> samples / 2);
-            inside.values().forEach(lines -> lines.replaceAll((line, samples) -> samples / 2));
-            looks /= 2;
-            busy /= 2;
-            earlierThreads = threads;
-            threads = new HashSet<>();
-        }
-
-        private void add(ThreadLook thread, List<StackTraceElement> path) {
-            Part part = StackReader.read(thread);
-            parts.add(part, 1);
-            ownWaits.add(part, StackReader.waitsByItself(thread) ? 1 : 0);
-            String method = StackReader.called(thread);
-            if (method != null) {
-                called.put(part, method);
-            }
-            lines.putIfAbsent(part, path.get(0));
-            LockOwner owner = part.kind() == Part.Kind.LOCK ? LockOwner.of(thread) : null;
-            if (owner != null) {
-                lockOwners.put(part, owner);
-            }
-            path.stream()
-                    .filter(frame -> !frame.getClassName().equals(path.get(0).getClassName()))
-                    .findFirst()
-                    .ifPresent(frame -> callers.putIfAbsent(part, frame));
-            path.forEach(frame -> classes.merge(frame.getClassName(), 1, Integer::sum));
-            if (part.kind() != Part.Kind.LOCK) {
-                Map<String, StackTraceElement> innermost = new HashMap<>();
-                path.forEach(frame -> innermost.putIfAbsent(frame.getClassName(), frame));
-                int rank = Inside.rank(part.kind());
-                innermost.forEach((type, frame) -> inside.computeIfAbsent(type, name -> new HashMap<>())
-                        .merge(new Inside(frame, rank), 1, Integer::sum));
-            }
-        }
-    }
-
-    /**
-     * What the owner of a lock did.
-     *
-     * @param line the line that holds the lock
-     */
-    record LockOwner(StackTraceElement line, Part.Kind work) {
-
-        /** Returns the owner of the lock for which the thread waits; null if it is unknown. */
-        static @Nullable LockOwner of(ThreadLook thread) {
-            ThreadLook owner = StackReader.lastOwner(thread);
-            List<StackTraceElement> path = owner == null ? List.of() : StackReader.holderPath(thread);
-            return owner == null || path.isEmpty()
-                    ? null
-                    : new LockOwner(path.get(0), StackReader.read(owner).kind());
-        }
-    }
-
-    /**
-     * A source line that a sampled task executed.
-     *
-     * @param rank the lower the rank, the more likely the task holds a lock at this line. The rank is high where the
-     *     task sleeps or waits for work, because it usually does not hold the lock there
-     */
-    private record Inside(StackTraceElement line, int rank) {
-
-        static int rank(Part.Kind kind) {
-            return switch (kind) {
-                case SLEEP -> 2;
-                case RESULT -> 1;
-                default -> 0;
-            };
-        }
-    }
 
     /**
      * The tasks or threads that most likely hold a lock.
@@ -260,8 +78,8 @@ final class TaskWatch {
             halved = now;
         } else if (now - halved >= HALF_LIFE_NANOS) {
             halved = now;
-            executors.values().forEach(Executor::halve);
-            threads.values().forEach(Executor::halve);
+            executors.values().forEach(TaskSamples::halve);
+            threads.values().forEach(TaskSamples::halve);
             lookups.halve();
         }
         List<Long> others = new ArrayList<>();
@@ -277,29 +95,31 @@ final class TaskWatch {
         long[] chosen =
                 others.stream().mapToLong(Long::longValue).limit(MAX_THREADS).toArray();
         lookups.begin();
-        ThreadLooks.of(chosen).values().forEach(thread -> {
-            lookups.add(thread, NUMBERS.matcher(thread.name()).replaceFirst(""));
-            boolean runsTasks = runsTasks(thread);
-            add(runsTasks ? executors : threads, runsTasks, thread);
-        });
+        ThreadLooks.of(chosen).values().forEach(this::add);
         virtual.read(now, serving).forEach(thread -> add(executors, true, thread));
     }
 
-    private static void add(Map<String, Executor> group, boolean isExecutor, ThreadLook thread) {
+    /** Adds a sample of a platform thread that serves no call. */
+    void add(ThreadLook thread) {
+        lookups.add(thread, NUMBERS.matcher(thread.name()).replaceFirst(""));
+        boolean runsTasks = runsTasks(thread);
+        add(runsTasks ? executors : threads, runsTasks, thread);
+    }
+
+    private static void add(Map<String, TaskSamples> group, boolean isExecutor, ThreadLook thread) {
         String name = NUMBERS.matcher(thread.name()).replaceFirst("");
-        Executor executor = group.get(name);
+        TaskSamples executor = group.get(name);
         if (executor == null) {
             if (group.size() >= MAX_EXECUTORS) {
                 return;
             }
-            executor = new Executor(isExecutor);
+            executor = new TaskSamples(isExecutor);
             group.put(name, executor);
         }
-        executor.looks++;
-        executor.threads.add(thread.id());
         List<StackTraceElement> path = StackReader.path(thread);
-        if (!path.isEmpty() && !isIdle(thread, path)) {
-            executor.busy++;
+        boolean isBusy = !path.isEmpty() && !isIdle(thread, path);
+        executor.look(thread, isBusy);
+        if (isBusy) {
             executor.add(thread, path);
         }
     }
@@ -346,15 +166,15 @@ final class TaskWatch {
      * @param isConnected returns whether there is evidence that an executor's tasks complete the awaited result
      */
     @Nullable
-    String executorOf(@Nullable StackTraceElement line, Predicate<Executor> isConnected) {
+    String executorOf(@Nullable StackTraceElement line, Predicate<TaskSamples> isConnected) {
         String same = mostOf(executors, line, 1);
         if (same != null) {
             return same;
         }
         int busy = 0;
         String onlyBusy = null;
-        for (Map.Entry<String, Executor> entry : executors.entrySet()) {
-            Executor executor = entry.getValue();
+        for (Map.Entry<String, TaskSamples> entry : executors.entrySet()) {
+            TaskSamples executor = entry.getValue();
             if (executor.busy > 0) {
                 busy++;
                 boolean connected = line == null || entry.getKey().equals(COMMON_POOL) || isConnected.test(executor);
@@ -362,7 +182,15 @@ final class TaskWatch {
             }
         }
         // A single sample of a thread in this class is not sufficient evidence.
-        return busy == 1 && onlyBusy != null ? onlyBusy : mostOf(threads, line, MIN_BUSY);
+        return busy == 1 && onlyBusy != null ? onlyBusy : mostOf(threads, line, TaskSamples.MIN_BUSY);
+    }
+
+    /** Returns the samples of the threads that deliver the answers of other processes, by name. */
+    Map<String, TaskSamples> delivering() {
+        Map<String, TaskSamples> delivering = new TreeMap<>(threads);
+        delivering.putAll(executors);
+        delivering.values().removeIf(group -> !group.delivers);
+        return delivering;
     }
 
     /**
@@ -370,13 +198,14 @@ final class TaskWatch {
      *
      * @param least the minimum number of such frames
      */
-    private static @Nullable String mostOf(Map<String, Executor> group, @Nullable StackTraceElement line, int least) {
+    private static @Nullable String mostOf(
+            Map<String, TaskSamples> group, @Nullable StackTraceElement line, int least) {
         if (line == null) {
             return null;
         }
         String best = null;
         int most = least - 1;
-        for (Map.Entry<String, Executor> entry : group.entrySet()) {
+        for (Map.Entry<String, TaskSamples> entry : group.entrySet()) {
             int same = entry.getValue().classes.getOrDefault(line.getClassName(), 0);
             if (same > most) {
                 most = same;
@@ -398,14 +227,15 @@ final class TaskWatch {
         if (waiting == null) {
             return null;
         }
-        Map<String, Executor> all = new HashMap<>(threads);
+        Map<String, TaskSamples> all = new HashMap<>(threads);
         all.putAll(executors);
         Holder best = null;
         int rank = Integer.MAX_VALUE;
-        for (Map.Entry<String, Executor> entry : all.entrySet()) {
-            Map<Inside, Integer> lines = entry.getValue().inside.getOrDefault(waiting.getClassName(), Map.of());
-            for (Map.Entry<Inside, Integer> found : lines.entrySet()) {
-                Inside inside = found.getKey();
+        for (Map.Entry<String, TaskSamples> entry : all.entrySet()) {
+            Map<TaskSamples.Inside, Integer> lines =
+                    entry.getValue().inside.getOrDefault(waiting.getClassName(), Map.of());
+            for (Map.Entry<TaskSamples.Inside, Integer> found : lines.entrySet()) {
+                TaskSamples.Inside inside = found.getKey();
                 boolean isMoreOften = best == null || found.getValue() > best.looks();
                 if (found.getValue() > 0 && (inside.rank() < rank || (inside.rank() == rank && isMoreOften))) {
                     best = new Holder(entry.getKey(), inside.line(), found.getValue());
@@ -418,7 +248,7 @@ final class TaskWatch {
 
     /** Returns the activity that these threads were found in most often at their line; null if unknown. */
     Part.@Nullable Kind workAt(Holder holder) {
-        Executor group = executor(holder.threads());
+        TaskSamples group = executor(holder.threads());
         return group == null
                 ? null
                 : group.lines.entrySet().stream()
@@ -430,8 +260,8 @@ final class TaskWatch {
 
     /** Returns the samples of an executor, or of threads outside of executors; null if there are none. */
     @Nullable
-    Executor executor(String name) {
-        Executor executor = executors.get(name);
+    TaskSamples executor(String name) {
+        TaskSamples executor = executors.get(name);
         return executor != null ? executor : threads.get(name);
     }
 
@@ -441,13 +271,13 @@ final class TaskWatch {
      * several executors have such a name.
      */
     @Nullable
-    Executor ofPool(String pool) {
-        Executor exact = executors.get(ExecutorNames.threadsOf(pool));
+    TaskSamples ofPool(String pool) {
+        TaskSamples exact = executors.get(ExecutorNames.threadsOf(pool));
         if (exact != null) {
             return exact;
         }
         String name = pool.toLowerCase(Locale.ROOT);
-        List<Executor> similar = executors.entrySet().stream()
+        List<TaskSamples> similar = executors.entrySet().stream()
                 .filter(entry -> !entry.getKey().isEmpty()
                         && name.startsWith(entry.getKey().toLowerCase(Locale.ROOT)))
                 .map(Map.Entry::getValue)
@@ -465,7 +295,7 @@ final class TaskWatch {
         return executor != null ? executor : mostIn(threads, part);
     }
 
-    private static @Nullable String mostIn(Map<String, Executor> group, Part part) {
+    private static @Nullable String mostIn(Map<String, TaskSamples> group, Part part) {
         return group.entrySet().stream()
                 .filter(entry -> entry.getValue().parts.of(part) > 0)
                 .max(Comparator.comparingDouble(entry -> entry.getValue().parts.of(part)))

@@ -35,9 +35,11 @@ final class Unanswered {
                 continue;
             }
             waited += ofCall;
-            for (Map.Entry<Part, Double> operation :
-                    longest(counted.call().ledger()).entrySet()) {
-                explained.add(operation.getKey(), Math.min(ofCall, operation.getValue()));
+            // An operation that was unfinished at the deadline of the call is what its thread still waits for.
+            CallLedger ledger = counted.call().ledger();
+            boolean outlivesCall = counted.call().isRunning() && ledger.isEnded();
+            for (Map.Entry<Part, Double> operation : longest(ledger).entrySet()) {
+                explained.add(operation.getKey(), outlivesCall ? ofCall : Math.min(ofCall, operation.getValue()));
             }
         }
         double least = HALF * waited;

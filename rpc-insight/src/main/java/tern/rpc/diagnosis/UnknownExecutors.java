@@ -61,7 +61,7 @@ final class UnknownExecutors {
      * @param wait the calls' wait for a result of the executor
      */
     @Nullable
-    Part tooSmall(String threads, TaskWatch.Executor executor, Part wait) {
+    Part tooSmall(String threads, TaskSamples executor, Part wait) {
         Waiting calls = waiting(wait);
         if (!executor.isBusy()
                 || calls.perSecond() <= 0
@@ -79,7 +79,7 @@ final class UnknownExecutors {
      * Returns whether the tasks most likely take longer than before: they mostly wait, and calls are not much more
      * frequent than usual.
      */
-    private boolean areSlower(TaskWatch.Executor executor) {
+    private boolean areSlower(TaskSamples executor) {
         double usually = evidence.usual().figure("calls");
         double perSecond = evidence.calls().calls() / evidence.seconds();
         return usually > 0 && perSecond < MORE * usually && executor.isMostlyBlocked();
@@ -116,7 +116,7 @@ final class UnknownExecutors {
 
     /** @param symptoms the waits for results that this part explains */
     Change change(Part part, List<Symptom> symptoms) {
-        TaskWatch.Executor executor = evidence.tasks().executor(threads(part));
+        TaskSamples executor = evidence.tasks().executor(threads(part));
         String why = "";
         if (executor != null && !symptoms.isEmpty()) {
             Part wait = symptoms.get(0).waitedFor();
@@ -137,7 +137,7 @@ final class UnknownExecutors {
 
     /** @param symptoms the waits for results that this part explains */
     List<String> facts(Part part, List<Symptom> symptoms) {
-        TaskWatch.Executor executor = evidence.tasks().executor(threads(part));
+        TaskSamples executor = evidence.tasks().executor(threads(part));
         if (executor == null || symptoms.isEmpty()) {
             return List.of();
         }

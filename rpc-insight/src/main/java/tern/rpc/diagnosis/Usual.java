@@ -33,6 +33,12 @@ final class Usual {
     /** A late call is considered usual if it takes no more than this multiple of its usual time. */
     private static final double SLOWER = 1.5;
 
+    /** Like {@link #SLOWER}, for the longest of the usual calls. The times of long polls, for example, vary much. */
+    private static final double LONGEST = 1.1;
+
+    /** The factor by which the longest usual time becomes shorter with each further call. */
+    private static final double LONGEST_DECAY = 0.999;
+
     /** The usual times of a method are reliable after calls in this many different seconds have updated them. */
     private static final int MIN_SECONDS = 10;
 
@@ -75,6 +81,7 @@ final class Usual {
         Times slow = new Times(); // the mean of the slowest tenth of the calls
         double slowFromNanos = -1; // the minimum time of a call in the slowest tenth; -1 before the first call
         int slowCalls;
+        double longestNanos; // the time of the longest of the usual calls; becomes shorter with each further call
         int seconds;
         boolean hasMet; // whether usual times were learned from a call that met the target
         long good;
@@ -150,7 +157,9 @@ final class Usual {
      */
     boolean isUsual(EndedCall call) {
         Times usual = isOfLateMethod(call) ? of(call.method()) : null;
-        return usual != null && call.failure() == null && call.tookNanos() <= SLOWER * usual.sum();
+        return usual != null
+                && call.failure() == null
+                && call.tookNanos() <= Math.max(SLOWER * usual.sum(), LONGEST * method(call).longestNanos);
     }
 
     private void learn(List<EndedCall> calls) {
@@ -163,6 +172,7 @@ final class Usual {
             for (EndedCall call : ofMethod) {
                 Times times = Account.of(call, PauseTimes.NONE);
                 method.add((double) call.tookNanos(), times, ofMethod.size());
+                method.longestNanos = Math.max(method.longestNanos * LONGEST_DECAY, (double) call.tookNanos());
                 mean.addAll(times, 1.0 / ofMethod.size());
             }
             method.mean = method.seconds == 0 ? mean : mixed(method.mean, mean, weight(method.seconds));

@@ -61,7 +61,7 @@ final class GroupReader {
         return quota < 0 || period <= 0 ? -1 : (double) quota / period;
     }
 
-    static Memory memory(SystemFiles files, Hierarchy memory, String status) {
+    static Memory memory(SystemFiles files, Hierarchy memory, String status, String paging) {
         String tightest = "";
         long limit = NO_LIMIT;
         for (String folder : memory.folders()) {
@@ -75,7 +75,6 @@ final class GroupReader {
         }
         String stat = files.text("proc/self/stat");
         String afterName = stat.substring(stat.lastIndexOf(')') + 1);
-        String swaps = files.text("proc/vmstat");
         String events = memory.second() && !tightest.isEmpty() ? optional(files, tightest + "/memory.events") : "";
         return new Memory(
                 limit >= NO_LIMIT ? Figures.MISSING : limit,
@@ -87,8 +86,8 @@ final class GroupReader {
                 Figures.times(Figures.named(status, "VmSwap"), KIB),
                 Figures.field(afterName, 7),
                 Figures.field(afterName, 9),
-                Figures.times(Figures.named(swaps, "pswpin"), PAGE),
-                Figures.times(Figures.named(swaps, "pswpout"), PAGE));
+                Figures.times(Figures.named(paging, "pswpin"), PAGE),
+                Figures.times(Figures.named(paging, "pswpout"), PAGE));
     }
 
     private static long used(SystemFiles files, Hierarchy memory, String folder) {

@@ -120,8 +120,11 @@ public record Machine(
     /**
      * The number of bytes that this process read from and wrote to devices. Bytes served by the page cache are not
      * counted.
+     *
+     * @param allReadBytes the number of bytes that the whole machine read from devices
+     * @param allWrittenBytes the number of bytes that the whole machine wrote to devices
      */
-    public record Disk(long readBytes, long writtenBytes) {}
+    public record Disk(long readBytes, long writtenBytes, long allReadBytes, long allWrittenBytes) {}
 
     /**
      * Counters of the network namespace.

@@ -15,6 +15,8 @@ public final class MachineReader {
      */
     private static final long NANOS_A_TICK = 10_000_000;
 
+    private static final long KIB = 1024;
+
     private final Path root;
     private final OwnProcess own;
     private final ControlGroups groups;
@@ -34,12 +36,13 @@ public final class MachineReader {
     public Machine read() {
         SystemFiles files = new SystemFiles(root);
         String status = files.text("proc/self/status");
+        String paging = files.text("proc/vmstat");
         return new Machine(
                 processors(files, status),
                 GroupReader.quota(files, groups.cpu()),
                 PressureReader.read(files, groups.unified()),
-                GroupReader.memory(files, groups.memory(), status),
-                disk(files.text("proc/self/io")),
+                GroupReader.memory(files, groups.memory(), status, paging),
+                disk(files.text("proc/self/io"), paging),
                 tcp(files.text("proc/net/snmp"), files.text("proc/net/netstat")),
                 new Descriptors(own.openDescriptors(), own.maxDescriptors()),
                 files.missing());
@@ -81,8 +84,13 @@ public final class MachineReader {
         return online == 0 ? (int) Figures.MISSING : online;
     }
 
-    private static Disk disk(String io) {
-        return new Disk(Figures.named(io, "read_bytes"), Figures.named(io, "write_bytes"));
+    /** The kernel counts the bytes of the whole machine in KiB. */
+    private static Disk disk(String io, String paging) {
+        return new Disk(
+                Figures.named(io, "read_bytes"),
+                Figures.named(io, "write_bytes"),
+                Figures.times(Figures.named(paging, "pgpgin"), KIB),
+                Figures.times(Figures.named(paging, "pgpgout"), KIB));
     }
 
     private static Tcp tcp(String snmp, String netstat) {

@@ -116,6 +116,11 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return share(to.memory().usedBytes(), to.memory().limitBytes());
     }
 
+    /** The number of allocations per second that were slowed down at {@code memory.high}. */
+    public double memoryThrottledPerSecond() {
+        return perSecond(from.memory().throttled(), to.memory().throttled());
+    }
+
     public double memoryLimitHitsPerSecond() {
         return perSecond(from.memory().limitHits(), to.memory().limitHits());
     }
@@ -139,6 +144,16 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
 
     public double readBytesPerSecond() {
         return perSecond(from.disk().readBytes(), to.disk().readBytes());
+    }
+
+    /** The number of bytes per second that other processes read from and wrote to devices. */
+    public double otherDiskBytesPerSecond() {
+        double read = perSecond(from.disk().allReadBytes(), to.disk().allReadBytes());
+        double written = perSecond(from.disk().allWrittenBytes(), to.disk().allWrittenBytes());
+        return read < 0 || written < 0
+                ? -1
+                : Math.max(
+                        0, read + written - Math.max(0, readBytesPerSecond()) - Math.max(0, writtenBytesPerSecond()));
     }
 
     public double writtenBytesPerSecond() {

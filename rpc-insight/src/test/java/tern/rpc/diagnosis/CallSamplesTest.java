@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
@@ -106,5 +107,31 @@ class CallSamplesTest {
     void operationsBeforeOrAfterASleepAreNotRepeated() {
         assertThat(isRepeated("find", "find", "sleep", "sleep")).isFalse();
         assertThat(isRepeated("sleep", "sleep", "find", "find")).isFalse();
+    }
+
+    /** Returns the text of a line in a helper that these classes called, innermost first. */
+    private static String shownInHelper(String... classes) {
+        Part asks = new Part(Part.Kind.SOCKET, "LineClient.Line.ask");
+        List<StackTraceElement> path = Stream.of(classes)
+                .map(name -> new StackTraceElement("depot." + name, "ask", name + ".java", 5))
+                .toList();
+        CallLedger ledger = new CallLedger(() -> 0);
+        Sampler.Samples all = new Sampler.Samples("Desk.me");
+        all.add(new Sample(0, Phase.OWN, asks, path, null, null, null, false, null, -1, -1));
+        return String.valueOf(
+                new CallSamples(List.of(new EndedCall("Desk.me", ledger, 0, 0, null)), Map.of(ledger, all))
+                        .shownLineOf(asks));
+    }
+
+    @Test
+    void callerOfANestedClassIsOutsideOfItsOuterClass() {
+        assertThat(shownInHelper("LineClient$Line", "LineClient", "Labels", "Desk"))
+                .isEqualTo("LineClient.Line.ask:5, called from Labels.ask:5");
+    }
+
+    @Test
+    void outerClassIsTheCallerIfThereIsNoOther() {
+        assertThat(shownInHelper("LineClient$Line", "LineClient"))
+                .isEqualTo("LineClient.Line.ask:5, called from LineClient.ask:5");
     }
 }

@@ -111,6 +111,24 @@ class DatabaseCausesTest {
     }
 
     @Test
+    void insertThatAloneBecameSlowWithoutSignsOfALockMayHaveATrigger() {
+        String insert = "insert into order_log(order_id, what) values(?, ...)";
+        Diagnosis miss = shop.healthy(statements(READ, 1, insert, 1)).miss(statements(READ, 1, insert, 181));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW STATEMENT: " + insert);
+        assertThat(first(miss).change().text())
+                .contains("its plan", "an index", "a trigger of its table", "the lock that it waits for");
+    }
+
+    @Test
+    void insertThatMayChangeARowWaitsForALockIfItAloneBecameSlow() {
+        String merge = "insert into stock values(?, ...) on conflict (id) do update set n=?";
+        Diagnosis miss = shop.healthy(statements(READ, 1, merge, 1)).miss(statements(READ, 1, merge, 181));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("ROW LOCK: " + merge);
+    }
+
+    @Test
     void writesOfAllTablesThatAreSlowWaitForTheLogOfTheDatabase() {
         Diagnosis miss = shop.healthy(statements(READ, 1, WRITE, 2, "insert into audit values (?)", 2))
                 .miss(statements(READ, 1, WRITE, 60, "insert into audit values (?)", 62));
@@ -118,6 +136,32 @@ class DatabaseCausesTest {
         assertThat(first(miss).kind()).as(miss.text()).isEqualTo("SLOW COMMIT");
         assertThat(first(miss).change().text()).contains("log disk or replication");
         assertThat(first(miss).ms()).isGreaterThan(110);
+    }
+
+    @Test
+    void statementThatIsSlowWhileOthersEndInDeadlocksWaitsForRows() {
+        Diagnosis miss = shop.healthy(statements(READ, 1, OTHER, 2))
+                .miss(statements(WRITE, 80, WRITE + " (failed 40001)", 1, WRITE, 80, OTHER, 2));
+
+        assertThat(first(miss).kind()).as(miss.text()).isEqualTo("ROW LOCK");
+        assertThat(first(miss).change().text())
+                .startsWith("lock rows in the same order in all transactions")
+                .contains("because of deadlocks");
+        assertThat(miss.text()).contains("the database ended");
+    }
+
+    @Test
+    void slowStatementDoesNotWaitForRowsBecauseAnotherDatabaseReportsDeadlocks() {
+        Diagnosis miss = shop.healthy(statements(READ, 1, OTHER, 2))
+                .miss(statements(
+                        WRITE + " (data source first)",
+                        180,
+                        "update stock (data source second) (failed 40001)",
+                        1,
+                        OTHER,
+                        2));
+
+        assertThat(miss.text()).doesNotContain("because of deadlocks");
     }
 
     @Test
@@ -161,5 +205,54 @@ class DatabaseCausesTest {
                 .miss(operations(Phase.REDIS, "GET user:*", 61, "HGETALL cart:*", 64));
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW REDIS: every command");
+    }
+
+    @Test
+    void statementOfAScheduledJobIsNamedIfAllStatementsAreSlower() throws InterruptedException {
+        Holders holders = new Holders();
+        Thread job = new Thread(
+                () -> {
+                    Holders.Holder holder = holders.taken(System.nanoTime() - 5_000_000_000L);
+                    holder.begins("select * from history");
+                    java.util.concurrent.locks.LockSupport.park();
+                },
+                "scheduling-1");
+        job.setDaemon(true);
+        job.start();
+        while (holders.all().stream().noneMatch(Holders.Holder::isExecuting)) {
+            Thread.onSpinWait();
+        }
+        Shop jobs = new Shop();
+        jobs.pools.add(PoolSource.of(
+                () -> PoolSnapshot.builder("hikari", PoolKind.JDBC, 10)
+                        .now(1, 9, 0)
+                        .settings(List.of())
+                        .build(),
+                holders));
+        jobs.healthy(call -> call.own(1).in(Phase.SQL, "select stock", 3).in(Phase.SQL, "select price", 3));
+
+        Cause first = first(
+                jobs.miss(call -> call.own(1).in(Phase.SQL, "select stock", 90).in(Phase.SQL, "select price", 95)));
+
+        assertThat(first.kind()).isEqualTo("SLOW DATABASE");
+        assertThat(first.change().text()).contains("look first at its statement select * from history");
+        java.util.concurrent.locks.LockSupport.unpark(job);
+        job.join();
+    }
+
+    @Test
+    void largeValueThatDelaysTheOtherCommandsOfItsConnectionIsTheCause() {
+        Shop redis = new Shop()
+                .healthy(call -> call.own(1).in(Phase.REDIS, "GET status:*", 1).in(Phase.REDIS, "SET status:*", 1));
+
+        Cause first = first(redis.miss(call -> call.own(1)
+                .in(Phase.REDIS, "GET plan:today [over 4 MB]", 60)
+                .in(Phase.REDIS, "GET status:*", 70)
+                .in(Phase.REDIS, "SET status:*", 65)));
+
+        assertThat(DiagnosisText.title(first))
+                .as(redis.diagnosis().text())
+                .isEqualTo("SLOW REDIS COMMAND: GET plan:today [over 4 MB]");
+        assertThat(first.change().text()).startsWith("a smaller value").contains("the value has over 4 MB");
     }
 }

@@ -369,6 +369,16 @@ class DiagnosticianTest {
     }
 
     @Test
+    void answerSaysThatTheProcessWasTooBusyToLookAgain() {
+        Diagnosis fresh = shop.healthy(USUAL).miss(call -> call.in(Phase.HTTP, "GET carrier:80", 180));
+        shop.pass(26_000);
+
+        assertThat(fresh.text()).doesNotContain("too busy to look again");
+        assertThat(shop.diagnosis().text()).endsWith("too busy to look again for 26 s\n");
+        assertThat(shop.diagnosis().causes()).isEqualTo(fresh.causes());
+    }
+
+    @Test
     void causeStaysUntilTheMissEndsAlthoughItIsOver() {
         shop.healthy(USUAL).miss(call -> call.in(Phase.HTTP, "GET carrier:80", 180));
 
@@ -382,6 +392,75 @@ class DiagnosticianTest {
         }
 
         assertThat(first(shop.diagnosis()).kind()).isEqualTo("SLOW HTTP PEER");
+    }
+
+    /** Simulates seconds with many quick orders and four reports, of which some are late. */
+    private void reports(int seconds, int late) {
+        for (int i = 0; i < seconds; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 120; call++) {
+                    shop.call(Shop.PLACE, 0, USUAL);
+                }
+                for (int call = 0; call < 4; call++) {
+                    double millis = call < late ? 130 : 40;
+                    shop.call("ReportService.sales", 0, steps -> steps.in(Phase.SQL, "select sales", millis));
+                }
+            });
+        }
+    }
+
+    @Test
+    void rareMethodThatIsOftenLateMissesTheTarget() {
+        reports(300, 0);
+
+        reports(20, 1);
+
+        assertThat(DiagnosisText.title(first(shop.diagnosis()))).isEqualTo("SLOW STATEMENT: select sales");
+    }
+
+    @Test
+    void rareMethodThatIsUsuallyOftenLateMeetsTheTarget() {
+        reports(90, 1);
+
+        reports(20, 1);
+
+        assertThat(shop.diagnosis().state()).as(shop.diagnosis().text()).isEqualTo(Diagnosis.State.HEALTHY);
+    }
+
+    @Test
+    void fewLateCallsOfARareMethodAreNoMiss() {
+        reports(90, 0);
+
+        reports(2, 3);
+        reports(10, 0);
+
+        assertThat(shop.diagnosis().state()).as(shop.diagnosis().text()).isEqualTo(Diagnosis.State.HEALTHY);
+    }
+
+    /** Simulates a peer that is slow and recovers, and a statement that is slow in a few calls afterwards. */
+    private Cause firstAfterRecovery(int seconds) {
+        shop.healthy(USUAL).miss(call -> call.in(Phase.HTTP, "GET carrier:80", 180));
+        for (int i = 0; i < seconds; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 200; call++) {
+                    shop.call(Shop.PLACE, 0, USUAL);
+                }
+                for (int call = 0; call < 10; call++) {
+                    shop.call(Shop.PLACE, 0, late -> late.own(2).in(Phase.SQL, "select stock", 300));
+                }
+            });
+        }
+        return first(shop.diagnosis());
+    }
+
+    @Test
+    void firstCauseStaysWhileTheMissDeclines() {
+        assertThat(firstAfterRecovery(14).kind()).isEqualTo("SLOW HTTP PEER");
+    }
+
+    @Test
+    void causeOfTheRemainingLateCallsIsNamedIfTheyDoNotEnd() {
+        assertThat(firstAfterRecovery(28).kind()).isEqualTo("SLOW STATEMENT");
     }
 
     @Test
@@ -422,6 +501,61 @@ class DiagnosticianTest {
 
         assertThat(first(miss).kind()).isEqualTo("COLLECTOR: heap nearly full");
         assertThat(first(miss).ms()).isGreaterThan(150);
+    }
+
+    @Test
+    void pausesFromOutsideBelongToTheProcessesThatKeepTheProcessorsBusy() {
+        shop.healthy(USUAL);
+        shop.pauses = (from, to) -> {
+            Times times = new Times();
+            times.add(Part.of(Part.Kind.OUTSIDE), (to - from) * 0.8);
+            return times;
+        };
+        shop.machine = new Machine(2, 0.1, 1.9, 0, 0, 0.2, null, 10e6, 10e6, List.of(), -1, null, List.of());
+
+        Diagnosis miss = shop.miss(call -> call.own(20).in(Phase.REDIS, "GET user:*", 200));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("PROCESSORS: other processes");
+    }
+
+    /** Simulates a second with orders and with a long poll that ends after this time. */
+    private void secondWithPoll(double pollMillis, Consumer<Shop.Steps> order) {
+        shop.second(() -> {
+            for (int call = 0; call < 150; call++) {
+                shop.call(Shop.PLACE, 0, order);
+            }
+            shop.call("EventService.await", 0, call -> call.in(Phase.UNATTRIBUTED, null, pollMillis));
+        });
+    }
+
+    @Test
+    void longPollWhoseTimesVaryIsNoCauseOfAnotherMiss() {
+        for (int i = 0; i < 200; i++) {
+            secondWithPoll(1_000 + 1_000 * (i * 7 % 15), USUAL);
+        }
+
+        for (int i = 0; i < 6; i++) {
+            secondWithPoll(15_000, call -> call.own(2).in(Phase.SQL, "select stock", 150));
+        }
+
+        Diagnosis miss = shop.diagnosis();
+        assertThat(miss.causes()).extracting(DiagnosisText::title).containsExactly("SLOW STATEMENT: select stock");
+        assertThat(miss.miss().methods()).containsExactly(Shop.PLACE);
+    }
+
+    @Test
+    void longPollWithoutUsualTimesDoesNotHideTheCause() {
+        for (int i = 0; i < 90; i++) {
+            shop.second(150, USUAL);
+        }
+
+        for (int i = 0; i < 6; i++) {
+            secondWithPoll(15_000, call -> call.own(2).in(Phase.SQL, "select stock", 150));
+        }
+
+        assertThat(shop.diagnosis().causes())
+                .extracting(DiagnosisText::title)
+                .containsExactly("SLOW STATEMENT: select stock");
     }
 
     @Test

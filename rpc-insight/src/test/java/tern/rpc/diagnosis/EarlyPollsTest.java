@@ -76,7 +76,7 @@ class EarlyPollsTest {
     void callsWithARunningOperationHangFromTheStart() {
         begin(3);
         ledgers.forEach(ledger -> ledger.begin(Phase.HTTP, () -> "GET stock:8080/levels"));
-        for (int second = 1; second <= 10; second++) {
+        for (int second = 1; second <= 12; second++) {
             second(second);
         }
 
@@ -87,10 +87,24 @@ class EarlyPollsTest {
     void callsToAMethodThatMetTheTargetHangFromTheStart() {
         shop.call(POLL, 0, steps -> steps.own(1));
         begin(3);
-        for (int second = 1; second <= 10; second++) {
+        for (int second = 1; second <= 12; second++) {
             second(second);
         }
 
         assertThat(shop.diagnosis().state()).isEqualTo(State.MISS);
+    }
+
+    @Test
+    void callsThatHangForAFewSecondsAfterTheStartAreNotJudged() {
+        begin(3);
+        ledgers.forEach(ledger -> ledger.begin(Phase.REDIS, () -> "GET status:*"));
+        for (int second = 1; second <= 6; second++) {
+            second(second);
+            assertThat(shop.diagnosis().state()).as("second " + second).isEqualTo(State.QUIET);
+        }
+        ledgers.clear();
+        second(7);
+
+        assertThat(shop.diagnosis().state()).isEqualTo(State.QUIET);
     }
 }

@@ -69,6 +69,32 @@ class HeldLocksTest {
     }
 
     @Test
+    void ownerThatHasLeftTheMonitorInTheMeantimeIsUnknown() {
+        StackTraceElement[] idle = {
+            new StackTraceElement("jdk.internal.misc.Unsafe", "park", null, -2),
+            new StackTraceElement("tern.rpc.concurrent.WorkerPool", "waitForWork", null, 220),
+            new StackTraceElement("java.lang.Thread", "run", null, 840)
+        };
+        StackTraceElement[] blocked = {
+            new StackTraceElement("java.util.concurrent.ConcurrentHashMap", "computeIfAbsent", null, 1_740),
+            new StackTraceElement("shop.Quotes", "of", null, 30)
+        };
+        ThreadLook owner = new ThreadLook("rpc-worker-7", 8, Thread.State.WAITING, idle, null, null, -1, -1);
+
+        ThreadLook waiter = new ThreadLook(
+                "rpc-worker-9",
+                9,
+                Thread.State.BLOCKED,
+                blocked,
+                "java.util.concurrent.ConcurrentHashMap$Node",
+                owner,
+                -1,
+                -1);
+
+        assertThat(StackReader.read(waiter).name()).isEqualTo("monitor of ConcurrentHashMap.Node wanted in Quotes.of");
+    }
+
+    @Test
     void codeThatParksForATimeSleeps() {
         Thread limited = waiting("limited", signatures::admitted, Thread.State.TIMED_WAITING);
         ThreadLook look = look(limited);

@@ -43,6 +43,26 @@ class LikelyHoldersTest {
     }
 
     @Test
+    void permitsForWhichCallsWaitMuchLongerThanTheWorkTakesAreInTheChange() throws Exception {
+        Semaphore permits = new Semaphore(2);
+
+        Cause first =
+                calls.firstCause(Collections.nCopies(12, () -> Stock.take(permits, answer)), steps -> steps.own(2));
+
+        assertThat(first.change().text())
+                .startsWith("more permits, if more calls may do this at once: calls wait 5 times as long for the"
+                        + " Semaphore wanted in Stock.take as the work with it takes; else ");
+    }
+
+    @Test
+    void permitsAreNotInTheChangeIfTheWorkTakesAboutAsLongAsTheWait() throws Exception {
+        Semaphore permits = new Semaphore(2);
+        firstCause(() -> Stock.take(permits, answer));
+
+        assertThat(shop.diagnosis().causes().get(0).change().text()).doesNotContain("more permits");
+    }
+
+    @Test
     void codeThatHoldsPermitsIsNamedWithThem() throws Exception {
         Semaphore permits = new Semaphore(2);
 

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
@@ -145,7 +146,7 @@ class LookupsTest {
                 .settings(List.of())
                 .build();
         return new PoolVerdict(
-                PoolLook.of(now, null, null, -1), PoolVerdict.Reason.HELD_BY_OTHERS, null, null, List.of());
+                PoolLook.of(now, null, null, Set.of(), -1), PoolVerdict.Reason.HELD_BY_OTHERS, null, null, List.of());
     }
 
     /** Returns the share of the wait for a connection of the pool "web" that belongs to lookups of this thread. */

@@ -277,4 +277,36 @@ class MachineCausesTest {
 
         assertThat(miss.causes().get(0).kind()).as(miss.text()).isEqualTo("SLOW STATEMENT");
     }
+
+    private String evidenceOfASlowPeer(double others, double background) {
+        shop.machine = machine(0.3, 0.1, 0, 0.2, null, 10e6);
+        shop.healthy(USUAL);
+        List<Machine.Burner> burners = List.of(
+                new Machine.Burner("rpc-worker", 8, 0.5, 1e6, "Orders.find:41"),
+                new Machine.Burner("rollup", 6, background, 1e6, "Statistics.roll:12"));
+        shop.machine = new Machine(2, 1, others, 0, 0, 0.2, null, 10e6, -1, burners, 0, null, List.of());
+        Cause first = shop.miss(
+                        call -> call.own(2).in(Phase.SQL, "select stock", 3).in(Phase.HTTP, "GET carrier:80", 200))
+                .causes()
+                .get(0);
+        assertThat(first.kind()).isEqualTo("SLOW HTTP PEER");
+        return first.evidence().toString();
+    }
+
+    @Test
+    void threadsWithoutCallsThatUseMuchOfTheFullProcessorsAreNamed() {
+        assertThat(evidenceOfASlowPeer(0.9, 0.5))
+                .contains("threads  rollup* (6): 0.5 in Statistics.roll:12")
+                .doesNotContain("rpc-worker");
+    }
+
+    @Test
+    void threadsWithoutCallsAreNotNamedIfTheyUseLittle() {
+        assertThat(evidenceOfASlowPeer(0.9, 0.2)).doesNotContain("rollup");
+    }
+
+    @Test
+    void threadsWithoutCallsAreNotNamedWhileProcessorsAreFree() {
+        assertThat(evidenceOfASlowPeer(0.1, 0.5)).doesNotContain("rollup");
+    }
 }

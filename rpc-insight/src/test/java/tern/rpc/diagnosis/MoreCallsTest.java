@@ -73,6 +73,20 @@ class MoreCallsTest {
     }
 
     @Test
+    void oneCallerThatSendsMuchMoreThanTwiceTheCallsIsNamed() {
+        healthy();
+
+        for (int i = 0; i < 6; i++) {
+            second(100, 34, slow(SHORT), slow(LONG));
+        }
+
+        // The observed period includes some seconds with the usual number of calls.
+        assertThat(first(shop.diagnosis()).change().text())
+                .as(shop.diagnosis().text())
+                .matches("the caller 10.0.0.7 sends (2\\.\\d|3) times the usual calls of " + REPORT + ":.*");
+    }
+
+    @Test
     void additionalCallsStayTheCauseForMinutes() {
         healthy();
 

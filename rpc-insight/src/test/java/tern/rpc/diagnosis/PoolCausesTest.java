@@ -24,6 +24,28 @@ class PoolCausesTest {
     private final Shop shop = new Shop();
 
     @Test
+    void connectionsOfCallsWhoseDeadlineHasPassedAreInUseWhileTheirThreadsWork() {
+        Holders holders = new Holders();
+        holders.size(4);
+        shop.healthy(USUAL);
+        for (int i = 0; i < 4; i++) {
+            Shop.Steps call = shop.new Steps(0);
+            tern.rpc.CallLedger before = tern.rpc.CallLedger.replace(call.ledger);
+            Orders.export(holders, shop.now());
+            tern.rpc.CallLedger.replace(before);
+            call.ledger.end();
+            shop.running.add(new tern.rpc.RunningCall(Shop.PLACE, i, Phase.OWN, 1, 1, call.ledger));
+        }
+        shop.pools.add(PoolSource.of(() -> druid(4, 4, 90, 50), holders));
+
+        Diagnosis miss = shop.miss(
+                call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 600).in(Phase.SQL, "update stock", 300));
+
+        assertThat(miss.causes()).extracting(Cause::kind).doesNotContain("NOT GIVEN BACK");
+        assertThat(first(miss).name()).as(miss.text()).isEqualTo("update stock");
+    }
+
+    @Test
     void connectionsThatAreNotGivenBackAreNamedBeforeTheSizeOfThePool() {
         Holders holders = new Holders();
         holders.size(4);
@@ -243,5 +265,35 @@ class PoolCausesTest {
         assertThat(first.change().text())
                 .startsWith("do not hold a connection of \"orders\" while this operation runs; ask GET bank:80");
         assertThat(shop.diagnosis().text()).contains("calls wait for a connection of \"orders\": 60 ms");
+    }
+
+    private Cause slowlyOpened(int active, int idle) {
+        long[] taken = new long[1];
+        shop.healthy(USUAL);
+        shop.pools.add(() -> PoolSnapshot.builder("http", PoolKind.HTTP, 64)
+                .now(active, idle, 0)
+                .counts(taken[0] += 50, 0)
+                .sums(Duration.ZERO, Duration.ofMillis(taken[0] * 11))
+                .settings(List.of())
+                .build());
+
+        return first(shop.miss(
+                call -> call.own(2).in(Phase.HTTP_CONNECTION, "http", 160).in(Phase.HTTP, "GET bank:80", 11)));
+    }
+
+    @Test
+    void httpConnectionsThatAreNeverIdleAreNotKeptOpen() {
+        Cause first = slowlyOpened(2, 0);
+
+        assertThat(first.kind()).isEqualTo("CONNECTIONS OPEN SLOWLY");
+        assertThat(first.change().text()).startsWith("keep connections open: nearly every exchange opens a new one");
+    }
+
+    @Test
+    void httpConnectionsAreNotCalledUnkeptIfManyAreInUse() {
+        Cause first = slowlyOpened(40, 0);
+
+        assertThat(first.kind()).isEqualTo("CONNECTIONS OPEN SLOWLY");
+        assertThat(first.change().text()).startsWith("why new connections of");
     }
 }

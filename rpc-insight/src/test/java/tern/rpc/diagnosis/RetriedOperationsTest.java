@@ -45,6 +45,34 @@ class RetriedOperationsTest {
     }
 
     @Test
+    void methodsOfOneProviderThatFailWithTheSameStatusAreOneCause() {
+        Throwable refused = tern.rpc.RpcException.refusal(
+                tern.rpc.StatusCode.RESOURCE_EXHAUSTED, "no worker was free", tern.rpc.RpcException.Executed.NO);
+        for (int i = 0; i < 6; i++) {
+            shop.second(() -> {
+                for (String method : new String[] {"find", "reserve", "list"}) {
+                    for (int call = 0; call < 20; call++) {
+                        shop.call(
+                                Shop.PLACE,
+                                0,
+                                refused,
+                                steps -> steps.in(
+                                        Phase.RPC,
+                                        "StockService." + method + " at stock-1:20880 (failed RESOURCE_EXHAUSTED)",
+                                        1));
+                    }
+                }
+            });
+        }
+
+        Diagnosis miss = shop.diagnosis();
+        assertThat(miss.causes())
+                .extracting(DiagnosisText::title)
+                .containsExactly("PEER FAILS: StockService at stock-1:20880: RESOURCE_EXHAUSTED");
+        assertThat(miss.causes().get(0).evidence()).anyMatch(line -> line.matches("failed   (\\d+) of \\1 recorded.*"));
+    }
+
+    @Test
     void pauseInsideAClientBelongsToTheFailedExchangeThatTheClientRepeats() {
         Diagnosis miss = shop.miss(call -> {
             USUAL.accept(call);

@@ -39,6 +39,48 @@ class SampledCallsTest {
     }
 
     @Test
+    void timeThatTheServerSpendsOnWritingAnAnswerIsNamedAfterTheMethod() {
+        ThreadLook writes = look(
+                Thread.State.RUNNABLE,
+                "tern.rpc.serialization.hessian.HessianWriter/writeString",
+                "tern.rpc.netty.dubbo.DubboServerCall/reply",
+                "tern.rpc.server.ServedCall/answer",
+                "tern.rpc.concurrent.WorkerPool/run");
+
+        Cause first = new SampledCalls()
+                .calls(
+                        "OrderService.list",
+                        Phase.OWN,
+                        150,
+                        samples -> samples.add(SampledCalls.sample(Phase.OWN, writes)))
+                .causes()
+                .get(0);
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("LARGE ANSWERS: OrderService.list");
+    }
+
+    @Test
+    void signalThatNobodyGivesIsNamed() {
+        ThreadLook waits = look(
+                Thread.State.WAITING,
+                "jdk.internal.misc.Unsafe/park",
+                "java.util.concurrent.CountDownLatch/await",
+                "shop.Orders/find");
+
+        Cause first = new SampledCalls()
+                .calls(
+                        "OrderService.list",
+                        Phase.OWN,
+                        500,
+                        samples -> samples.add(SampledCalls.sample(Phase.OWN, waits)))
+                .causes()
+                .get(0);
+
+        assertThat(first.kind()).isEqualTo("WAITS FOR A RESULT");
+        assertThat(first.change().text()).startsWith("give this signal in a finally block");
+    }
+
+    @Test
     void collectorIsASymptomOfLargeWebRequests() {
         Cause first = new SampledCalls()
                 .calls("POST /orders", Phase.OWN, 200, samples -> look(samples, "readWithMessageConverters"))

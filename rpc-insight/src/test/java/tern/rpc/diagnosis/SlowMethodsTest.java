@@ -120,7 +120,7 @@ class SlowMethodsTest {
     void callsOfAMethodThatMetTheTargetHangFromTheStart() {
         shop.call(REPORT, 0, steps -> steps.own(1));
         List<CallLedger> ledgers = ledgersInSql();
-        for (int second = 1; second <= 8; second++) {
+        for (int second = 1; second <= 12; second++) {
             secondWithRunning(REPORT, Phase.SQL, ledgers, second);
         }
 

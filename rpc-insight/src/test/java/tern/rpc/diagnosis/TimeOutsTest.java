@@ -5,6 +5,7 @@ import static tern.rpc.diagnosis.Shop.first;
 
 import java.net.http.HttpTimeoutException;
 import java.sql.SQLTimeoutException;
+import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import shop.Tickets;
@@ -75,6 +76,217 @@ class TimeOutsTest {
                 .isEqualTo("TIMEOUT TOO SHORT: deadline of the caller");
         assertThat(first(miss).change().text()).contains("calls end after 30 ms, and usually take 72 ms");
         assertThat(first(miss).change().where()).isEqualTo(Cause.Where.PEER);
+    }
+
+    /** Returns the failure of a call that was still running at its deadline, as the server reports it. */
+    private static RpcException stillRunning(String method, long millis) {
+        return RpcException.refusal(
+                StatusCode.DEADLINE_EXCEEDED,
+                tern.rpc.transport.TimeOuts.stillRunning(method, millis),
+                RpcException.Executed.MAYBE);
+    }
+
+    @Test
+    void callerWhoseDeadlineIsTooShortIsNamedAlthoughTheCallMadeRemoteCalls() {
+        Diagnosis miss = failing(stillRunning("OrderService/place", 30), call -> {
+            call.caller = "10.0.0.7";
+            call.own(2).in(Phase.RPC, "StockService.find at 10.0.0.9:20880", 1).in(Phase.SQL, "select stock", 27);
+        });
+
+        assertThat(DiagnosisText.title(first(miss)))
+                .as(miss.text())
+                .isEqualTo("TIMEOUT TOO SHORT: deadline of the caller 10.0.0.7");
+        assertThat(first(miss).change().text())
+                .startsWith("a longer timeout for OrderService.place in the caller 10.0.0.7: calls end after 30 ms, and"
+                        + " usually take 72 ms");
+        assertThat(first(miss).evidence())
+                .anyMatch(line -> line.matches("deadline of 10.0.0.7 ended \\d+ of \\d+ recorded .* after 30 ms"));
+    }
+
+    @Test
+    void deadlineThatARemoteCallInheritsBelongsToTheCaller() {
+        RpcException inherited = RpcException.refusal(
+                StatusCode.DEADLINE_EXCEEDED,
+                "StockService/find: no answer from 10.0.0.9:20880 within 3 ms (the remaining time of OrderService/place,"
+                        + " the served call)",
+                RpcException.Executed.MAYBE);
+
+        Diagnosis miss = failing(
+                inherited,
+                call -> call.own(2)
+                        .in(Phase.SQL, "select stock", 25)
+                        .in(Phase.RPC, "StockService.find at 10.0.0.9:20880", 3));
+
+        assertThat(first(miss).name()).as(miss.text()).startsWith(FailurePart.DEADLINE);
+    }
+
+    @Test
+    void methodThatIsSlowByDesignMayHaveACallerWithATooShortDeadline() {
+        Shop slow = new Shop();
+        for (int i = 0; i < 90; i++) {
+            slow.second(() -> {
+                for (int call = 0; call < 40; call++) {
+                    slow.call(Shop.PLACE, 0, USUAL);
+                }
+                slow.call("ReportService.sales", 0, call -> call.own(180));
+            });
+        }
+
+        for (int i = 0; i < 6; i++) {
+            slow.second(() -> {
+                for (int call = 0; call < 40; call++) {
+                    slow.call(Shop.PLACE, 0, USUAL);
+                }
+                for (int call = 0; call < 4; call++) {
+                    slow.call("ReportService.sales", 0, stillRunning("ReportService/sales", 150), steps -> {
+                        steps.caller = "10.0.0.7";
+                        steps.own(150);
+                    });
+                }
+            });
+        }
+
+        assertThat(DiagnosisText.title(first(slow.diagnosis())))
+                .as(slow.diagnosis().text())
+                .isEqualTo("TIMEOUT TOO SHORT: deadline of the caller 10.0.0.7");
+    }
+
+    @Test
+    void statementThatBecomesSlowerWithinTheDeadlineIsTheCause() {
+        Shop quick = new Shop().healthy(call -> call.own(2).in(Phase.SQL, "select stock", 38));
+        for (int i = 0; i < 6; i++) {
+            quick.second(() -> {
+                for (int call = 0; call < 40; call++) {
+                    quick.call(
+                            Shop.PLACE,
+                            0,
+                            stillRunning("OrderService/place", 50),
+                            steps -> steps.own(2).in(Phase.SQL, "select stock", 48));
+                }
+            });
+        }
+
+        assertThat(DiagnosisText.title(first(quick.diagnosis())))
+                .as(quick.diagnosis().text())
+                .isEqualTo("SLOW STATEMENT: select stock");
+    }
+
+    @Test
+    void timeoutOfARemoteCallIsNamedWithTheTimeOfItsAnswersAndWithItsProperty() {
+        String operation = "StockService.reserve at 10.0.0.9:20880";
+        Shop calling = new Shop().healthy(call -> call.own(2).in(Phase.RPC, operation, 40));
+        RpcException late = RpcException.refusal(
+                StatusCode.DEADLINE_EXCEEDED,
+                "StockService/reserve: no answer from 10.0.0.9:20880 within 20 ms (rpc.client.timeout)",
+                RpcException.Executed.MAYBE);
+        for (int i = 0; i < 6; i++) {
+            calling.second(() -> {
+                for (int call = 0; call < 40; call++) {
+                    calling.call(Shop.PLACE, 0, late, steps -> steps.own(2).in(Phase.RPC, operation, 20));
+                }
+            });
+        }
+
+        Cause first = first(calling.diagnosis());
+        assertThat(DiagnosisText.title(first)).isEqualTo("TIMEOUT TOO SHORT: " + operation);
+        assertThat(first.change().text())
+                .contains("it ends after 20 ms and usually takes 40 ms; the timeout is 20 ms (rpc.client.timeout)");
+    }
+
+    /** Returns the name of the same method at one of three providers. */
+    private static String panelAt(int call) {
+        return "ReferenceService.wholePanel at 10.0.0." + call % 3 + ":20880";
+    }
+
+    @Test
+    void timeoutAtSeveralProvidersIsOneCauseAlsoOnABusyMachine() {
+        Shop calling = new Shop();
+        for (int i = 0; i < 90; i++) {
+            calling.second(() -> {
+                for (int call = 0; call < 60; call++) {
+                    String operation = panelAt(call);
+                    calling.call(Shop.PLACE, 0, steps -> steps.own(2).in(Phase.RPC, operation, 45));
+                }
+            });
+        }
+        RpcException late = RpcException.refusal(
+                StatusCode.DEADLINE_EXCEEDED,
+                "ReferenceService/wholePanel: no answer from 10.0.0.1:20880 within 35 ms (rpc.client.services.quick.timeout)",
+                RpcException.Executed.MAYBE);
+        calling.machine = new Machine(2, 0.1, 1.9, 0, 0, 0.2, null, 10e6, 10e6, List.of(), -1, null, List.of());
+        for (int i = 0; i < 6; i++) {
+            calling.second(() -> {
+                for (int call = 0; call < 60; call++) {
+                    String operation = panelAt(call);
+                    calling.call(Shop.PLACE, 0, late, steps -> steps.own(2).in(Phase.RPC, operation, 35));
+                }
+            });
+        }
+
+        Diagnosis miss = calling.diagnosis();
+        assertThat(miss.causes())
+                .extracting(DiagnosisText::title)
+                .containsExactly("TIMEOUT TOO SHORT: ReferenceService.wholePanel");
+        assertThat(first(miss).change().text())
+                .contains("it ends after 35 ms and usually takes 45 ms; the timeout is 35 ms"
+                        + " (rpc.client.services.quick.timeout)");
+    }
+
+    @Test
+    void timeoutWithinTheProviderIsAFailureOfTheProvider() {
+        String operation = "LabService.report at 10.0.0.9:20880";
+        Shop calling = new Shop().healthy(call -> call.own(2).in(Phase.RPC, operation, 56));
+        RpcException below = RpcException.refusal(
+                StatusCode.DEADLINE_EXCEEDED,
+                "LabService/report at 10.0.0.9:20880: ReferenceService/wholePanel: no answer from 10.0.0.1:20880 within"
+                        + " 35 ms (rpc.client.services.quick.timeout); the call had 3000 ms (rpc.client.timeout)",
+                RpcException.Executed.YES);
+        for (int i = 0; i < 6; i++) {
+            calling.second(() -> {
+                for (int call = 0; call < 60; call++) {
+                    calling.call(Shop.PLACE, 0, below, steps -> steps.own(2).in(Phase.RPC, operation, 46));
+                }
+            });
+        }
+
+        assertThat(DiagnosisText.title(first(calling.diagnosis())))
+                .isEqualTo("PEER FAILS: " + operation + ": DEADLINE_EXCEEDED");
+        assertThat(first(calling.diagnosis()).change().text()).startsWith("see the diagnosis of " + operation);
+    }
+
+    @Test
+    void timeoutOfARemoteCallThatHasNeverAnsweredIsNamedWithItsProperty() {
+        RpcException late = RpcException.refusal(
+                StatusCode.DEADLINE_EXCEEDED,
+                "StockService/reserve: no answer from 10.0.0.9:20880 within 20 ms (rpc.client.timeout)",
+                RpcException.Executed.MAYBE);
+
+        Diagnosis miss = failing(late, call -> call.own(2).in(Phase.RPC, "StockService.reserve at 10.0.0.9:20880", 20));
+
+        assertThat(DiagnosisText.title(first(miss)))
+                .as(miss.text())
+                .isEqualTo("TIMEOUT TOO SHORT: StockService.reserve at 10.0.0.9:20880");
+        assertThat(first(miss).change().text()).startsWith("a longer timeout than 20 ms (rpc.client.timeout) for");
+    }
+
+    @Test
+    void callsWhoseCallersHaveLeftHaveNotFailed() {
+        RpcException left = RpcException.refusal(
+                StatusCode.CANCELLED, "OrderService/place: the caller is gone", RpcException.Executed.MAYBE);
+
+        Diagnosis miss = failing(left, call -> call.own(2));
+
+        assertThat(miss.state()).as(miss.text()).isEqualTo(Diagnosis.State.HEALTHY);
+    }
+
+    @Test
+    void lateCallWhoseCallerHasLeftIsLate() {
+        RpcException left = RpcException.refusal(
+                StatusCode.CANCELLED, "OrderService/place: the caller is gone", RpcException.Executed.MAYBE);
+
+        Diagnosis miss = failing(left, call -> call.own(2).in(Phase.SQL, "select stock", 300));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW STATEMENT: select stock");
     }
 
     @Test

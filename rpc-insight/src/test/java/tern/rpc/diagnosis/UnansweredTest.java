@@ -2,9 +2,11 @@ package tern.rpc.diagnosis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import tern.rpc.AsyncOperation;
+import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /** Tests calls that end before their asynchronous operations have ended. */
@@ -54,5 +56,22 @@ class UnansweredTest {
         });
 
         assertThat(first.kind()).isEqualTo("OTHER THREADS");
+    }
+
+    @Test
+    void taskThatHadNotStartedAtTheDeadlineIsWhatTheThreadStillWaitsFor() {
+        Part wait = new Part(Part.Kind.RESULT, "Orders.place");
+        CallLedger ledger = new CallLedger(shop::now);
+        ledger.begin(Phase.EXECUTOR, () -> "mail");
+        shop.pass(3_000);
+        ledger.end();
+        shop.pass(15_000);
+        Times times = new Times();
+        times.add(wait, 18_000e6);
+        EndedCall call = new EndedCall(Shop.PLACE, ledger, shop.now(), 18_000_000_000L, null, true, null);
+
+        Part awaited = Unanswered.of(wait, List.of(new Excess.Counted(call, times)), executor -> true);
+
+        assertThat(awaited).isEqualTo(new Part(Part.Kind.POOL, "mail"));
     }
 }

@@ -208,6 +208,21 @@ class WaitingTasksTest {
     }
 
     @Test
+    void onlyExecutorWithAMuchLongerQueueThanUsualIsAwaited() throws Exception {
+        AtomicInteger waiting = new AtomicInteger();
+        shop.pools.add(() -> PoolSnapshot.builder("mail", PoolKind.EXECUTOR, 1)
+                .now(1, 0, waiting.get())
+                .settings(List.of())
+                .build());
+        shop.healthy(USUAL);
+        waiting.set(500);
+
+        Cause first = calls.firstCause(() -> Packages.of(end), USUAL);
+
+        assertThat(first.name()).as(shop.diagnosis().text()).isEqualTo("mail");
+    }
+
+    @Test
     void tasksOfAnExecutorWithoutNamedThreadsAreThoseThatTheCallsAwait() throws Exception {
         shop.healthy(USUAL);
         shop.pools.add(() -> PoolSnapshot.builder("printing", PoolKind.EXECUTOR, THREADS)

@@ -161,7 +161,7 @@ class MachineReaderTest {
     void bytesOfDevicesAndDescriptorsAreOfTheProcess() {
         Machine machine = reader("cgroup1.txt").read();
 
-        assertThat(machine.disk()).isEqualTo(new Disk(8192, 4096));
+        assertThat(machine.disk()).isEqualTo(new Disk(8192, 4096, -1, -1));
         assertThat(machine.descriptors()).isEqualTo(new Descriptors(90, 100));
     }
 

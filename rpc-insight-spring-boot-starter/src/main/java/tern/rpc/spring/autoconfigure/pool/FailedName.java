@@ -34,10 +34,18 @@ final class FailedName {
      * applications often expect this.
      */
     static @Nullable String ofStatement(@Nullable String statement, Throwable failure) {
+        return ofStatement(statement, failure instanceof SQLException sql ? sql.getSQLState() : null, failure);
+    }
+
+    /**
+     * Like {@link #ofStatement(String, Throwable)}.
+     *
+     * @param state the SQL state of the failure; null if it is unknown
+     */
+    static @Nullable String ofStatement(@Nullable String statement, @Nullable String state, Throwable failure) {
         if (statement == null || isTimeOut(failure)) {
             return statement;
         }
-        String state = failure instanceof SQLException sql ? sql.getSQLState() : null;
         if (state == null || !STATE.matcher(state).matches()) {
             return statement + " (failed)";
         }

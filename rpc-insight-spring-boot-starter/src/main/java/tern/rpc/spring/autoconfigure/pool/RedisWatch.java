@@ -12,7 +12,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import tern.rpc.pool.StoreNames;
 
 /**
- * Measures Spring Data Redis commands by wrapping every connection factory in a subclass. Only commands are measured,
+ * Measures Spring Data Redis commands, also those of reactive chains, by wrapping every connection factory in a subclass. Only commands are measured,
  * because the call that gets a connection from the factory never blocks: Lettuce shares one connection, and Jedis
  * borrows a connection only when a command runs.
  */
@@ -36,6 +36,9 @@ final class RedisWatch implements BeanPostProcessor {
         proxy.setProxyTargetClass(true);
         proxy.addAdvice((MethodInterceptor) invocation -> {
             Object result = invocation.proceed();
+            if (result != null && invocation.getMethod().getName().equals("getReactiveConnection")) {
+                return WatchedReactiveRedis.of(store, result);
+            }
             return result instanceof RedisConnection connection
                             && invocation.getMethod().getName().equals("getConnection")
                     ? WatchedRedis.of(store, connection)

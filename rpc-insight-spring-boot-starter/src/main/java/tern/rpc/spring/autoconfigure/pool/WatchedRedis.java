@@ -11,6 +11,7 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.util.ClassUtils;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
+import tern.rpc.pool.LargeReplies;
 import tern.rpc.pool.StoreNames;
 
 /**
@@ -34,6 +35,9 @@ final class WatchedRedis implements InvocationHandler {
             "pSubscribe",
             "multi",
             "toString");
+
+    /** The size of a value from which its name is marked. */
+    private static final int LARGE = 1 << 20;
 
     private final StoreNames.Store store;
     private final RedisConnection connection;
@@ -78,12 +82,16 @@ final class WatchedRedis implements InvocationHandler {
             return call(method, arguments);
         }
         CallLedger ledger = CallLedger.current();
-        String command = store.operation(KeyPattern.of(name.toUpperCase(Locale.ROOT), firstKey(arguments)));
+        String plain = KeyPattern.of(name.toUpperCase(Locale.ROOT), firstKey(arguments));
+        String command = store.operation(plain);
         Phase outer = ledger.enter(Phase.REDIS, command);
         Throwable failure = null;
         try {
             Object result = call(method, arguments);
             store.answered();
+            if (result instanceof byte[] value && value.length >= LARGE) {
+                command = store.operation(LargeReplies.name(plain, value.length));
+            }
             return result;
         } catch (Exception e) {
             failure = e;

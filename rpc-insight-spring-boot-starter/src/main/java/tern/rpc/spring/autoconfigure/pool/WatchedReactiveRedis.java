@@ -1,0 +1,120 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.nio.ByteBuffer;
+import java.util.Locale;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.ReactiveRedisConnection;
+import org.springframework.util.ClassUtils;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import tern.rpc.AsyncOperation;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+import tern.rpc.pool.StoreNames;
+
+/**
+ * A proxy for a reactive Redis connection that records commands. A command is recorded for the call whose reactive chain
+ * or thread subscribes to its result, from the subscription to the last element. The proxy is thread-safe if the
+ * connection is thread-safe.
+ */
+final class WatchedReactiveRedis implements InvocationHandler {
+
+    /** Messages of a channel arrive at any time, so a subscription is not a command that takes time. */
+    private static final Set<String> NO_COMMANDS = Set.of("close", "closeLater", "pubSubCommands");
+
+    private static final int MAX_KEY_BYTES = 256;
+
+    private final StoreNames.Store store;
+    private final Object target; // the connection itself, or an object with a group of its commands
+
+    private WatchedReactiveRedis(StoreNames.Store store, Object target) {
+        this.store = store;
+        this.target = target;
+    }
+
+    /** Returns a proxy for the connection, or an object of another type unchanged. */
+    static Object of(StoreNames.Store store, Object connection) {
+        return connection instanceof ReactiveRedisConnection ? proxy(store, connection) : connection;
+    }
+
+    private static Object proxy(StoreNames.Store store, Object target) {
+        return Proxy.newProxyInstance(
+                ReactiveRedisConnection.class.getClassLoader(),
+                ClassUtils.getAllInterfaces(target),
+                new WatchedReactiveRedis(store, target));
+    }
+
+    @Override
+    public @Nullable Object invoke(Object proxy, Method method, @Nullable Object @Nullable [] arguments)
+            throws Throwable {
+        String name = method.getName();
+        if (method.getDeclaringClass() == Object.class) {
+            return switch (name) {
+                case "equals" -> arguments != null && proxy == arguments[0];
+                case "hashCode" -> System.identityHashCode(proxy);
+                default -> call(method, arguments);
+            };
+        }
+        Object result = call(method, arguments);
+        if (result == null || NO_COMMANDS.contains(name)) {
+            return result;
+        }
+        if (name.endsWith("ommands") && method.getParameterCount() == 0) {
+            return proxy(store, result);
+        }
+        String command = store.operation(KeyPattern.of(name.toUpperCase(Locale.ROOT), firstKey(arguments)));
+        if (result instanceof Mono<?> mono) {
+            return Mono.deferContextual(context -> measured(mono, ReactiveLedger.of(context), command));
+        }
+        return result instanceof Flux<?> flux
+                ? Flux.deferContextual(context -> measured(flux, ReactiveLedger.of(context), command))
+                : result;
+    }
+
+    private <T> Mono<T> measured(Mono<T> result, CallLedger ledger, @Nullable String command) {
+        if (!ledger.isOpen()) {
+            return result;
+        }
+        AsyncOperation operation = ledger.begin(Phase.REDIS, () -> command);
+        return result.doOnSuccess(value -> answered(operation, command))
+                .doOnError(failure -> operation.end(FailedName.ofCommand(command, failure)))
+                .doOnCancel(operation::end);
+    }
+
+    private <T> Flux<T> measured(Flux<T> result, CallLedger ledger, @Nullable String command) {
+        if (!ledger.isOpen()) {
+            return result;
+        }
+        AsyncOperation operation = ledger.begin(Phase.REDIS, () -> command);
+        return result.doOnComplete(() -> answered(operation, command))
+                .doOnError(failure -> operation.end(FailedName.ofCommand(command, failure)))
+                .doOnCancel(operation::end);
+    }
+
+    private void answered(AsyncOperation operation, @Nullable String command) {
+        store.answered();
+        operation.end(command);
+    }
+
+    private static byte @Nullable [] firstKey(@Nullable Object @Nullable [] arguments) {
+        if (arguments == null || arguments.length == 0 || !(arguments[0] instanceof ByteBuffer key)) {
+            return null;
+        }
+        byte[] bytes = new byte[Math.min(key.remaining(), MAX_KEY_BYTES)];
+        key.duplicate().get(bytes);
+        return bytes;
+    }
+
+    private @Nullable Object call(Method method, @Nullable Object @Nullable [] arguments) throws Throwable {
+        try {
+            return method.invoke(target, arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getCause() == null ? e : e.getCause();
+        }
+    }
+}

@@ -1,0 +1,40 @@
+package tern.rpc.diagnosis;
+
+import java.util.Map;
+import tern.rpc.pool.Holders.Holder;
+
+/** Finds statements that run outside of calls and may load the database that calls use. */
+final class BackgroundStatements {
+
+    /** Work outside of calls may load the database if it has used its connection for at least this time. */
+    private static final long LONG_USE_NANOS = 1_000_000_000L;
+
+    private BackgroundStatements() {}
+
+    /**
+     * Returns text about the thread outside of calls that has used its connection for longest and runs a statement, such
+     * as the thread of a scheduled job; empty if there is none.
+     *
+     * @param store the data source; empty if there is only one
+     */
+    static String longest(Map<String, PoolVerdict> pools, String store) {
+        long now = System.nanoTime();
+        Holder longest = null;
+        for (PoolVerdict pool : pools.values()) {
+            for (Holder holder : pool.pool().holders()) {
+                String statement = holder.statement();
+                boolean isOutside = !holder.call().isOpen() && !holder.isAbandoned() && holder.isExecuting();
+                boolean isHere = statement != null
+                        && (store.isEmpty() || OperationNames.store(statement).equals(store));
+                boolean isLong = now - holder.sinceNanos() >= LONG_USE_NANOS;
+                boolean isLonger = longest == null || holder.sinceNanos() - longest.sinceNanos() < 0;
+                longest = isOutside && isHere && isLong && isLonger ? holder : longest;
+            }
+        }
+        return longest == null
+                ? ""
+                : "; a thread that serves no call has used a connection for "
+                        + (now - longest.sinceNanos()) / 1_000_000_000L + " s, look first at its statement "
+                        + longest.statement() + DatabaseLocks.now(longest);
+    }
+}

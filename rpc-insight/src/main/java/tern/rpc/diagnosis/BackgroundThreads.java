@@ -1,0 +1,34 @@
+package tern.rpc.diagnosis;
+
+import java.util.List;
+import java.util.Locale;
+
+/** Names threads of the application that serve no call, and use much of the processors for which calls wait. */
+final class BackgroundThreads {
+
+    /** The threads are named if they keep at least this share of the processors busy. */
+    private static final double MUCH = 0.2;
+
+    private BackgroundThreads() {}
+
+    /** Returns one fact for each such group of threads. The list is empty while processors are free. */
+    static List<String> facts(Machine machine) {
+        return machine.isFull()
+                ? machine.burners().stream()
+                        .filter(burner -> burner.place() != null && !MachineText.serves(burner))
+                        .filter(burner -> burner.processors() >= MUCH * machine.processors())
+                        .map(BackgroundThreads::line)
+                        .toList()
+                : List.of();
+    }
+
+    private static String line(Machine.Burner burner) {
+        return String.format(
+                Locale.ROOT,
+                "threads  %s* (%d): %.1f in %s",
+                burner.name(),
+                burner.threads(),
+                burner.processors(),
+                burner.place());
+    }
+}

@@ -1,0 +1,88 @@
+package tern.rpc.diagnosis;
+
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcException;
+import tern.rpc.StatusCode;
+
+/**
+ * Recognizes how callers end calls before this server has answered: by a deadline, or because they no longer wait. The
+ * messages of the exceptions come from Tern's server and client.
+ */
+final class CallerDeadlines {
+
+    /** The part of the server's message about a method that was still running at the deadline of its call. */
+    private static final String STILL_RUNNING = " was still running after ";
+
+    /** The end of the server's message about a call whose caller has cancelled it or has disconnected. */
+    private static final String LEFT = ": the caller is gone";
+
+    /** The text in the client's message if the call had only the remaining time of the call that is being served. */
+    private static final String REMAINING = ", the served call";
+
+    /** Matches the time limit of a remote call and the place where it is set, as in {@code 50 ms (rpc.client.timeout)}. */
+    private static final Pattern LIMIT = Pattern.compile("\\d+ ms \\([^()]+\\)");
+
+    /** Matches the answer of a provider, as in {@code OrderService/place at 10.0.0.7:20880: still running after 50 ms}. */
+    private static final Pattern ANSWERED = Pattern.compile("^\\S+/\\S+ at \\S+: (.+)", Pattern.DOTALL);
+
+    /** Matches the name of another call at the beginning of an answer. */
+    private static final Pattern CALL = Pattern.compile("^(?:[A-Z_]+: )?[\\w.$]+/[\\w.$]+\\b");
+
+    private CallerDeadlines() {}
+
+    /** Returns whether this failure says that the deadline of the call itself has passed, which its caller set. */
+    static boolean hasPassed(String method, Throwable failure) {
+        return isLate(failure)
+                && (isAbout(method, failure, STILL_RUNNING) || message(failure).contains(REMAINING));
+    }
+
+    /** Returns whether this failure says that the caller cancelled the call or disconnected before the deadline. */
+    static boolean hasLeft(String method, Throwable failure) {
+        return failure instanceof RpcException rpc
+                && rpc.code() == StatusCode.CANCELLED
+                && isAbout(method, failure, LEFT);
+    }
+
+    /**
+     * Returns whether the provider of a remote call answered that it did not get an answer in time itself. The timeout
+     * that is too short is then one of the provider's.
+     */
+    static boolean isOfProvider(Throwable failure) {
+        Matcher answer = ANSWERED.matcher(isLate(failure) ? message(failure) : "");
+        return answer.find() && CALL.matcher(answer.group(1)).find();
+    }
+
+    /**
+     * Returns the time limit of a remote call and the place where it is set, as in {@code 50 ms (rpc.client.timeout)};
+     * null if no exception contains it.
+     *
+     * @param chain the exceptions, each followed by its cause
+     */
+    static @Nullable String limit(List<Throwable> chain) {
+        for (Throwable one : chain) {
+            Matcher limit = LIMIT.matcher(isLate(one) ? message(one) : "");
+            if (limit.find() && !message(one).contains(REMAINING)) {
+                return limit.group();
+            }
+        }
+        return null;
+    }
+
+    private static boolean isLate(Throwable failure) {
+        return failure instanceof RpcException rpc && rpc.code() == StatusCode.DEADLINE_EXCEEDED;
+    }
+
+    /** The server's messages begin with the service and the method, as in {@code OrderService/place}. */
+    private static boolean isAbout(String method, Throwable failure, String text) {
+        String message = message(failure);
+        return message.startsWith(text, method.length())
+                && message.substring(0, method.length()).replace('/', '.').equals(method);
+    }
+
+    private static String message(Throwable failure) {
+        return failure instanceof RpcException rpc ? rpc.status().description() : "";
+    }
+}

@@ -1,0 +1,81 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.NamedTimes;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Cause.Change;
+import tern.rpc.diagnosis.Cause.Where;
+
+/**
+ * Finds deadlocks in the database. The database ends one statement at once, and the statements of the other
+ * transactions go on. Code that repeats the ended transaction succeeds in the end. The time of these calls is then the wait of
+ * statements that succeed.
+ */
+final class Deadlocks {
+
+    /** Fewer deadlocks do not explain why calls are slow. */
+    private static final int LEAST = 3;
+
+    /** At least one of this many late or failed calls must have met a deadlock. */
+    private static final int ONE_OF = 5;
+
+    /** The states of statements that a database ended because of a deadlock or a conflict of transactions. */
+    private static final Set<String> STATES = Set.of("40001", "40P01");
+
+    private final Excess excess;
+    private final Operations operations;
+
+    Deadlocks(Excess excess, Operations operations) {
+        this.excess = excess;
+        this.operations = operations;
+    }
+
+    /** Returns the text for a slow statement that writes, if the calls met deadlocks; null otherwise. */
+    @Nullable
+    Told of(String statement, String in, List<String> facts) {
+        if (!DatabaseLocks.writes(statement.toLowerCase(Locale.ROOT))) {
+            return null;
+        }
+        long ended = 0;
+        int calls = 0;
+        Set<String> statements = new TreeSet<>();
+        for (Excess.Counted counted : excess.accounts) {
+            long inCall = 0;
+            for (NamedTimes.Entry entry : counted.call().ledger().named()) {
+                if (isDeadlock(entry) && operations.areOfSameServer(entry.name(), statement)) {
+                    inCall += entry.count();
+                    statements.add(OperationNames.withoutStatus(entry.name()));
+                }
+            }
+            ended += inCall;
+            calls += inCall > 0 ? 1 : 0;
+        }
+        if (ended < LEAST || calls * ONE_OF < excess.accounts.size()) {
+            return null;
+        }
+        List<String> all = new ArrayList<>(facts);
+        all.add("deadlock the database ended " + ended + " statements of " + calls + " of " + excess.accounts.size()
+                + " recorded late or failed calls: " + String.join("; ", statements));
+        return new Told(
+                "ROW LOCK",
+                statement,
+                Change.of(
+                        Where.CODE,
+                        "lock rows in the same order in all transactions, and keep these transactions short:"
+                                + " the database ends statements because of deadlocks, and the code repeats them;"
+                                + " waiting: "
+                                + statement + in + "; no pool size helps"),
+                all);
+    }
+
+    private static boolean isDeadlock(NamedTimes.Entry entry) {
+        return entry.kind() == Phase.SQL
+                && OperationNames.isFailing(entry.name())
+                && STATES.contains(OperationNames.errorCode(entry.name()));
+    }
+}

@@ -1,0 +1,137 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.CallRecords.Sums;
+import tern.rpc.metrics.RpcMeters;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSnapshot;
+
+/**
+ * Learns what is usual from seconds in which calls meet the latency target. Not thread-safe: only the watching thread
+ * uses it.
+ */
+final class Learner {
+
+    /** The usual 99th percentile is learned only after more than this many healthy seconds since the last miss. */
+    private static final int PERCENTILE_SECONDS = 60;
+
+    /** The usual times of slow methods are learned only while these methods receive at most this share of all calls. */
+    private static final double MAX_SLOW_SHARE = 0.1;
+
+    /** The beginning of the name of a figure for the number of tasks that an executor starts per second. */
+    static final String TASKS = "tasks ";
+
+    /** The beginning of the name of a figure for the number of tasks that wait for an executor. */
+    static final String QUEUE = "queue ";
+
+    private final RpcMeters meters;
+    private final Usual usual;
+    private final MethodRates rates;
+    private final LimitedCallers limited;
+    private final CallRecords records;
+    private double usualP99 = -1;
+    private int healthySeconds = PERCENTILE_SECONDS; // healthy seconds since the last miss
+
+    Learner(RpcMeters meters, Usual usual, MethodRates rates, LimitedCallers limited, CallRecords records) {
+        this.meters = meters;
+        this.usual = usual;
+        this.rates = rates;
+        this.limited = limited;
+        this.records = records;
+    }
+
+    /** Returns the usual 99th percentile of the calls' times in milliseconds; -1 if it is unknown. */
+    double usualP99() {
+        return usualP99;
+    }
+
+    void missBegins() {
+        healthySeconds = 0;
+    }
+
+    /** Learns usual times from a second without a miss. */
+    void learn(long now, @Nullable Second before, Second current, Evidence.Counts counts, Machine seen) {
+        if (before == null) {
+            return;
+        }
+        List<EndedCall> good = new ArrayList<>(records.good(before.atNanos()));
+        List<EndedCall> late = records.bad(before.atNanos()).stream()
+                .filter(call -> call.failure() == null)
+                .toList();
+        usual.learn(good, late);
+        late.stream().filter(usual::isOfLateMethod).forEach(good::add);
+        UsualOperations.learn(usual, good);
+        if (limited.mayLearnCalls()) {
+            usual.learn("calls", counts.calls() * 1e9 / Math.max(1, now - before.atNanos()));
+            rates.learn(before, current);
+        }
+        current.pools().forEach((name, pool) -> {
+            PoolSnapshot then = before.pools().get(name);
+            PoolSnapshot delta = then == null ? pool : pool.since(then);
+            if (!delta.held().isNegative() && delta.taken() > 0) {
+                usual.learn("hold " + name, (double) delta.held().toNanos() / delta.taken());
+            }
+            if (pool.kind() == PoolKind.EXECUTOR && delta.taken() >= 0) {
+                // A queue that grows in the first seconds of a miss must not become the usual queue.
+                usual.learn(QUEUE + name, Math.min(pool.waiting(), 2 * Math.max(1, usual.figure(QUEUE + name))));
+                usual.learn(TASKS + name, delta.taken() * 1e9 / Math.max(1, now - before.atNanos()));
+            }
+        });
+        MethodMisses.learn(usual, before, current);
+        if (seen.allocatedPerSecond() >= 0) {
+            usual.learn("allocated", seen.allocatedPerSecond());
+        }
+        if (seen.stolen().share() >= 0) {
+            usual.learn("stolen", seen.stolen().share());
+        }
+        Pressure.learn(usual, seen.second());
+        if (++healthySeconds > PERCENTILE_SECONDS) { // the percentile covers the calls in the last minute
+            double p99 = meters.served().p99Millis();
+            usualP99 = usualP99 < 0 ? p99 : usualP99 + 0.1 * (p99 - usualP99);
+        }
+    }
+
+    /**
+     * Learns the usual times of rarely called methods that have never met the target, such as long polls and reports.
+     * Learns them only from a second in which no other calls were late. Without this, an application that calls such
+     * methods from its start would never have usual times, and the diagnosis would report a miss forever.
+     *
+     * @param isWarm whether the warm-up has ended
+     */
+    void learnSlowMethods(long sinceLastNanos, Evidence.Counts counts, boolean isWarm) {
+        List<EndedCall> late = records.bad(sinceLastNanos);
+        boolean isRare = late.size() <= MAX_SLOW_SHARE * counts.calls() && counts.refused() == 0;
+        if (isRare
+                && late.stream().allMatch(call -> call.failure() == null && hasNeverMetTarget(call.method(), isWarm))) {
+            usual.learn(List.of(), late);
+        }
+    }
+
+    /**
+     * Removes the calls to methods that have never met the target and whose usual times are not known yet, such as long
+     * polls, if calls to other methods miss the target, too. The long times of these calls would hide the cause. Calls
+     * that mostly decode are kept, because they work and may slow down the others.
+     *
+     * @param isKept recognizes other calls that may slow down the others, and are kept
+     */
+    List<EndedCall> withoutSlowMethods(List<EndedCall> bad, Predicate<EndedCall> isKept) {
+        List<EndedCall> others = bad.stream()
+                .filter(call -> call.failure() != null
+                        || usual.of(call.method()) != null
+                        || 2 * call.ledger().nanos(Phase.DECODE, call.endedNanos()) > call.tookNanos()
+                        || !hasNeverMetTarget(call.method(), false)
+                        || isKept.test(call))
+                .toList();
+        return others.isEmpty() ? bad : others;
+    }
+
+    /** During the warm-up, all calls are counted, because no usual times of quick methods are known. */
+    private boolean hasNeverMetTarget(String method, boolean isWarm) {
+        return usual.hasNeverMetTarget(method)
+                && (isWarm || records.sums().getOrDefault(method, Sums.NONE).met() <= 0);
+    }
+}

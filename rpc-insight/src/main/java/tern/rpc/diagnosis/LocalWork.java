@@ -1,0 +1,55 @@
+package tern.rpc.diagnosis;
+
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.ApplicationCode;
+
+/**
+ * Recognizes work and pauses of this process within an operation of a client. The ledger records them as a part of the
+ * operation, but the other process does not cause them. Two cases are known: the client pauses before it repeats a
+ * request, and a client filter of the application works or waits.
+ */
+final class LocalWork {
+
+    /** The operations during which a sleeping thread does not wait for an answer. Some databases sleep for a lock. */
+    private static final Set<Phase> PAUSED = EnumSet.of(Phase.HTTP, Phase.RPC, Phase.REDIS);
+
+    /** The activities of a filter. A filter that waits for a result usually waits for the answer of its call. */
+    private static final Set<Kind> OF_FILTERS =
+            EnumSet.of(Kind.COMPUTING, Kind.SLEEP, Kind.LOCK, Kind.FILE, Kind.SOCKET, Kind.HTTP, Kind.SQL, Kind.REDIS);
+
+    private static final String CLIENT = "tern.rpc.client.";
+
+    private LocalWork() {}
+
+    /**
+     * Returns the activity of this process, if the thread does not wait for the other process; otherwise null.
+     *
+     * @param read what the stack of the thread shows
+     * @param phase the phase of the call
+     */
+    static @Nullable Part of(Part read, Phase phase, ThreadLook thread) {
+        if (PAUSED.contains(phase) && Libraries.pauses(thread)) {
+            return new Part(Kind.SLEEP, StackReader.place(thread));
+        }
+        return phase == Phase.RPC && OF_FILTERS.contains(read.kind()) && isInFilter(thread) ? read : null;
+    }
+
+    /** Returns whether Tern's client calls the application's innermost code. */
+    private static boolean isInFilter(ThreadLook thread) {
+        Predicate<String> application = ApplicationCode.ownerIn(thread.frames());
+        boolean isInside = false;
+        for (StackTraceElement frame : thread.frames()) {
+            String type = frame.getClassName();
+            if (type.startsWith(CLIENT)) {
+                return isInside;
+            }
+            isInside |= application.test(type);
+        }
+        return false;
+    }
+}

@@ -1,0 +1,104 @@
+package tern.rpc.diagnosis;
+
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.Part.Kind;
+
+/**
+ * Attributes waits for other processes to code of this process that occupies the threads that deliver their answers. An
+ * answer that has arrived is not read while application code occupies the event loop of its connection. The time until
+ * it is read would otherwise be taken for a slow peer, or for asynchronous work of unknown threads.
+ */
+final class LoopRules {
+
+    /** A thread delivers answers late if it runs application code in at least this share of its samples. */
+    private static final double OCCUPIED = 0.5;
+
+    /**
+     * The code explains the waits if the number of threads that run it is at least this share of the number of calls
+     * that wait at the same time.
+     */
+    private static final double MUCH = 0.3;
+
+    /** A wait that takes less than this share of the latency target is not considered. */
+    private static final double NOTABLE = 0.1;
+
+    private static final String LETTUCE = "lettuce-";
+    private static final String CALLBACKS = "rpc-callback";
+
+    private static final Set<Kind> DELIVERED = EnumSet.of(Kind.ELSEWHERE, Kind.HTTP, Kind.REDIS, Kind.RPC);
+
+    private final Evidence evidence;
+    private final Excess excess;
+    private final Leaves leaves;
+
+    LoopRules(Evidence evidence, Excess excess, Leaves leaves) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.leaves = leaves;
+    }
+
+    void apply() {
+        for (Part part : leaves.longestFirst()) {
+            boolean isNotable = leaves.of(part) >= NOTABLE * evidence.targetNanos();
+            if (isNotable && DELIVERED.contains(part.kind())) {
+                passOn(part);
+            }
+        }
+    }
+
+    private void passOn(Part wait) {
+        String most = null;
+        TaskSamples occupied = null;
+        for (Map.Entry<String, TaskSamples> entry :
+                evidence.tasks().delivering().entrySet()) {
+            TaskSamples group = entry.getValue();
+            boolean isBusier = occupied == null || group.busyThreads() > occupied.busyThreads();
+            if (mayDeliver(entry.getKey(), wait.kind()) && isBusier && explains(group, wait)) {
+                most = entry.getKey();
+                occupied = group;
+            }
+        }
+        Part code = occupied == null ? null : code(occupied, wait);
+        if (code != null) {
+            Times one = new Times();
+            one.add(code, 1);
+            leaves.pour(wait, one, Leaves.WAIT_FOR + waitedFor(wait) + " until threads " + most + "* deliver it");
+        }
+    }
+
+    /** Returns whether threads with this name may deliver the answers of this kind of peer. */
+    private static boolean mayDeliver(String threads, Kind wait) {
+        return switch (wait) {
+            case ELSEWHERE -> true;
+            case REDIS -> threads.startsWith(LETTUCE);
+            case RPC -> threads.startsWith(CALLBACKS);
+            default -> !threads.startsWith(LETTUCE) && !threads.startsWith(CALLBACKS);
+        };
+    }
+
+    private boolean explains(TaskSamples group, Part wait) {
+        double waiting = evidence.calls().bad() / evidence.seconds() * excess.account.of(wait) / 1e9;
+        boolean isLoopFull = group.isLoop && group.busiestShare() >= OCCUPIED;
+        return group.busy >= TaskSamples.MIN_BUSY && (isLoopFull || group.busyThreads() >= MUCH * waiting);
+    }
+
+    /**
+     * Returns the code that occupies the threads for most of their time. Returns null if this code itself waits for the
+     * same kind of peer, because the peer may then be slow.
+     */
+    private static @Nullable Part code(TaskSamples group, Part wait) {
+        if (group.parts.isEmpty()) {
+            return null;
+        }
+        Part longest = group.parts.longestFirst().get(0);
+        boolean isClear = 2 * group.parts.of(longest) >= group.parts.sum();
+        return !isClear || group.blockedBy(longest) == wait.kind() ? null : longest;
+    }
+
+    private static String waitedFor(Part wait) {
+        return wait.kind() == Kind.ELSEWHERE || wait.name().isEmpty() ? "an answer" : "the answer of " + wait.name();
+    }
+}

@@ -1,0 +1,103 @@
+package tern.rpc.diagnosis;
+
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.CallRecords.Sums;
+
+/**
+ * Decides whether a single method misses the latency target in a large share of its calls. If this method receives only
+ * few of all calls, the share of all calls does not show it. Not thread-safe: only one thread uses it.
+ */
+final class MethodMisses {
+
+    /** The calls in this number of seconds are considered. */
+    private static final int SECONDS = 20;
+
+    private static final int MIN_BAD = 8;
+
+    /** A method misses the target if more than this share of its calls is late or fails, with a confidence of 99 %. */
+    private static final double SHARE = 0.1;
+
+    /** The share of late or failed calls must be at least this multiple of the method's usual share. */
+    private static final double MORE_THAN_USUAL = 3;
+
+    private final Usual usual;
+    private final CallRecords records;
+
+    MethodMisses(Usual usual, CallRecords records) {
+        this.usual = usual;
+        this.records = records;
+    }
+
+    /** Learns the usual share of late or failed calls of each method from a second without a miss. */
+    static void learn(Usual usual, Second before, Second now) {
+        now.methods().forEach((method, sums) -> {
+            Sums since = sums.since(before.methods().getOrDefault(method, Sums.NONE));
+            if (since.calls() > 0) {
+                usual.learn(key(method), (double) bad(since) / since.calls());
+            }
+        });
+    }
+
+    private static String key(String method) {
+        return "late calls of " + method;
+    }
+
+    private static long bad(Sums sums) {
+        return Math.max(sums.late(), sums.failed());
+    }
+
+    /**
+     * Returns whether at least one method that usually meets the target misses it.
+     *
+     * @param seconds the last seconds, the oldest first
+     * @param isExcused returns whether a late call does not count
+     */
+    boolean isAny(Deque<Second> seconds, Predicate<EndedCall> isExcused) {
+        Second end = seconds.peekLast();
+        Second start = before(seconds, SECONDS);
+        Second middle = before(seconds, SECONDS / 2);
+        if (start == null || middle == null || end == null) {
+            return false;
+        }
+        for (Map.Entry<String, Sums> entry : end.methods().entrySet()) {
+            String method = entry.getKey();
+            Sums since = entry.getValue().since(start.methods().getOrDefault(method, Sums.NONE));
+            Sums lately = entry.getValue().since(middle.methods().getOrDefault(method, Sums.NONE));
+            boolean goesOn = bad(lately) > SHARE * lately.calls();
+            if (goesOn
+                    && isMissed(method, since.calls(), bad(since))
+                    && isMissed(method, since.calls(), bad(since) - excused(method, start.atNanos(), isExcused))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Returns the counters this number of seconds ago, or the oldest ones; null if there are none. */
+    private static @Nullable Second before(Deque<Second> seconds, int count) {
+        Second found = null;
+        Iterator<Second> newest = seconds.descendingIterator();
+        for (int i = 0; i <= count && newest.hasNext(); i++) {
+            found = newest.next();
+        }
+        return found;
+    }
+
+    private boolean isMissed(String method, long calls, long bad) {
+        double usually = Math.max(0, usual.figure(key(method)));
+        return bad >= MIN_BAD
+                && MissWatch.lowerBound(Math.min(bad, calls), calls) > SHARE
+                && bad >= MORE_THAN_USUAL * usually * calls
+                && !usual.hasNeverMetTarget(method);
+    }
+
+    private long excused(String method, long sinceNanos, Predicate<EndedCall> isExcused) {
+        return records.bad(sinceNanos).stream()
+                .filter(call -> call.method().equals(method) && isExcused.test(call))
+                .count();
+    }
+}

@@ -1,0 +1,175 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.Cause.Change;
+import tern.rpc.diagnosis.Cause.Where;
+import tern.rpc.evidence.MachineSecond;
+
+/**
+ * Decides from the kernel's counters whether threads wait for memory or for a disk, and describes such waits as a cause.
+ * The stacks of the threads do not show them: a thread that waits for a page of memory seems to run.
+ */
+final class Pressure {
+
+    /** The names of the figures whose usual values are learned. */
+    static final String MEMORY_STALLS = "memory stalls";
+
+    static final String DISK_STALLS = "disk stalls";
+    static final String FAULTS = "major faults";
+
+    /** Memory is short if tasks waited for it for at least this share of the time. */
+    private static final double MUCH_MEMORY = 0.1;
+
+    /** If the kernel does not report stalls, memory is short if at least this number of pages is read back per second. */
+    private static final double MANY_FAULTS = 100;
+
+    /** The process itself waits for memory if it reads back at least this number of pages per second. */
+    private static final double LEAST_FAULTS = 10;
+
+    /** A disk is busy if tasks waited for it for at least this share of the time. */
+    private static final double MUCH_DISK = 0.3;
+
+    private static final double NOTABLE_DISK = 0.1;
+
+    /** Other processes occupy the disk if they transfer at least this multiple of the bytes of this process. */
+    private static final double OTHERS = 4;
+
+    private static final double MIN_OTHER_BYTES = 5e6;
+
+    /** A value is higher than usual if it is at least this multiple of the usual value. */
+    private static final double MORE_THAN_USUAL = 2;
+
+    private static final double MEGA = 1e6;
+    private static final double NEARLY_AT_LIMIT = 0.9;
+
+    private final @Nullable MachineSecond now;
+    private final Usual usual;
+
+    Pressure(Machine machine, Usual usual) {
+        this.now = machine.second();
+        this.usual = usual;
+    }
+
+    /** Learns the usual values from a second without a miss. */
+    static void learn(Usual usual, @Nullable MachineSecond second) {
+        if (second != null) {
+            learn(usual, MEMORY_STALLS, second.memoryStallShare());
+            learn(usual, DISK_STALLS, diskShare(second));
+            learn(usual, FAULTS, second.majorFaultsPerSecond());
+        }
+    }
+
+    private static void learn(Usual usual, String name, double value) {
+        if (value >= 0) {
+            usual.learn(name, value);
+        }
+    }
+
+    /** Returns whether this process waits for memory that is reclaimed or read back from a disk. */
+    boolean isOfMemory() {
+        if (now == null) {
+            return false;
+        }
+        double stalls = now.memoryStallShare();
+        double faults = now.majorFaultsPerSecond();
+        boolean isShort = stalls >= 0
+                ? stalls >= MUCH_MEMORY && isMore(MEMORY_STALLS, stalls)
+                : faults >= MANY_FAULTS && isMore(FAULTS, faults);
+        boolean isAffected = faults >= LEAST_FAULTS || isAtLimit(now);
+        return isShort && isAffected;
+    }
+
+    /** Returns whether other processes keep the disk busy. */
+    boolean isOfDisk() {
+        return now != null && diskShare(now) >= MUCH_DISK && isMore(DISK_STALLS, diskShare(now)) && isOfOthers(now);
+    }
+
+    private static boolean isOfOthers(MachineSecond now) {
+        double others = now.otherDiskBytesPerSecond();
+        double own = Math.max(0, now.readBytesPerSecond()) + Math.max(0, now.writtenBytesPerSecond());
+        return others >= MIN_OTHER_BYTES && others >= OTHERS * own;
+    }
+
+    private boolean isMore(String name, double value) {
+        return value >= MORE_THAN_USUAL * Math.max(0, usual.figure(name));
+    }
+
+    private static boolean isAtLimit(MachineSecond now) {
+        return now.memoryLimitHitsPerSecond() > 0 || now.memoryThrottledPerSecond() > 0;
+    }
+
+    /** Returns the share of the time in which tasks waited for a disk; -1 if unknown. */
+    private static double diskShare(MachineSecond now) {
+        return now.ioStallShare() >= 0 ? now.ioStallShare() : now.iowaitShare();
+    }
+
+    /** Returns the evidence about waits for memory and disks, one fact per short line. */
+    List<String> facts() {
+        List<String> facts = new ArrayList<>();
+        if (now == null) {
+            return facts;
+        }
+        add(facts, "memory   %.0f %% of the time, tasks waited for it", now.memoryStallShare() * 100, 1);
+        add(facts, "faults   %.0f pages/s read from disk", now.majorFaultsPerSecond(), 1);
+        add(facts, "swap     %.1f MB/s read back", now.swapInPerSecond() / MEGA, 0.1);
+        add(facts, "disk     %.0f %% of the time, tasks waited for it", diskShare(now) * 100, 1);
+        add(facts, "others   transfer %.1f MB/s", now.otherDiskBytesPerSecond() / MEGA, 0.1);
+        add(facts, "own      writes %.1f MB/s", now.writtenBytesPerSecond() / MEGA, 0.1);
+        return facts;
+    }
+
+    /** Returns the evidence about the disk if tasks wait for it noticeably; otherwise an empty list. */
+    List<String> diskFacts() {
+        return now == null || diskShare(now) < NOTABLE_DISK
+                ? List.of()
+                : facts().stream().filter(fact -> !fact.startsWith("memory")).toList();
+    }
+
+    private static void add(List<String> facts, String format, double value, double least) {
+        if (value >= least) {
+            facts.add(String.format(Locale.ROOT, format, value));
+        }
+    }
+
+    /** Describes waits for memory. */
+    Told memory() {
+        long limit = now == null ? -1 : now.to().memory().limitBytes() >> 20;
+        boolean isLimit = now != null && limit > 0 && (isAtLimit(now) || now.memoryShare() >= NEARLY_AT_LIMIT);
+        boolean isSwap = now != null && now.swapInPerSecond() > 0;
+        List<String> facts = new ArrayList<>(facts());
+        if (now != null && isLimit) {
+            facts.add(String.format(Locale.ROOT, "limit    %d MB, %.0f %% in use", limit, now.memoryShare() * 100));
+        }
+        String text = isLimit && !isSwap
+                ? "a higher memory limit of the container than " + limit
+                        + " MB, or a smaller heap and fewer mapped files in it: at the limit, the kernel drops pages that are"
+                        + " still in use and reads them again"
+                : isSwap
+                        ? "more memory, or fewer or smaller processes on this machine: it swaps, and a JVM whose heap is"
+                                + " swapped out stands still again and again; do not let this process be swapped"
+                                + " (memory.swap.max=0, swapoff)"
+                        : "more memory, or fewer or smaller processes on this machine: the kernel drops pages that are still"
+                                + " in use and reads them again";
+        return new Told(
+                isSwap ? "SWAPPING" : isLimit ? "MEMORY LIMIT" : "MEMORY PRESSURE",
+                isLimit ? "limit of the container" : "memory of the machine",
+                Change.of(Where.MACHINE, text + "; no pool size helps"),
+                facts);
+    }
+
+    /** Describes waits for a disk that other processes keep busy. */
+    Told disk() {
+        return new Told(
+                "DISK",
+                "busy with other processes",
+                Change.of(
+                        Where.MACHINE,
+                        "stop or limit what reads and writes on this disk besides this process, such as a backup, a copy"
+                                + " or a database, or give this process another disk; meanwhile no access to files in"
+                                + " calls"),
+                facts());
+    }
+}

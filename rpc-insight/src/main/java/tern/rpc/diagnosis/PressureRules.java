@@ -1,0 +1,77 @@
+package tern.rpc.diagnosis;
+
+import java.util.EnumSet;
+import java.util.Set;
+import tern.rpc.diagnosis.Part.Kind;
+
+/**
+ * Reassigns the extra time of calls to the memory or the disk of the machine while threads wait for them. Such waits have
+ * no stack of their own. Code, the collector and operations seem to become slower instead.
+ */
+final class PressureRules {
+
+    /** The parts that a lack of memory causes must take at least this share of the extra time. */
+    private static final double MUCH = 0.3;
+
+    private static final double NOTABLE = 0.1;
+
+    /** A part that takes more than this share of the extra time is a cause of its own. */
+    private static final double NEARLY_ALL = 0.9;
+
+    /** The activities in which a wait for memory is found. */
+    private static final Set<Kind> BY_MEMORY =
+            EnumSet.of(Kind.NATIVE, Kind.JVM_PAUSE, Kind.OUTSIDE, Kind.COLLECTOR, Kind.UNEXPLAINED, Kind.CLASS_LOADING);
+
+    /** The activities that also become slower if memory is short. */
+    private static final Set<Kind> SLOWED =
+            EnumSet.of(Kind.COMPUTING, Kind.FILE, Kind.LOG, Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC, Kind.RUN_QUEUE);
+
+    private static final Set<Kind> BY_DISK = EnumSet.of(Kind.FILE, Kind.LOG, Kind.NATIVE);
+
+    private final Evidence evidence;
+    private final Leaves leaves;
+    private final Pressure pressure;
+
+    PressureRules(Evidence evidence, Leaves leaves) {
+        this.evidence = evidence;
+        this.leaves = leaves;
+        this.pressure = new Pressure(evidence.machine(), evidence.usual());
+    }
+
+    void apply() {
+        if (pressure.isOfMemory()) {
+            passOnToMemory();
+        }
+        double all = leaves.sum();
+        Times waits = leaves.only(part -> BY_DISK.contains(part.kind()));
+        if (pressure.isOfDisk() && waits.sum() >= MUCH * all) {
+            waits.longestFirst().forEach(part -> leaves.move(part, Part.of(Kind.DISK)));
+        }
+    }
+
+    private void passOnToMemory() {
+        double all = leaves.sum();
+        Times waits = leaves.only(this::isByMemory);
+        Times slowed = leaves.only(part -> SLOWED.contains(part.kind()));
+        long kinds = slowed.longestFirst().stream()
+                .map(Part::kind)
+                .distinct()
+                .filter(kind -> slowed.sum(kind) >= NOTABLE * all)
+                .count();
+        boolean isOne = slowed.longestFirst().stream().anyMatch(part -> leaves.of(part) > NEARLY_ALL * all);
+        if (isOne || (waits.sum() < MUCH * all && kinds < 2)) {
+            return;
+        }
+        Part memory = Part.of(Kind.MEMORY);
+        waits.longestFirst().forEach(part -> leaves.move(part, memory));
+        if (kinds >= 2) {
+            slowed.longestFirst().forEach(part -> leaves.move(part, memory));
+        }
+    }
+
+    /** A nearly full heap makes the collector work in vain, with and without enough memory of the machine. */
+    private boolean isByMemory(Part part) {
+        boolean isFull = part.kind() == Kind.COLLECTOR && evidence.machine().live() >= MachineText.NEARLY_FULL;
+        return BY_MEMORY.contains(part.kind()) && !isFull;
+    }
+}

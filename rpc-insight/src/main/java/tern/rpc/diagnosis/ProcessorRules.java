@@ -1,0 +1,110 @@
+package tern.rpc.diagnosis;
+
+import java.util.Map;
+import java.util.stream.Stream;
+import tern.rpc.diagnosis.Part.Kind;
+
+/** Reassigns time to the processors if they are saturated or throttled, and from them to the code that uses them. */
+final class ProcessorRules {
+
+    private static final double THROTTLED = 0.05;
+
+    /** Time is considered if it is at least this share of the extra time. */
+    private static final double NOTABLE = 0.1;
+
+    /** The number of slower operations of one kind that point to busy processors. */
+    private static final int SEVERAL = 3;
+
+    private final Evidence evidence;
+    private final Excess excess;
+    private final Map<String, PoolVerdict> pools;
+    private final Leaves leaves;
+
+    ProcessorRules(Evidence evidence, Excess excess, Map<String, PoolVerdict> pools, Leaves leaves) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.pools = pools;
+        this.leaves = leaves;
+    }
+
+    /** Attributes the wait for a processor to the container's CPU quota if the process is being throttled. */
+    void passOnRunQueue() {
+        Part part = Part.of(Kind.RUN_QUEUE);
+        if (leaves.of(part) > 0 && evidence.machine().throttled() > THROTTLED) {
+            leaves.move(part, Part.of(Kind.THROTTLED));
+        }
+    }
+
+    /**
+     * If other processes saturate the processors, attributes two times to the processors: pauses of the whole process,
+     * and the wait for connections that a pool opens or checks too slowly.
+     */
+    void passOnToOtherProcesses() {
+        Part processors = Part.of(Kind.RUN_QUEUE);
+        double waits = leaves.of(processors) + leaves.of(Part.of(Kind.OUTSIDE));
+        if (!evidence.machine().isFullOfOthers() || waits < NOTABLE * leaves.sum()) {
+            return;
+        }
+        leaves.move(Part.of(Kind.OUTSIDE), processors);
+        for (Part part : leaves.longestFirst()) {
+            PoolVerdict pool = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
+            boolean isSlow = pool != null
+                    && (pool.reason() == PoolVerdict.Reason.OPENING || pool.reason() == PoolVerdict.Reason.CHECKING);
+            if (isSlow) {
+                leaves.move(part, processors);
+            }
+        }
+    }
+
+    /**
+     * Attributes the extra time of operations to the processors, if these are saturated and operations of several kinds
+     * are slower. In this case the calls' threads, the event loops and perhaps the servers on this machine wait for
+     * processors. If other processes saturate the processors, three slower operations of one kind are enough, because
+     * their server may run on this machine. Two kinds of parts remain causes: a part that takes most of the extra time,
+     * and code whose processor time exceeds the time of the slower operations.
+     */
+    void passOnToProcessors() {
+        Machine machine = evidence.machine();
+        Part processors = machine.throttled() > THROTTLED ? Part.of(Kind.THROTTLED) : Part.of(Kind.RUN_QUEUE);
+        double all = leaves.sum();
+        Times waiting = leaves.only(part -> (Operations.phase(part.kind()) != null && !excess.isMostlyFailure(part))
+                || part.kind() == Kind.UNEXPLAINED);
+        long kinds = Stream.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)
+                .filter(kind -> waiting.sum(kind) > NOTABLE * all)
+                .count();
+        boolean one = leaves.longestFirst().stream()
+                .anyMatch(part -> !part.equals(processors)
+                        && (leaves.of(part) > all / 2
+                                || (part.kind() == Kind.COMPUTING && leaves.of(part) > waiting.sum())));
+        long operations = waiting.longestFirst().stream()
+                .filter(part -> part.kind() != Kind.UNEXPLAINED && leaves.of(part) > NOTABLE * all)
+                .count();
+        boolean many = kinds >= 2 || (machine.isFullOfOthers() && operations >= SEVERAL);
+        if (one || !many || !(machine.isFull() || machine.throttled() > THROTTLED)) {
+            return;
+        }
+        for (Part part : waiting.longestFirst()) {
+            leaves.move(part, processors);
+        }
+    }
+
+    /**
+     * Attributes the wait for a processor to the code that uses processor time in calls. This process must use more
+     * processor time than all other processes together. In addition, one of the code's methods must use most of the
+     * process's time, or the code's extra time must be at least as long as the wait. In the second case, the collector
+     * and threads without calls must not use most of the process's time. The wait may be longer than the extra time,
+     * because calls that compute also wait for each other.
+     */
+    void passOnToOwnCode() {
+        Machine machine = evidence.machine();
+        Part waits = Part.of(Kind.RUN_QUEUE);
+        Times code = leaves.only(part -> part.kind() == Kind.COMPUTING);
+        if (machine.own() <= Math.max(0, machine.others()) || machine.isStolen()) {
+            return;
+        }
+        if (code.longestFirst().stream().anyMatch(part -> machine.isMostlyIn(part.name()))
+                || (code.sum() >= leaves.of(waits) && !new MachineText(evidence, excess).isBusyWithOtherThreads())) {
+            leaves.pour(waits, code, Leaves.WAIT_FOR + "a processor");
+        }
+    }
+}

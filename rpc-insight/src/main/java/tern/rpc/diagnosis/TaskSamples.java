@@ -1,0 +1,252 @@
+package tern.rpc.diagnosis;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.pool.ApplicationCode;
+
+/** The samples of one executor's threads, or of other threads with the same name, while they serve no call. */
+final class TaskSamples {
+
+    /** The minimum number of samples of busy threads that are needed to assess their waits. */
+    static final int MIN_BUSY = 4;
+
+    /** The beginnings of the names of the threads on which Tern's client and the JDK's HTTP client complete futures. */
+    private static final List<String> CALLBACKS = List.of("rpc-callback-", "HttpClient-");
+
+    /** An executor is considered full if at least this share of its threads runs tasks. */
+    private static final double FULL = 0.9;
+
+    final Times parts = new Times(); // the activities of the tasks, weighted by samples
+    // for each activity of the tasks, the application's innermost stack frame
+    final Map<Part, StackTraceElement> lines = new HashMap<>();
+    // for each activity of the tasks, the innermost application frame outside the class of the frame in "lines"
+    final Map<Part, StackTraceElement> callers = new HashMap<>();
+    // the samples in which the application's code waits for a result directly, not through a library
+    private final Times ownWaits = new Times();
+    // for each activity of the tasks, the method that the application's innermost frame called in the last sample
+    final Map<Part, String> called = new HashMap<>();
+    // for each lock that the tasks wait for, the work of its owner in the last sample
+    final Map<Part, LockOwner> lockOwners = new HashMap<>();
+    // for each application class, the number of sampled task stacks that contain it
+    final Map<String, Integer> classes = new HashMap<>();
+    // for each application class, the innermost frames of this class in tasks that do not wait for a lock
+    final Map<String, Map<Inside, Integer>> inside = new HashMap<>();
+    // for each part that blocks an event loop, the kind of the wait
+    private final Map<Part, Part.Kind> blocking = new HashMap<>();
+    // for each thread that delivers answers, the number of its samples, and the number of samples in which it was busy
+    private final Map<Long, double[]> byThread = new HashMap<>();
+    // The ids of the threads that were sampled since the last halving of the samples. The next field contains the
+    // ids from the interval before.
+    private Set<Long> threads = new HashSet<>();
+    private Set<Long> earlierThreads = Set.of();
+    final boolean isExecutor; // false for threads outside of executors, which take no tasks from a queue
+    boolean delivers; // whether the threads deliver the answers of other processes, as event loops do
+    boolean isLoop; // whether the threads are event loops
+    int looks;
+    int busy;
+
+    TaskSamples(boolean isExecutor) {
+        this.isExecutor = isExecutor;
+    }
+
+    /** Adds a sample of a thread. If the thread is busy, {@link #add} must be called, too. */
+    void look(ThreadLook thread, boolean isBusy) {
+        looks++;
+        busy += isBusy ? 1 : 0;
+        threads.add(thread.id());
+        isLoop |= EventLoops.isOne(thread);
+        delivers |= isLoop || CALLBACKS.stream().anyMatch(thread.name()::startsWith);
+        if (delivers) {
+            double[] counts = byThread.computeIfAbsent(thread.id(), id -> new double[2]);
+            counts[0]++;
+            counts[1] += isBusy ? 1 : 0;
+        }
+    }
+
+    /**
+     * Returns the largest share of samples in which one of these threads was busy; 0 if there are too few samples of
+     * each thread.
+     */
+    double busiestShare() {
+        return byThread.values().stream()
+                .filter(counts -> counts[0] >= MIN_BUSY)
+                .mapToDouble(counts -> counts[1] / counts[0])
+                .max()
+                .orElse(0);
+    }
+
+    /** Returns the mean number of these threads that were busy at the same time. */
+    double busyThreads() {
+        return looks == 0 ? 0 : (double) threads() * busy / looks;
+    }
+
+    /** Returns the kind of wait with which the code of this part blocks an event loop; the part's own kind if none. */
+    Part.Kind blockedBy(Part part) {
+        return blocking.getOrDefault(part, part.kind());
+    }
+
+    /** Returns whether nearly all sampled threads of the executor were running a task. */
+    boolean isFull() {
+        return isExecutor && isBusy();
+    }
+
+    /** Returns whether nearly all sampled threads were busy. */
+    boolean isBusy() {
+        return busy >= MIN_BUSY && busy >= FULL * looks;
+    }
+
+    /** Returns the number of threads that were sampled. */
+    int threads() {
+        return Math.max(threads.size(), earlierThreads.size());
+    }
+
+    /** Returns whether the sampled tasks run code of the package of this stack frame. */
+    boolean runsPackageOf(StackTraceElement line) {
+        String wanted = packageOf(line.getClassName());
+        return classes.entrySet().stream()
+                .anyMatch(entry ->
+                        entry.getValue() > 0 && packageOf(entry.getKey()).equals(wanted));
+    }
+
+    private static String packageOf(String type) {
+        return type.substring(0, type.lastIndexOf('.') + 1);
+    }
+
+    /** Returns whether the stacks of sampled tasks contain the class of this stack frame. */
+    boolean runs(@Nullable StackTraceElement line) {
+        return line != null && classes.getOrDefault(line.getClassName(), 0) > 0;
+    }
+
+    /**
+     * Returns whether application code calls the JDK directly, not through a library, in most samples of this wait.
+     */
+    boolean isOwnWait(Part part) {
+        return 2 * ownWaits.of(part) > parts.of(part);
+    }
+
+    /** Returns whether the tasks wait, for example for a peer, in at least half of the samples of busy threads. */
+    boolean isMostlyBlocked() {
+        return 2 * parts.only(part -> part.kind() != Part.Kind.COMPUTING).sum() >= parts.sum();
+    }
+
+    /**
+     * If at least half of the samples of busy threads show the same wait for a result, returns this wait. Otherwise
+     * returns null.
+     */
+    @Nullable
+    Part waiting() {
+        for (Part part : parts.longestFirst()) {
+            return part.kind() == Part.Kind.RESULT && 2 * parts.of(part) >= busy && busy >= MIN_BUSY ? part : null;
+        }
+        return null;
+    }
+
+    /** Formats the most frequent activity of the tasks, for example {@code in Orders.export}. */
+    String mostly() {
+        if (parts.isEmpty()) {
+            return "";
+        }
+        Part most = parts.longestFirst().get(0);
+        StackTraceElement caller = callers.get(most);
+        return activity(most) + (caller == null ? "" : ", called from " + ApplicationCode.shown(caller));
+    }
+
+    private static String activity(Part part) {
+        if (!part.name().startsWith(StackReader.CALLED)) {
+            return "in " + part.name();
+        }
+        String waits = switch (part.kind()) {
+            case SQL -> "in a statement of ";
+            case REDIS -> "in a Redis command of ";
+            case LOG -> "writing log lines in ";
+            default -> "waiting for a peer in ";
+        };
+        return waits + part.name().substring(StackReader.CALLED.length());
+    }
+
+    void halve() {
+        parts.scale(0.5);
+        ownWaits.scale(0.5);
+        classes.replaceAll((name, samples) -> samples / 2);
+        inside.values().forEach(lines -> lines.replaceAll((line, samples) -> samples / 2));
+        looks /= 2;
+        busy /= 2;
+        byThread.values().removeIf(counts -> counts[0] < 1);
+        byThread.values().forEach(counts -> {
+            counts[0] /= 2;
+            counts[1] /= 2;
+        });
+        earlierThreads = threads;
+        threads = new HashSet<>();
+    }
+
+    /** Adds the activity of a busy thread. */
+    void add(ThreadLook thread, List<StackTraceElement> path) {
+        Part read = StackReader.read(thread);
+        Part part = EventLoops.ofCall(read, thread);
+        if (!part.equals(read)) {
+            blocking.put(part, read.kind());
+        }
+        parts.add(part, 1);
+        ownWaits.add(part, StackReader.waitsByItself(thread) ? 1 : 0);
+        String method = StackReader.called(thread);
+        if (method != null) {
+            called.put(part, method);
+        }
+        lines.putIfAbsent(part, path.get(0));
+        LockOwner owner = part.kind() == Part.Kind.LOCK ? LockOwner.of(thread) : null;
+        if (owner != null) {
+            lockOwners.put(part, owner);
+        }
+        StackTraceElement caller = CallSamples.callerOf(path.get(0), path);
+        if (caller != null) {
+            callers.putIfAbsent(part, caller);
+        }
+        path.forEach(frame -> classes.merge(frame.getClassName(), 1, Integer::sum));
+        if (part.kind() != Part.Kind.LOCK) {
+            Map<String, StackTraceElement> innermost = new HashMap<>();
+            path.forEach(frame -> innermost.putIfAbsent(frame.getClassName(), frame));
+            int rank = Inside.rank(part.kind());
+            innermost.forEach((type, frame) -> inside.computeIfAbsent(type, name -> new HashMap<>())
+                    .merge(new Inside(frame, rank), 1, Integer::sum));
+        }
+    }
+
+    /**
+     * What the owner of a lock did.
+     *
+     * @param line the line that holds the lock
+     */
+    record LockOwner(StackTraceElement line, Part.Kind work) {
+
+        /** Returns the owner of the lock for which the thread waits; null if it is unknown. */
+        static @Nullable LockOwner of(ThreadLook thread) {
+            ThreadLook owner = StackReader.lastOwner(thread);
+            List<StackTraceElement> path = owner == null ? List.of() : StackReader.holderPath(thread);
+            return owner == null || path.isEmpty()
+                    ? null
+                    : new LockOwner(path.get(0), StackReader.read(owner).kind());
+        }
+    }
+
+    /**
+     * A source line that a sampled task executed.
+     *
+     * @param rank the lower the rank, the more likely the task holds a lock at this line. The rank is high where the
+     *     task sleeps or waits for work, because it usually does not hold the lock there
+     */
+    record Inside(StackTraceElement line, int rank) {
+
+        static int rank(Part.Kind kind) {
+            return switch (kind) {
+                case SLEEP -> 2;
+                case RESULT -> 1;
+                default -> 0;
+            };
+        }
+    }
+}
