@@ -273,7 +273,7 @@ public final class Diagnostician {
         if (watch.isHealthy()) {
             learner.learn(now, before, current, counts, seen);
         } else if (before != null && (!watch.isWarm() || (since != null && now - sinceNanos > LONG_MISS_NANOS))) {
-            learner.learnSlowMethods(before.atNanos(), counts, watch.isWarm());
+            learner.learnSlowMethods(before, current, counts, watch.isWarm());
         }
         if (open) {
             if (since == null) {

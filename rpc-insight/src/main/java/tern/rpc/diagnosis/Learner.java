@@ -62,7 +62,7 @@ final class Learner {
         List<EndedCall> late = records.bad(before.atNanos()).stream()
                 .filter(call -> call.failure() == null)
                 .toList();
-        usual.learn(good, late);
+        usual.learn(current.methodsSince(before), good, late);
         late.stream().filter(usual::isOfLateMethod).forEach(good::add);
         UsualOperations.learn(usual, good);
         if (limited.mayLearnCalls()) {
@@ -102,12 +102,12 @@ final class Learner {
      *
      * @param isWarm whether the warm-up has ended
      */
-    void learnSlowMethods(long sinceLastNanos, Evidence.Counts counts, boolean isWarm) {
-        List<EndedCall> late = records.bad(sinceLastNanos);
+    void learnSlowMethods(Second before, Second current, Evidence.Counts counts, boolean isWarm) {
+        List<EndedCall> late = records.bad(before.atNanos());
         boolean isRare = late.size() <= MAX_SLOW_SHARE * counts.calls() && counts.refused() == 0;
         if (isRare
                 && late.stream().allMatch(call -> call.failure() == null && hasNeverMetTarget(call.method(), isWarm))) {
-            usual.learn(List.of(), late);
+            usual.learn(current.methodsSince(before), List.of(), late);
         }
     }
 

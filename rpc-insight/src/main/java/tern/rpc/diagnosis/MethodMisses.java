@@ -34,8 +34,7 @@ final class MethodMisses {
 
     /** Learns the usual share of late or failed calls of each method from a second without a miss. */
     static void learn(Usual usual, Second before, Second now) {
-        now.methods().forEach((method, sums) -> {
-            Sums since = sums.since(before.methods().getOrDefault(method, Sums.NONE));
+        now.methodsSince(before).forEach((method, since) -> {
             if (since.calls() > 0) {
                 usual.learn(key(method), (double) bad(since) / since.calls());
             }

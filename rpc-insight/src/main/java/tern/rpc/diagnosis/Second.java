@@ -1,5 +1,6 @@
 package tern.rpc.diagnosis;
 
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import tern.rpc.diagnosis.CallRecords.Sums;
@@ -13,8 +14,7 @@ record Second(long atNanos, Map<String, Sums> methods, Map<String, Long> refused
         long calls = 0;
         long late = 0;
         long failed = 0;
-        for (Map.Entry<String, Sums> entry : methods.entrySet()) {
-            Sums sums = entry.getValue().since(earlier.methods.getOrDefault(entry.getKey(), Sums.NONE));
+        for (Sums sums : methodsSince(earlier).values()) {
             calls += sums.calls();
             late += sums.late();
             failed += sums.failed();
@@ -23,6 +23,13 @@ record Second(long atNanos, Map<String, Sums> methods, Map<String, Long> refused
                 .mapToLong(Long::longValue)
                 .sum();
         return new Evidence.Counts(calls, late, failed, refusals, hung);
+    }
+
+    /** Returns the calls since an earlier second, by method. */
+    Map<String, Sums> methodsSince(Second earlier) {
+        Map<String, Sums> since = new HashMap<>();
+        methods.forEach((name, sums) -> since.put(name, sums.since(earlier.methods.getOrDefault(name, Sums.NONE))));
+        return since;
     }
 
     /** Returns the number of calls refused since an earlier second, by reason. */

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.CallRecords.Sums;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
@@ -126,10 +127,15 @@ final class Usual {
      * Updates the usual times from calls that met the latency target. For methods whose calls are usually late, late
      * calls are used too. The application can meet the target even though these methods are always slow, as long as
      * they are called rarely.
+     *
+     * @param counted all calls of the second by method. The lists contain only samples of them
      */
-    void learn(List<EndedCall> good, List<EndedCall> late) {
-        good.forEach(call -> method(call).good++);
-        late.forEach(call -> method(call).late++);
+    void learn(Map<String, Sums> counted, List<EndedCall> good, List<EndedCall> late) {
+        counted.forEach((name, sums) -> {
+            Method method = methods.computeIfAbsent(name, unknown -> new Method());
+            method.good += sums.met();
+            method.late += sums.late();
+        });
         good.forEach(call -> method(call).forgetFirstLateCalls());
         learn(good);
         learn(late.stream().filter(this::isOfLateMethod).toList());
@@ -142,7 +148,7 @@ final class Usual {
     /** Returns whether this method never met the target in the calls from which usual times were learned. */
     boolean hasNeverMetTarget(String method) {
         Method known = methods.get(method);
-        return known == null || known.good == 0;
+        return known == null || (known.good == 0 && !known.hasMet);
     }
 
     /** Returns whether the call belongs to a method whose calls are usually late. */

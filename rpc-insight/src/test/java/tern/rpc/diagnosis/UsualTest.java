@@ -3,12 +3,14 @@ package tern.rpc.diagnosis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.Test;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
+import tern.rpc.diagnosis.CallRecords.Sums;
 
 class UsualTest {
 
@@ -19,7 +21,7 @@ class UsualTest {
 
     private void second(int calls, double millis) {
         List<EndedCall> good = Stream.generate(() -> call(millis)).limit(calls).toList();
-        usual.learn(good, List.of());
+        usual.learn(counted(calls, 0), good, List.of());
         usual.learn("each", millis);
     }
 
@@ -29,6 +31,10 @@ class UsualTest {
         now.addAndGet((long) (millis * 1e6));
         ledger.end();
         return new EndedCall(METHOD, ledger, now.get(), (long) (millis * 1e6), null);
+    }
+
+    private static Map<String, Sums> counted(long calls, long late) {
+        return Map.of(METHOD, new Sums(calls, late, 0, 0, new long[Phase.values().length], Map.of()));
     }
 
     private void seconds(int seconds, int calls, double millis) {
@@ -66,6 +72,21 @@ class UsualTest {
         assertThat(usualMillis()).isLessThan(15);
         assertThat(usualMillisOfSlowCalls()).isLessThan(45);
         assertThat(usual.figure("each")).isLessThan(15);
+    }
+
+    /** Only one of sixteen calls that meet the target is recorded, but all late ones are. */
+    @Test
+    void methodThatMetTheTargetMostlyIsNotALateMethodBecauseFewOfItsCallsAreSampled() {
+        for (int i = 0; i < 64; i++) {
+            usual.learn(counted(2, 0), i % 8 == 0 ? List.of(call(5)) : List.of(), List.of());
+        }
+        EndedCall late = call(150);
+        for (int i = 0; i < 20; i++) {
+            usual.learn(counted(2, 2), List.of(), List.of(call(150), call(150)));
+        }
+
+        assertThat(usual.isOfLateMethod(late)).isFalse();
+        assertThat(usual.isUsual(late)).isFalse();
     }
 
     @Test
