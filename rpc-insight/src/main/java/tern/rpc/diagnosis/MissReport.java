@@ -17,8 +17,9 @@ import tern.rpc.diagnosis.Diagnosis.State;
 
 /**
  * Publishes the diagnoses of a miss, that is, of a period in which calls miss the latency target. Logs each miss once
- * when it begins and once when it ends. Publishes a diagnosis with a new first cause only if this cause was first in
- * two of the last three seconds, and not while the miss declines. Not thread-safe: only one thread uses it.
+ * when it begins and once when it ends, and logs another first cause that lasts, at most once a minute. Publishes a
+ * diagnosis with a new first cause only if this cause was first in two of the last three seconds, and not while the miss
+ * declines. Not thread-safe: only one thread uses it.
  */
 final class MissReport {
 
@@ -27,10 +28,18 @@ final class MissReport {
     private static final int VOTES = 3;
     private static final int MAX_UNTOLD_SECONDS = 4;
 
+    /** Another first cause is logged after it was first for this many successive seconds. */
+    private static final int LASTING_SECONDS = 10;
+
+    private static final int MIN_SECONDS_BETWEEN_LINES = 60;
+
     private final History history;
     private final Deque<String> firsts = new ArrayDeque<>(); // the first cause diagnosed in each of the last seconds
     private @Nullable Diagnosis published; // the published diagnosis of the current miss
-    private boolean told; // whether the current miss has been logged
+    private @Nullable String told; // the last logged first cause of the current miss; null if none was logged
+    private int secondsSinceTold;
+    private @Nullable String first; // the published first cause
+    private int firstSeconds; // the number of successive seconds in which this cause was published as the first
     private int seconds;
 
     MissReport(History history) {
@@ -58,26 +67,38 @@ final class MissReport {
             Instant now) {
         List<Cause> causes = ranking.causes();
         Diagnosis fresh = diagnosis(begun, counts, bad, ranking, causes, missing);
-        String first = DiagnosisText.title(causes.get(0));
-        firsts.addLast(first);
+        String title = DiagnosisText.title(causes.get(0));
+        firsts.addLast(title);
         if (firsts.size() > VOTES) {
             firsts.removeFirst();
         }
         seconds++;
-        boolean agreed = firsts.stream().filter(first::equals).count() >= 2;
+        boolean agreed = firsts.stream().filter(title::equals).count() >= 2;
         Diagnosis current = published;
         if (current == null
                 || (agreed && !isDeclining)
-                || DiagnosisText.title(current.causes().get(0)).equals(first)) {
+                || DiagnosisText.title(current.causes().get(0)).equals(title)) {
             current = fresh;
             published = fresh;
             history.add(episode(fresh, now));
         }
-        if (!told && mayWarn && (agreed || seconds >= MAX_UNTOLD_SECONDS)) {
-            told = true;
-            warn(current, counts);
+        if (told == null && mayWarn && (agreed || seconds >= MAX_UNTOLD_SECONDS)) {
+            warn("Calls miss", current, counts);
+        } else if (told != null) {
+            warnOfOtherCause(current, counts);
         }
         return current;
+    }
+
+    /** Logs the first cause of a miss that lasts if it is not the logged one any more. */
+    private void warnOfOtherCause(Diagnosis current, Evidence.Counts counts) {
+        secondsSinceTold++;
+        String title = DiagnosisText.title(current.causes().get(0));
+        firstSeconds = title.equals(first) ? firstSeconds + 1 : 1;
+        first = title;
+        if (!title.equals(told) && firstSeconds >= LASTING_SECONDS && secondsSinceTold >= MIN_SECONDS_BETWEEN_LINES) {
+            warn("Calls still miss", current, counts);
+        }
     }
 
     /**
@@ -103,9 +124,8 @@ final class MissReport {
                 State.MISS, DiagnosisText.of(miss, causes, Map.of()), miss, causes, Map.of(), 0, List.of());
         published = fresh;
         history.add(episode(fresh, now));
-        if (!told && mayWarn) {
-            told = true;
-            warn(fresh, counts);
+        if (told == null && mayWarn) {
+            warn("Calls miss", fresh, counts);
         }
         return fresh;
     }
@@ -167,35 +187,40 @@ final class MissReport {
                 miss.p99Ms());
     }
 
-    private static void warn(Diagnosis diagnosis, Evidence.Counts counts) {
+    private void warn(String calls, Diagnosis diagnosis, Evidence.Counts counts) {
         Miss miss = diagnosis.miss();
-        Cause first = diagnosis.causes().get(0);
+        Cause cause = diagnosis.causes().get(0);
+        told = DiagnosisText.title(cause);
+        secondsSinceTold = 0;
         LOG.warn(
-                "Calls miss the target of {} ms: {} of {} late, {} failed, {} refused, {} hang. First cause: {} ({} of"
+                "{} the target of {} ms: {} of {} late, {} failed, {} refused, {} hang. First cause: {} ({} of"
                         + " {} ms). Change: {}. All of it: /actuator/rpc/diagnosis",
+                calls,
                 miss == null ? "?" : Math.round(miss.targetMs()),
                 counts.late(),
                 counts.calls(),
                 counts.failed(),
                 counts.refused(),
                 counts.hung(),
-                DiagnosisText.title(first),
-                Math.round(first.ms()),
-                Math.round(first.ofMs()),
-                first.change().text());
+                told,
+                Math.round(cause.ms()),
+                Math.round(cause.ofMs()),
+                cause.change().text());
     }
 
     /** Logs the end of the miss. */
     void end(long lastedSeconds) {
         Diagnosis last = published;
-        if (told && last != null) {
+        if (told != null && last != null) {
             LOG.info(
                     "Calls are in time again, after {} s of a missed target. First cause was: {}",
                     lastedSeconds,
                     DiagnosisText.title(last.causes().get(0)));
         }
         published = null;
-        told = false;
+        told = null;
+        first = null;
+        firstSeconds = 0;
         seconds = 0;
         firsts.clear();
     }
