@@ -1,0 +1,79 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import java.util.List;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+import tern.rpc.Phase;
+
+class MissReportTest {
+
+    private static final Consumer<Shop.Steps> SLOW_STATEMENT =
+            call -> call.own(2).in(Phase.SQL, "select stock", 250).in(Phase.REDIS, "GET user:*", 1);
+    private static final Consumer<Shop.Steps> SLOW_COMMAND =
+            call -> call.own(2).in(Phase.SQL, "select stock", 3).in(Phase.REDIS, "KEYS *", 250);
+
+    private final Shop shop = new Shop();
+    private final Logger logger = (Logger) LoggerFactory.getLogger(Diagnostician.class);
+    private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
+
+    @BeforeEach
+    void startAppender() {
+        lines.start();
+        logger.addAppender(lines);
+    }
+
+    @AfterEach
+    void detachAppender() {
+        logger.detachAppender(lines);
+    }
+
+    private void seconds(int count, Consumer<Shop.Steps> calls) {
+        for (int i = 0; i < count; i++) {
+            shop.second(100, calls);
+        }
+    }
+
+    private List<String> warnings() {
+        return lines.list.stream()
+                .map(ILoggingEvent::getFormattedMessage)
+                .filter(line -> line.startsWith("Calls "))
+                .toList();
+    }
+
+    @Test
+    void missThatLastsIsLoggedOnce() {
+        shop.healthy(Shop.USUAL);
+        seconds(200, SLOW_STATEMENT);
+
+        assertThat(warnings()).singleElement().asString().contains("Calls miss", "SLOW STATEMENT: select stock");
+    }
+
+    @Test
+    void otherFirstCauseThatLastsIsLoggedWhileTheMissGoesOn() {
+        shop.healthy(Shop.USUAL);
+        seconds(80, SLOW_STATEMENT);
+        seconds(80, SLOW_COMMAND);
+
+        assertThat(warnings()).hasSize(2);
+        assertThat(warnings().get(1)).contains("Calls still miss", "SLOW REDIS COMMAND: KEYS *");
+    }
+
+    @Test
+    void firstCausesThatAlternateAreNotLoggedEachTime() {
+        shop.healthy(Shop.USUAL);
+        for (int i = 0; i < 40; i++) {
+            seconds(3, SLOW_STATEMENT);
+            seconds(3, SLOW_COMMAND);
+        }
+
+        assertThat(warnings()).hasSizeLessThanOrEqualTo(4);
+    }
+}
