@@ -5,6 +5,7 @@ import io.smallrye.Permits;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.locks.StampedLock;
 
 /** Application code that calls a peer while it holds a permit, or with a client from the application's own pool. */
 public final class Stock {
@@ -23,6 +24,16 @@ public final class Stock {
             Count.all(end);
         } finally {
             permits.release();
+        }
+    }
+
+    /** Works with a lock whose owner the JVM does not report. */
+    public static void refresh(StampedLock lock, CompletableFuture<String> end) {
+        long stamp = lock.writeLock();
+        try {
+            Count.all(end);
+        } finally {
+            lock.unlockWrite(stamp);
         }
     }
 

@@ -389,6 +389,12 @@ final class CallSamples {
         return LikelyHolders.of(wait, all());
     }
 
+    /** Returns the source line at which the likely holders were found most often in this activity; null if unknown. */
+    @Nullable
+    StackTraceElement lineOfLikelyHolders(Part wait, LikelyHolders.Activity activity) {
+        return most(LikelyHolders.holders(wait, all()), sample -> activity.isIn(sample) ? sample.line() : null);
+    }
+
     /** Returns the share of this phase's samples in which the thread was computing. */
     double computingIn(Phase phase) {
         int looks = 0;

@@ -311,11 +311,15 @@ final class CodeText {
         if (JdkLocks.isNeverReleased(part)) {
             return neverReleased(part, shown, thread, facts);
         }
-        StackTraceElement held = holder != null ? holder.line() : likelyHolders(part);
+        LikelyHolders.Activity likely = holder != null ? null : HolderRules.holdersOf(part, excess.samples);
+        StackTraceElement held = likely != null
+                ? excess.samples.lineOfLikelyHolders(part, likely)
+                : holder == null ? null : holder.line();
         if (holder == null && held != null) {
             facts.add("held     most likely by calls in " + ApplicationCode.shown(held));
         }
-        String meanwhile = LockedWork.advice(holder != null ? evidence.tasks().workAt(holder) : work);
+        Part.Kind known = work == null && likely != null ? likely.part().kind() : work;
+        String meanwhile = LockedWork.advice(holder != null ? evidence.tasks().workAt(holder) : known);
         String permits = permits(part, held == null ? "" : " in " + ApplicationCode.shown(held));
         if (permits != null) {
             return new Told(
@@ -345,17 +349,8 @@ final class CodeText {
                         dead
                                 ? "take the locks in the same order everywhere, first in " + shown
                                         + "; only a restart ends this deadlock"
-                                : sooner(part, shown) + meanwhile + "; no number of threads helps"),
+                                : sooner(part, shown, held) + meanwhile + "; no number of threads helps"),
                 facts);
-    }
-
-    /**
-     * Returns the line that the likely holders run, while other calls wait for the lock, permit or object that they
-     * hold; null if unknown.
-     */
-    private @Nullable StackTraceElement likelyHolders(Part part) {
-        LikelyHolders.Activity activity = HolderRules.holdersOf(part, excess.samples);
-        return activity == null || activity.phase() != Phase.OWN ? null : excess.samples.lineOf(activity.part());
     }
 
     private static Told neverReleased(Part part, String shown, @Nullable String thread, List<String> facts) {
@@ -390,8 +385,12 @@ final class CodeText {
                 : null;
     }
 
-    /** Returns the advice for a lock that is held for too long. */
-    private static String sooner(Part part, String shown) {
+    /**
+     * Returns the advice for a lock that is held for too long.
+     *
+     * @param held where calls most likely hold the lock; null if unknown
+     */
+    private static String sooner(Part part, String shown, @Nullable StackTraceElement held) {
         String name = part.name();
         String instead = Hints.lock(name);
         if (!instead.isEmpty()) {
@@ -412,6 +411,10 @@ final class CodeText {
         if (name.contains(StackReader.WANTED) && name.startsWith("ReentrantReadWriteLock.WriteLock")) {
             return "hold the read lock for less time, or read a copy without a lock: the readers block the writer in "
                     + shown;
+        }
+        if (name.contains(StackReader.WANTED) && held != null) {
+            return "hold the lock for less time in " + ApplicationCode.shown(held)
+                    + ", where calls most likely hold it; wanted in " + shown;
         }
         return name.contains(StackReader.WANTED)
                 ? "hold the lock for less time: no look found its holder; wanted in " + shown

@@ -28,7 +28,13 @@ final class LikelyHolders {
      * @param part their activity according to their stacks, if the phase is {@link Phase#OWN}; otherwise the operation
      *     without a name
      */
-    record Activity(Phase phase, Part part) {}
+    record Activity(Phase phase, Part part) {
+
+        boolean isIn(Sample sample) {
+            return sample.phase() == phase
+                    && (phase != Phase.OWN || sample.part().equals(part));
+        }
+    }
 
     private LikelyHolders() {}
 

@@ -1,6 +1,7 @@
 package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -309,15 +310,18 @@ final class MachineText {
                         String.format(Locale.ROOT, "looks    %d found a call at it", excess.samples.looks(part)))));
     }
 
-    /** Returns the threads that allocate the most memory, with the code that they run. */
+    /** Returns the threads that allocate the most memory; null if no threads allocate much. */
+    private Machine.@Nullable Burner mostAllocating() {
+        return evidence.machine().burners().stream()
+                .max(Comparator.comparingDouble(Machine.Burner::allocatedPerSecond))
+                .filter(most -> most.allocatedPerSecond() >= MIN_ALLOCATION)
+                .orElse(null);
+    }
+
+    /** Describes the threads that allocate the most memory, with the code that they run. */
     private String allocators() {
-        Machine.Burner most = null;
-        for (Machine.Burner burner : evidence.machine().burners()) {
-            if (most == null || burner.allocatedPerSecond() > most.allocatedPerSecond()) {
-                most = burner;
-            }
-        }
-        if (most == null || most.allocatedPerSecond() < MIN_ALLOCATION) {
+        Machine.Burner most = mostAllocating();
+        if (most == null) {
             return "";
         }
         Part code = longestComputing();
@@ -442,8 +446,17 @@ final class MachineText {
         return new Told(
                 more ? "COLLECTOR: more allocation" : "COLLECTOR",
                 "collector",
-                Change.of(Where.CODE, "fewer or smaller objects a call" + who),
+                Change.of(Where.CODE, fewerObjects(who)),
                 facts);
+    }
+
+    private String fewerObjects(String who) {
+        Machine.Burner most = mostAllocating();
+        if (most == null || most.place() == null || serves(most)) {
+            return "fewer or smaller objects a call" + who;
+        }
+        return "fewer or smaller objects at a time in " + most.place() + ", where threads " + most.name()
+                + "* allocate " + Math.round(most.allocatedPerSecond() / 1e6) + " MB/s";
     }
 
     /**

@@ -8,9 +8,13 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.StampedLock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import shop.Stock;
+import tern.rpc.Phase;
 
 /** Tests calls that wait for locks, permits or objects of other calls whose holders the JVM does not report. */
 class LikelyHoldersTest {
@@ -69,6 +73,34 @@ class LikelyHoldersTest {
         assertThat(firstCause(() -> Stock.count(permits, answer))).isEqualTo("LOCK: Semaphore wanted in Stock.count");
         assertThat(shop.diagnosis().causes().get(0).change().text())
                 .contains("hold it for less time in Stock.Count.all:");
+    }
+
+    @Test
+    void operationDuringWhichCallsHoldALockWithoutAnOwnerIsInTheChange() throws Exception {
+        Shop rates = new Shop().healthy(call -> call.own(2).in(Phase.HTTP, "GET rates:80", 3));
+        AtomicBoolean isFirst = new AtomicBoolean(true);
+        WaitingCalls callers = new WaitingCalls(rates).after(ledger -> {
+            if (isFirst.getAndSet(false)) {
+                ledger.enter(Phase.HTTP);
+            }
+        });
+        StampedLock lock = new StampedLock();
+        AtomicInteger number = new AtomicInteger();
+
+        Cause first = callers.firstCause(Collections.nCopies(CALLS, () -> Stock.refresh(lock, answer)), steps -> {
+            if (number.getAndIncrement() % 20 == 0) {
+                steps.in(Phase.HTTP, "GET weather:80", 260);
+            }
+        });
+        answer.complete("");
+        callers.join();
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("LOCK: StampedLock wanted in Stock.refresh");
+        assertThat(first.change().text())
+                .startsWith("hold the lock for less time in Stock.Count.all:")
+                .contains(
+                        "where calls most likely hold it; wanted in Stock.refresh:",
+                        "do not hold it during an HTTP exchange");
     }
 
     @Test

@@ -121,6 +121,18 @@ class MachineCausesTest {
         return new ThreadLook("", 30, Thread.State.WAITING, frames, null, null, -1, -1);
     }
 
+    @Test
+    void threadsOutsideOfCallsThatAllocateMuchAreInTheChange() {
+        Machine.Burner export = new Machine.Burner("export", 1, 0.4, 300e6, "Archive.row:19");
+
+        Cause first = causeOfPauses(new Machine(
+                2, 0.6, 0.1, 0, 0.3, 0.3, "G1 Evacuation Pause", 310e6, -1, List.of(export), 0, null, List.of()));
+
+        assertThat(first.change().text())
+                .isEqualTo(
+                        "fewer or smaller objects at a time in Archive.row:19, where threads export* allocate 300 MB/s");
+    }
+
     @ParameterizedTest
     @CsvSource({
         "0.97, G1 Evacuation Pause, 10, COLLECTOR: heap nearly full, bound what is kept in memory",

@@ -57,7 +57,7 @@ final class WaitingCalls {
                 shop.running.clear();
                 long ran = shop.now() - started;
                 calls.forEach(call -> shop.running.add(
-                        new RunningCall(Shop.PLACE, call.threadId(), Phase.OWN, ran, ran, call.ledger())));
+                        new RunningCall(Shop.PLACE, call.threadId(), phaseOf(call), ran, ran, call.ledger())));
                 shop.diagnostician.look();
                 shop.pass(100);
             }
@@ -65,6 +65,11 @@ final class WaitingCalls {
         }
         assertThat(shop.diagnosis().state()).isEqualTo(Diagnosis.State.MISS);
         return shop.diagnosis().causes().get(0);
+    }
+
+    private static Phase phaseOf(RunningCall call) {
+        Phase phase = call.ledger().phase();
+        return phase.isOperation() ? phase : Phase.OWN;
     }
 
     private RunningCall start(Runnable wait) throws Exception {
