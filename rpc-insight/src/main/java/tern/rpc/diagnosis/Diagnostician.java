@@ -436,13 +436,16 @@ public final class Diagnostician {
                 records.answers(surroundings.answers(), surroundings.servers()),
                 rates.between(start, current, seconds));
         Ranking ranking = new Ranking(evidence, now);
-        recordIfItLasts(now);
+        recordIfItLasts(now, seen);
         latest = report.add(
                 begun(now), counts, bad, ranking, seen.missing(), watch.isDeclining(), watch.isWarm(), wall.instant());
         check.advised(latest.causes().get(0).change());
     }
 
-    private void recordIfItLasts(long now) {
+    private void recordIfItLasts(long now, Machine seen) {
+        if (seen.isBusy() && !FlightRecording.startsCheaply()) {
+            return; // All code would be compiled again, for which busy processors need many seconds.
+        }
         boolean rested = lastRecording == Long.MIN_VALUE || now - lastRecording >= RECORDING_PAUSE_NANOS;
         if (recordsMisses && rested && now - sinceNanos >= RECORDED_FROM_NANOS) {
             lastRecording = now;

@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import jdk.jfr.FlightRecorder;
 import jdk.jfr.Recording;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,12 +27,23 @@ final class FlightRecording {
     private static final Duration PINNED = Duration.ofMillis(5);
     private static final Duration SAMPLES = Duration.ofMillis(20);
 
+    /**
+     * Since this version of Java, no class of the JDK is instrumented when the first recording starts (JDK-8308995 and
+     * JDK-8331876). Before, the JVM then discards all compiled code.
+     */
+    private static final int NOT_INSTRUMENTED_SINCE = 24;
+
     private final AtomicBoolean running = new AtomicBoolean();
     private volatile @Nullable Recorded last;
 
     /** Returns whether this JVM contains the flight recorder. */
     static boolean isThere() {
         return ModuleLayer.boot().findModule("jdk.jfr").isPresent();
+    }
+
+    /** Returns whether the start of a recording does not slow down the process. */
+    static boolean startsCheaply() {
+        return !isThere() || Runtime.version().feature() >= NOT_INSTRUMENTED_SINCE || FlightRecorder.isInitialized();
     }
 
     /** Returns the summary of the last recording, or null if there was none. */

@@ -159,6 +159,11 @@ record Machine(
         return isFull() && others >= 2 * Math.max(0, own) && others >= processors / 2.0;
     }
 
+    /** Returns whether more than half of the processors are busy. */
+    boolean isBusy() {
+        return 2 * (Math.max(0, own) + Math.max(0, others)) > processors;
+    }
+
     boolean isFull() {
         return Math.max(0, own) + Math.max(0, others) >= FULL * processors;
     }
