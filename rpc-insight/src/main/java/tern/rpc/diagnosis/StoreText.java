@@ -192,7 +192,7 @@ final class StoreText {
             facts.add("rows     calls mostly wait for the next rows of the result");
             return new Told("SLOW STATEMENT", text, Change.of(Where.STATEMENT, moreRowsAtOnce(text, place)), facts);
         }
-        return new Told("SLOW STATEMENT", text, Change.of(Where.STATEMENT, slow(text, place)), facts);
+        return new Told("SLOW STATEMENT", text, Change.of(Where.STATEMENT, slow(text, place, sum.eachNanos())), facts);
     }
 
     /** Returns the text for code that opens a database connection for each use. */
@@ -216,7 +216,7 @@ final class StoreText {
                 + "; no pool size helps";
     }
 
-    private String slow(String text, @Nullable String place) {
+    private String slow(String text, @Nullable String place, double eachNanos) {
         if (excess.samples.computingIn(Phase.SQL) >= READS) {
             return "this statement returns much: fewer rows or columns, or pages" + at(place) + ": " + text
                     + "; no pool size helps";
@@ -225,7 +225,7 @@ final class StoreText {
                 ? ", a trigger of its table, or the lock that it waits for"
                 : "";
         return "this statement: its plan, an index, fewer rows" + locks + at(place) + ": " + text
-                + "; no pool size helps";
+                + QuickExecutions.hint(evidence, text, eachNanos) + "; no pool size helps";
     }
 
     /**

@@ -5,6 +5,7 @@ import static tern.rpc.diagnosis.Shop.first;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -62,6 +63,27 @@ class DatabaseCausesTest {
                 .miss(statements(READ, 1, OTHER, 80, "select report", 70));
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW STATEMENT: " + OTHER);
+    }
+
+    @Test
+    void valuesMatterIfOnlySomeExecutionsOfAStatementAreSlow() {
+        AtomicInteger number = new AtomicInteger();
+        Diagnosis miss = shop.healthy(statements(READ, 2)).miss(call -> {
+            boolean isSlow = number.getAndIncrement() % 10 == 9;
+            call.in(Phase.SQL, READ, isSlow ? 250 : 2);
+        });
+
+        assertThat(DiagnosisText.title(first(miss))).isEqualTo("SLOW STATEMENT: " + READ);
+        assertThat(first(miss).change().text())
+                .contains("; compare its values, because other executions take 2.0 ms")
+                .endsWith("; no pool size helps");
+    }
+
+    @Test
+    void valuesDoNotMatterIfAllExecutionsOfAStatementAreSlow() {
+        Diagnosis miss = shop.healthy(statements(READ, 2)).miss(statements(READ, 250));
+
+        assertThat(first(miss).change().text()).doesNotContain("values");
     }
 
     @Test
