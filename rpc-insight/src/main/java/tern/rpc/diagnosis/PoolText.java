@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Cause.Change;
@@ -25,6 +26,12 @@ final class PoolText {
 
     /** The minimum number of connections taken in the observed time, in total and for each connection in use. */
     private static final int MIN_UNKEPT = 20;
+
+    /** Connections to a database or to Redis are not kept open if all uses need less than this share of the pool. */
+    private static final double FEW = 0.1;
+
+    /** After this time, a pool has opened the few connections that it needs, unless they are closed again. */
+    private static final long MIN_UNKEPT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /**
      * A full executor explains a wait for results only if the calls wait for its threads for at least this share of the
@@ -115,22 +122,26 @@ final class PoolText {
     }
 
     /**
-     * Returns the advice to keep HTTP connections open if none stays open after its exchange; empty otherwise. A kept
-     * connection is idle most of the time if the exchanges need fewer connections than there are.
+     * Returns the advice to keep connections open if few of them, kept open, would be enough for all uses; empty
+     * otherwise. None is idle, so they are closed soon after their use.
      */
     private String unkept(PoolVerdict verdict) {
         PoolSnapshot now = verdict.pool().now();
         long taken = verdict.pool().since().taken();
         double needed = taken * verdict.pool().holdNanos() / 1e9 / evidence.seconds();
-        boolean isUnkept = now.kind() == PoolKind.HTTP
-                && now.idle() == 0
-                && needed >= 0
-                && needed < UNKEPT * Math.max(1, now.active())
-                && taken >= MIN_UNKEPT
-                && taken >= MIN_UNKEPT * now.active();
-        return isUnkept
-                ? "keep connections open: nearly every exchange opens a new one, because the client or the server closes"
-                        + " it afterwards (Connection: close, no keep-alive); then see "
+        if (now.idle() > 0 || needed < 0 || taken < MIN_UNKEPT) {
+            return "";
+        }
+        if (now.kind() == PoolKind.HTTP) {
+            boolean isUnkept = needed < UNKEPT * Math.max(1, now.active()) && taken >= MIN_UNKEPT * now.active();
+            return isUnkept
+                    ? "keep connections open: nearly every exchange opens a new one, because the client or the server"
+                            + " closes it afterwards (Connection: close, no keep-alive); then see "
+                    : "";
+        }
+        return needed < FEW * now.effectiveMax() && evidence.missedNanos() >= MIN_UNKEPT_NANOS
+                ? "see why connections of this pool are closed so soon: a limit of their uses or their age (in Druid"
+                        + " phy-max-use-count, phy-timeout-millis), a check that fails, or the server; then see "
                 : "";
     }
 

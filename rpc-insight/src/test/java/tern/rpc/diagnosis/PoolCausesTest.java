@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import shop.Orders;
 import tern.rpc.Phase;
@@ -279,6 +280,28 @@ class PoolCausesTest {
 
         return first(shop.miss(
                 call -> call.own(2).in(Phase.HTTP_CONNECTION, "http", 160).in(Phase.HTTP, "GET bank:80", 11)));
+    }
+
+    @Test
+    void databaseConnectionsThatAreClosedAfterFewUsesAreNamed() {
+        long[] taken = new long[1];
+        Consumer<Shop.Steps> waiting =
+                call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 150).in(Phase.SQL, "select stock", 3);
+        shop.healthy(USUAL);
+        shop.pools.add(() -> PoolSnapshot.builder("druid", PoolKind.JDBC, 20)
+                .now(1, 0, 12)
+                .counts(taken[0] += 50, 0)
+                .sums(Duration.ZERO, Duration.ofMillis(taken[0] * 3))
+                .settings(List.of())
+                .build());
+
+        String early = first(shop.miss(waiting)).change().text();
+        shop.miss(waiting);
+        Cause first = first(shop.miss(waiting));
+
+        assertThat(first.kind()).isEqualTo("CONNECTIONS OPEN SLOWLY");
+        assertThat(early).startsWith("why new connections of");
+        assertThat(first.change().text()).startsWith("see why connections of this pool are closed so soon");
     }
 
     @Test
