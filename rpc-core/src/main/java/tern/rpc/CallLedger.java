@@ -30,7 +30,7 @@ public final class CallLedger {
     private static final ThreadLocal<@Nullable CallLedger> OTHER_CALL = new ThreadLocal<>();
 
     private final PhaseClock phases; // Only the thread of the call writes to the clock.
-    private final @Nullable CallLedger parent; // The ledger of the whole call; null if it is this object.
+    private final @Nullable CallPart part; // Null if this object is the ledger of the whole call.
     private final boolean open;
     private final Thread thread = Thread.currentThread();
 
@@ -38,15 +38,12 @@ public final class CallLedger {
     private volatile @Nullable OtherThreads others;
     // Created under the lock on this ledger; null until the first operation is recorded with its name.
     private volatile @Nullable NamedTimes named;
-    // The idle time of the whole call when this part was created, or when this part's times were last added to the
-    // call.
-    private long idleBefore;
     private volatile boolean ended;
     private long endedNanos; // the time on the call's clock; written before ended is set
 
-    private CallLedger(NanoClock clock, long begun, Phase first, @Nullable CallLedger parent, boolean open) {
+    private CallLedger(NanoClock clock, long begun, Phase first, @Nullable CallPart part, boolean open) {
         this.phases = new PhaseClock(clock, begun, first);
-        this.parent = parent;
+        this.part = part;
         this.open = open;
     }
 
@@ -82,10 +79,7 @@ public final class CallLedger {
      */
     public static CallLedger current() {
         ServerContext serving = ServerContext.current();
-        if (serving != null) {
-            return serving.ledger();
-        }
-        return ofOtherCall();
+        return serving == null ? ofOtherCall() : serving.ledger();
     }
 
     /** Returns the ledger that {@link #replace} set for the current thread; {@link #none()} if no ledger is set. */
@@ -361,10 +355,9 @@ public final class CallLedger {
             return NONE;
         }
         CallLedger call = whole();
-        CallLedger part = new CallLedger(phases.clock(), now(), Phase.OWN, call, true);
-        part.idleBefore = idleBefore;
-        call.others().begins(part);
-        return part;
+        CallLedger child = new CallLedger(phases.clock(), now(), Phase.OWN, new CallPart(call, idleBefore), true);
+        call.others().begins(child);
+        return child;
     }
 
     /**
@@ -400,27 +393,20 @@ public final class CallLedger {
     }
 
     private CallLedger whole() {
-        return parent == null ? this : parent;
+        return part == null ? this : part.call();
     }
 
     /**
-     * Adds the times and counts of this part to the ledger of the whole call. The part's thread calls this when the
-     * part or the call ends; repeated calls are allowed. Does nothing in the ledger of a whole call.
-     *
-     * <p>While the call's thread runs an operation, the call does not wait for its parts. Therefore, the time that a
-     * part adds is limited to the time for which the call's thread was idle. A part adds nothing after the call has
-     * been answered.
+     * Adds the times and counts of this part to the ledger of the whole call: at most the time for which the call's
+     * thread was idle, and nothing after the call has been answered. The part's thread calls this when the part or the
+     * call ends; repeated calls are allowed. Does nothing in the ledger of a whole call.
      */
     public void join() {
-        if (parent == null) {
-            return;
+        if (part != null) {
+            phases.turnTo(phases.phase());
+            double share = part.share(phases.allPast());
+            phases.moveTo(part.call().others(), share);
         }
-        phases.turnTo(phases.phase());
-        long idle = idleNanos();
-        long all = phases.allPast();
-        double share = all == 0 ? 1 : Math.min(1, (double) (idle - idleBefore) / all);
-        idleBefore = idle;
-        phases.moveTo(parent.others(), parent.ended ? 0 : Math.max(0, share));
     }
 
     /**
@@ -428,9 +414,9 @@ public final class CallLedger {
      * part from {@link #parts()}.
      */
     public void joinAndLeave() {
-        if (parent != null) {
+        if (part != null) {
             join();
-            parent.others().leaves(this);
+            part.call().others().leaves(this);
         }
     }
 
@@ -440,7 +426,7 @@ public final class CallLedger {
      */
     public void joinPresentPart() {
         CallLedger ofThread = current();
-        if (ofThread.parent == this) {
+        if (ofThread != this && ofThread.whole() == this) {
             ofThread.join();
         }
     }

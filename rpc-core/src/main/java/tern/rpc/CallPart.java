@@ -1,0 +1,36 @@
+package tern.rpc;
+
+/**
+ * A part of a call that another thread runs while the call's own thread does something else. Computes how much of the
+ * part's time counts as time of the call. Only the part's thread may use this object.
+ */
+final class CallPart {
+
+    private final CallLedger call;
+    // the idle time of the whole call when the part was created, or when its times were last added to the call
+    private long idleBefore;
+
+    CallPart(CallLedger call, long idleBefore) {
+        this.call = call;
+        this.idleBefore = idleBefore;
+    }
+
+    /** Returns the ledger of the whole call. */
+    CallLedger call() {
+        return call;
+    }
+
+    /**
+     * Returns the share of the given time, from 0 to 1, that counts as time of the call. While the call's thread runs an
+     * operation, the call does not wait for its parts. The time of a part is therefore limited to the time for which the
+     * call's thread was idle. A part adds nothing after the call has been answered.
+     *
+     * @param spentNanos the time that the part has spent since the last invocation
+     */
+    double share(long spentNanos) {
+        long idle = call.idleNanos();
+        double share = spentNanos == 0 ? 1 : Math.min(1, (double) (idle - idleBefore) / spentNanos);
+        idleBefore = idle;
+        return call.isEnded() ? 0 : Math.max(0, share);
+    }
+}
