@@ -13,11 +13,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.slf4j.event.Level;
 import tern.rpc.NanoClock;
-import tern.rpc.PeerText;
 import tern.rpc.RpcException;
-import tern.rpc.SeldomWarning;
 import tern.rpc.TimeLimit;
 import tern.rpc.endpoint.Candidate;
 import tern.rpc.endpoint.Endpoint;
@@ -44,8 +41,6 @@ public final class Cluster implements AutoCloseable {
     /** How long a provider that the source no longer lists may be silent before the client drops it. */
     private static final long MAX_SILENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-    private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
-
     private final String service;
     private final EndpointSource source;
     private final SharedSources sources;
@@ -56,8 +51,7 @@ public final class Cluster implements AutoCloseable {
     private final ScheduledExecutorService timer;
     private final Figures figures = new Figures();
     private final Survey survey;
-    private final ChangeLog log;
-    private final SeldomWarning balancerFailures;
+    private final ClusterLog log;
     private final CountDownLatch heard = new CountDownLatch(1);
 
     private volatile Routes routes;
@@ -99,8 +93,7 @@ public final class Cluster implements AutoCloseable {
         this.timer = timer;
         this.routes = new Routes(List.of(), settings);
         this.list = LastGood.before(EndpointSnapshot.unknown(Instant.now(), ""), clock.nanoTime());
-        this.log = new ChangeLog(LOG, clock, timer);
-        this.balancerFailures = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
+        this.log = new ClusterLog(service, LOG, clock, timer);
         this.survey = new Survey(settings.zone(), nodes, figures, clock.nanoTime());
     }
 
@@ -201,23 +194,8 @@ public final class Cluster implements AutoCloseable {
             connect(next);
         }
         list = next;
-        tell(before, next);
+        log.listed(name(), before, next);
         lookLater();
-    }
-
-    private void tell(LastGood before, LastGood next) {
-        if (before.held().isEmpty() && !next.held().isEmpty()) {
-            int listed = next.listed().size();
-            int held = next.held().size();
-            log.changed(
-                    Level.WARN,
-                    () -> service + ": " + name() + " lists " + listed + " providers; " + held
-                            + " more still answer and are kept");
-        } else if (!before.held().isEmpty()
-                && next.held().isEmpty()
-                && !next.listed().isEmpty()) {
-            log.changed(Level.INFO, () -> service + ": " + name() + " lists all providers that are used");
-        }
     }
 
     private String name() {
@@ -337,7 +315,7 @@ public final class Cluster implements AutoCloseable {
     /** Records that the reference's service has answered a call, with a result or with a failure of the method. */
     public void served(Target target) {
         if (target.presence().served(target.node().usableSinceNanos())) {
-            log.changed(Level.INFO, () -> service + " is available again at " + target.endpoint());
+            log.availableAgain(target);
         }
     }
 
@@ -355,11 +333,7 @@ public final class Cluster implements AutoCloseable {
         }
         long avoidedNanos = target.presence().missing(connectedSince, now);
         if (avoidedNanos > 0) {
-            log.changed(
-                    Level.WARN,
-                    () -> service + " is missing at " + target.endpoint() + ", which is avoided for "
-                            + ChangeTexts.time(avoidedNanos) + " while another provider can take the calls: "
-                            + PeerText.text(failure.status().description()));
+            log.missing(target, avoidedNanos, failure);
         }
         return true;
     }
@@ -384,10 +358,7 @@ public final class Cluster implements AutoCloseable {
         try {
             group.ended(target, outcome, tookNanos);
         } catch (RuntimeException | Error e) {
-            balancerFailures.warn(
-                    () -> service + ": the load balancing " + settings.policyName()
-                            + " threw an exception when a call ended; the call's outcome is not affected",
-                    e);
+            log.balancerFailed(settings.policyName(), e);
         }
     }
 
