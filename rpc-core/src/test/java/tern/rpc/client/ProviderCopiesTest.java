@@ -1,0 +1,70 @@
+package tern.rpc.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+
+/** Tests the copies of idempotent calls that the client sends to a failing provider. */
+class ProviderCopiesTest extends ScriptedProviders {
+
+    /** For each call at the failing provider, the time for which the call or copy waits for its answer. */
+    private final List<Duration> waits = new ArrayList<>();
+
+    /**
+     * Makes 200 calls of an idempotent method. Provider ONE fails, so the client sends it only copies of calls after its
+     * first failure. The caller gets the answer of provider TWO.
+     *
+     * @return the number of failed calls
+     */
+    private int makeCalls(Runnable atTheFailingProvider) {
+        Service proxy = client.refer(reference(ONE, TWO)
+                .timeout(Duration.ofSeconds(2))
+                .method("call", MethodSettings.NONE.withIdempotent(true))
+                .build());
+        connection(ONE).taking = (connection, call) -> {
+            waits.add(Duration.ofNanos(call.call().deadline().remainingNanos(call.startedNanos())));
+            atTheFailingProvider.run();
+            call.fail(RpcException.refusal(StatusCode.UNAVAILABLE, "on purpose", Executed.YES));
+        };
+        int failed = 0;
+        for (int i = 0; i < 200; i++) {
+            try {
+                proxy.call();
+            } catch (RpcException e) {
+                failed++;
+            }
+            aheadNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(100));
+        }
+        return failed;
+    }
+
+    @Test
+    void idempotentCallIsCopiedToAProviderThatFailed() {
+        int failed = makeCalls(() -> {});
+
+        assertThat(failed).isEqualTo(1);
+        assertThat(waits).as("calls at the failing provider").hasSizeGreaterThan(failed);
+    }
+
+    @Test
+    void noCopyIsSentToAProviderThatDoesNotReadItsRequests() {
+        int failed = makeCalls(() -> connection(ONE).queuedBytes = 100 << 10);
+
+        assertThat(waits).as("calls at the failing provider").hasSize(failed);
+    }
+
+    @Test
+    void copyWaitsLongerForItsAnswerThanTheCall() {
+        makeCalls(() -> {});
+
+        assertThat(waits.get(0)).isLessThanOrEqualTo(Duration.ofSeconds(2));
+        assertThat(waits.get(1)).isGreaterThan(Duration.ofSeconds(10));
+    }
+}

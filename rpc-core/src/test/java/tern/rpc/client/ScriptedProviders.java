@@ -1,0 +1,123 @@
+package tern.rpc.client;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
+import org.junit.jupiter.api.AfterEach;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.StaticEndpoints;
+import tern.rpc.transport.Answer;
+import tern.rpc.transport.IdleConnection;
+import tern.rpc.transport.PendingCall;
+
+/** A client of providers that the test controls. */
+abstract class ScriptedProviders {
+
+    static final Endpoint ONE = new Endpoint("one", 1);
+    static final Endpoint TWO = new Endpoint("two", 2);
+
+    /** The service that the tests call. */
+    public interface Service {
+        void call();
+
+        CompletableFuture<String> later();
+    }
+
+    /** A connection whose state and reaction to calls are set by the test. */
+    static final class Connection extends IdleConnection {
+        BiConsumer<Connection, PendingCall> taking = (taken, call) -> call.answer(Answer.NOTHING);
+        long queuedBytes;
+        int attempts;
+        int attemptsUntilAvailable = Integer.MAX_VALUE;
+
+        Connection(Endpoint endpoint) {
+            super(endpoint);
+        }
+
+        @Override
+        public void connectSoon() {
+            attempts++;
+            available |= attempts >= attemptsUntilAvailable;
+        }
+
+        @Override
+        public long queuedBytes() {
+            return queuedBytes;
+        }
+
+        @Override
+        public void send(PendingCall call) {
+            taking.accept(this, call);
+        }
+    }
+
+    final Map<Endpoint, Connection> connections = new ConcurrentHashMap<>();
+    volatile boolean refusesToOpen; // true if no further connection can be opened
+    final List<Endpoint> asked = new ArrayList<>();
+
+    final AtomicLong aheadNanos = new AtomicLong(); // how far the client's clock is ahead
+
+    final RpcClient client = RpcClient.builder()
+            .transport(new FakeTransport(this::open))
+            .clock(() -> System.nanoTime() + aheadNanos.get())
+            .build();
+
+    @AfterEach
+    void close() {
+        client.close();
+    }
+
+    private Connection open(Endpoint endpoint) {
+        if (refusesToOpen && !connections.containsKey(endpoint)) {
+            throw new IllegalStateException("the keys cannot be used");
+        }
+        return connections.computeIfAbsent(endpoint, Connection::new);
+    }
+
+    Service proxy(Endpoint... endpoints) {
+        return client.refer(reference(endpoints).build());
+    }
+
+    ServiceReference.Builder<Service> reference(Endpoint... endpoints) {
+        return ServiceReference.to(Service.class, new StaticEndpoints(List.of(endpoints)))
+                .protocol(FakeTransport.PROTOCOL);
+    }
+
+    Connection connection(Endpoint endpoint) {
+        return connections.computeIfAbsent(endpoint, Connection::new);
+    }
+
+    /**
+     * Makes the endpoint refuse every call with a failure that marks the call as not executed. The {@code meanwhile}
+     * action runs before each refusal.
+     */
+    void refuses(Endpoint endpoint, StatusCode code, Runnable meanwhile) {
+        connection(endpoint).taking = (connection, call) -> {
+            asked.add(connection.endpoint);
+            meanwhile.run();
+            call.fail(RpcException.refusal(code, "on purpose", Executed.NO));
+        };
+    }
+
+    /** Returns a proxy whose calls wait for the provider ONE, which cannot be reached yet. */
+    Service patient(Duration timeout) {
+        connection(ONE).available = false;
+        return client.refer(reference(ONE).timeout(timeout).waitForReady().build());
+    }
+
+    /** Returns a proxy whose methods are idempotent, and whose calls may wait for a provider. */
+    Service idempotent(boolean waits, Endpoint... endpoints) {
+        return client.refer(reference(endpoints)
+                .defaults(MethodSettings.NONE.withIdempotent(true).withWaitForReady(waits))
+                .timeout(Duration.ofMillis(waits ? 50 : 20_000))
+                .build());
+    }
+}
