@@ -2,11 +2,9 @@ package tern.rpc.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -14,9 +12,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import tern.rpc.StreamObserver;
 import tern.rpc.client.RpcClient;
@@ -25,13 +21,10 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.limit.Refusal;
 import tern.rpc.metrics.RpcMeter;
-import tern.rpc.metrics.RpcMeters;
-import tern.rpc.metrics.Slo;
-import tern.rpc.serialization.JdkSerializer;
 import tern.rpc.transport.InMemoryTransport;
 
 /** A server and its callers, for tests of methods that do not return. The test decides when the methods return. */
-abstract class HeldThreads {
+abstract class HeldThreads extends MeteredServer {
 
     static final int THREADS = 40;
     static final int QUEUE = 30;
@@ -111,23 +104,12 @@ abstract class HeldThreads {
         }
     }
 
-    final AtomicLong now = new AtomicLong(1_000);
-    final InMemoryTransport transport = new InMemoryTransport(new JdkSerializer(), now::get);
-    final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     final Worker worker = new Worker();
     final ExecutorService callers = Executors.newCachedThreadPool();
     private final List<RpcClient> clients = new ArrayList<>();
-    private @Nullable RpcServer server;
 
     void serve(Consumer<RpcServer.Builder> settings) {
-        RpcServer.Builder builder = RpcServer.builder(transport)
-                .export(ServiceExport.of(Work.class, worker))
-                .workers(THREADS, QUEUE)
-                .clock(now::get)
-                .meters(new RpcMeters(registry, Slo.DEFAULT));
-        settings.accept(builder);
-        server = builder.build();
-        server.start();
+        start(ServiceExport.of(Work.class, worker), builder -> settings.accept(builder.workers(THREADS, QUEUE)));
     }
 
     /** Creates a client with its own connection, so that it is a separate tenant. */
@@ -150,7 +132,7 @@ abstract class HeldThreads {
         worker.answer.complete("at last");
         await("nobody is inside", () -> inside() == 0);
         clients.forEach(RpcClient::close);
-        Objects.requireNonNull(server).close();
+        server().close();
         callers.shutdownNow();
         assertThat(callers.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
     }
@@ -173,11 +155,11 @@ abstract class HeldThreads {
     /** Makes calls while all threads are busy, and waits until the calls are queued. */
     List<Future<String>> queue(Work tenant, int calls) {
         List<Future<String>> made = new ArrayList<>();
-        int before = Objects.requireNonNull(server).workers().queued();
+        int before = server().workers().queued();
         for (int i = 1; i <= calls; i++) {
             made.add(callers.submit(() -> tenant.hold("queued")));
             int wanted = before + i;
-            await("it waits", () -> Objects.requireNonNull(server).workers().queued() == wanted);
+            await("it waits", () -> server().workers().queued() == wanted);
         }
         return made;
     }
@@ -193,17 +175,6 @@ abstract class HeldThreads {
         await("nobody waits", () -> refused(Refusal.WAIT) > 0 && inside() == THREADS);
     }
 
-    double refused(Refusal reason) {
-        return registry.get(RpcMeter.SERVER_REFUSED.key())
-                .tag(RpcMeter.REASON, reason.key())
-                .functionCounter()
-                .count();
-    }
-
-    double inside() {
-        return registry.get(RpcMeter.SERVER_CONCURRENCY.key()).gauge().value();
-    }
-
     double active() {
         return registry.get(RpcMeter.SERVER_WORKERS_ACTIVE.key()).gauge().value();
     }
@@ -212,22 +183,6 @@ abstract class HeldThreads {
         Work other = tenant();
         for (int i = 0; i < 100; i++) {
             assertThat(inTime(() -> other.quick("served"))).isEqualTo("served");
-        }
-    }
-
-    interface Condition {
-        boolean holds() throws Exception;
-    }
-
-    static void await(String what, Condition condition) {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        try {
-            while (!condition.holds()) {
-                assertThat(System.nanoTime() - end).as(what).isNegative();
-                Thread.onSpinWait();
-            }
-        } catch (Exception e) {
-            throw new AssertionError(what, e);
         }
     }
 }

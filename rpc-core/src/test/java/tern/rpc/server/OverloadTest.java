@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +20,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -38,16 +36,12 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.limit.FixedLimit;
 import tern.rpc.limit.Refusal;
-import tern.rpc.metrics.RpcMeter;
-import tern.rpc.metrics.RpcMeters;
-import tern.rpc.metrics.Slo;
-import tern.rpc.serialization.JdkSerializer;
 import tern.rpc.transport.InMemoryTransport;
 
 /**
  * Tests which calls an overloaded server refuses, which message it sends, and whether it leaks resources.
  */
-class OverloadTest {
+class OverloadTest extends MeteredServer {
 
     /** The service that the tests call. */
     public interface Work {
@@ -108,29 +102,18 @@ class OverloadTest {
 
         @Override
         public String quotes(String argument) {
-            // An exception whose class callers do not have.
+            // An exception whose class is unknown to callers.
             throw new IncompleteExecutionException("cannot read " + argument);
         }
     }
 
-    private final AtomicLong now = new AtomicLong(1_000);
-    private final InMemoryTransport transport = new InMemoryTransport(new JdkSerializer(), now::get);
-    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final Worker worker = new Worker();
     private final ExecutorService callers = Executors.newCachedThreadPool();
     private final List<Future<?>> held = new ArrayList<>();
-    private @Nullable RpcServer server;
     private @Nullable RpcClient client;
 
     private Work serve(Consumer<RpcServer.Builder> settings) {
-        RpcServer.Builder builder = RpcServer.builder(transport)
-                .export(ServiceExport.of(Work.class, worker))
-                .clock(now::get)
-                .meters(new RpcMeters(registry, Slo.DEFAULT));
-        settings.accept(builder);
-        RpcServer started = builder.build();
-        started.start();
-        server = started;
+        start(ServiceExport.of(Work.class, worker), settings);
         client = RpcClient.builder()
                 .transport(transport)
                 .clock(now::get)
@@ -154,7 +137,7 @@ class OverloadTest {
             call.get(30, TimeUnit.SECONDS);
         }
         Objects.requireNonNull(client).close();
-        Objects.requireNonNull(server).close();
+        server().close();
         callers.shutdownNow();
         assertThat(callers.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
     }
@@ -166,25 +149,12 @@ class OverloadTest {
         return begun;
     }
 
-    private double refused(Refusal reason) {
-        return registry.get(RpcMeter.SERVER_REFUSED.key())
-                .tag(RpcMeter.REASON, reason.key())
-                .functionCounter()
-                .count();
-    }
-
-    private double inside() {
-        return registry.get(RpcMeter.SERVER_CONCURRENCY.key()).gauge().value();
-    }
-
     /**
      * Waits until the given number of calls is queued. The number of admitted calls would not show this, because a call
      * is counted as admitted shortly before it is queued.
      */
     private void awaitQueued(int calls) {
-        await(
-                calls + " are in the queue",
-                () -> Objects.requireNonNull(server).workers().queued() == calls);
+        await(calls + " are in the queue", () -> server().workers().queued() == calls);
     }
 
     private static RpcException refusalOf(Runnable call) {
@@ -211,7 +181,7 @@ class OverloadTest {
     @Test
     void limitOfTheServerChangesWhileItRuns() throws Exception {
         Work work = serve(settings -> settings.workers(4, 4).limit(() -> new FixedLimit(2)));
-        ServerControls controls = Objects.requireNonNull(server).controls();
+        ServerControls controls = server().controls();
         hold(() -> work.hold("one"));
         hold(() -> work.hold("two"));
 
@@ -226,7 +196,7 @@ class OverloadTest {
     @Test
     void limitOfAMethodIsAddedChangedAndRemovedWhileTheServerRuns() throws Exception {
         Work work = serve(settings -> settings.workers(4, 4));
-        ServerControls controls = Objects.requireNonNull(server).controls();
+        ServerControls controls = server().controls();
         hold(() -> work.hold("one"));
 
         controls.limit(Work.class.getName(), "hold", new FixedLimit(1));
@@ -250,7 +220,7 @@ class OverloadTest {
     @Test
     void waitForAWorkerChangesWhileTheServerRuns() throws Exception {
         Work work = serve(settings -> settings.workers(1, 4));
-        Objects.requireNonNull(server).controls().maxQueueWait(Duration.ofMillis(20));
+        server().controls().maxQueueWait(Duration.ofMillis(20));
         hold(() -> work.hold("running"));
         Future<RpcException> queued =
                 callers.submit(() -> catchThrowableOfType(RpcException.class, () -> work.quick("queued")));
@@ -345,9 +315,7 @@ class OverloadTest {
         String service = ServiceDescriptor.of(Work.class).name();
         Work work = serve(settings -> settings.limit(service, "later", () -> new FixedLimit(1)));
         hold(() -> work.later("one").join());
-        await(
-                "its worker has left",
-                () -> Objects.requireNonNull(server).workers().active() == 0);
+        await("its worker has left", () -> server().workers().active() == 0);
 
         assertThatThrownBy(() -> work.later("two").join()).hasMessageContaining("1 of 1");
 
@@ -366,9 +334,7 @@ class OverloadTest {
         Work work = serve(settings -> settings.limit(() -> new FixedLimit(2)));
         hold(() -> work.later("one").join());
         hold(() -> work.later("two").join());
-        await(
-                "workers have left",
-                () -> Objects.requireNonNull(server).workers().active() == 0);
+        await("workers have left", () -> server().workers().active() == 0);
 
         assertThat(inside()).isEqualTo(2);
         refusalOf(() -> work.quick("three"));
@@ -383,9 +349,7 @@ class OverloadTest {
         Work work = serve(settings -> settings.limit(() -> new FixedLimit(2)));
         CompletableFuture<String> call = work.later("one");
         assertThat(worker.holding.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
-        await(
-                "its worker has left",
-                () -> Objects.requireNonNull(server).workers().active() == 0);
+        await("its worker has left", () -> server().workers().active() == 0);
 
         now.addAndGet(Duration.ofSeconds(10).toNanos());
         transport.sweep();
@@ -478,18 +442,6 @@ class OverloadTest {
         @Override
         public void close() {
             logger.detachAppender(events);
-        }
-    }
-
-    private interface Condition {
-        boolean holds();
-    }
-
-    private static void await(String what, Condition condition) {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (!condition.holds()) {
-            assertThat(System.nanoTime() - end).as(what).isNegative();
-            Thread.onSpinWait();
         }
     }
 }
