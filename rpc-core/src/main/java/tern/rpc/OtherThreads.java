@@ -19,7 +19,8 @@ final class OtherThreads {
 
     private static final int PHASES = Phase.values().length;
 
-    // The first half contains the nanoseconds of each phase, the second half the number of operations of each phase.
+    // The first half contains the time of each phase in nanoseconds. The second half contains the number of operations
+    // of each phase.
     private final AtomicLongArray sums = new AtomicLongArray(2 * PHASES);
     private final List<CallLedger> parts = new ArrayList<>(2); // guarded by this
     private final List<AsyncOperation> running = new ArrayList<>(2); // guarded by this

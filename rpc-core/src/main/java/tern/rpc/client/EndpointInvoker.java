@@ -75,8 +75,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Records that a filter passed on a call with another executor. The caller of such a call does not know that the
-     * call was passed on.
+     * Records that a filter passed on a call with another executor. The object that represents the caller is not
+     * notified of such a call.
      */
     void passedOnUnseen() {
         if (!passedOnUnseen) {
@@ -85,7 +85,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Returns whether calls may have been passed on without a notification to the object that represents the caller.
+     * Returns whether {@link #passedOnUnseen} was called. If so, a call may have been passed on although the object
+     * that represents its caller was not notified.
      */
     boolean mayPassOnUnseen() {
         return passedOnUnseen;
@@ -234,10 +235,10 @@ final class EndpointInvoker implements AutoCloseable {
 
     /**
      * Sends a copy of an idempotent call to a provider that was slow or failed, if a probe is due. The outcome of the
-     * copy shows whether the provider has recovered. The caller does not wait for the copy. The copy waits longer for its
-     * answer than the call, because a late answer shows that an overloaded provider still serves its calls. The copy
-     * keeps no arguments after it has been sent, and no copy is sent while the provider does not read its requests.
-     * Otherwise the copies of large calls would occupy much memory while they wait.
+     * copy shows whether the provider has recovered. The caller does not wait for the copy. The copy waits longer for
+     * its answer than the call, because a late answer shows that an overloaded provider still serves its calls. The
+     * copy keeps no arguments after it has been sent, and no copy is sent while the provider does not read its
+     * requests. Otherwise the copies of large calls would occupy much memory while they wait.
      */
     void probe(ClientMethod method, Invocation call, Target target, long now) {
         if (!method.idempotent() || method.oneWay()) {
@@ -403,10 +404,10 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Returns whether another connection can accept the call. This is the case if another provider is available and does
-     * not lack the service. After UNAVAILABLE, a provider to which the client is still connecting is sufficient. If the
-     * attempt's connection was lost, a new connection to the same provider is also sufficient, because it may be open
-     * before the caller sees the failure.
+     * Returns whether another connection can accept the call. This is the case if another provider is available and
+     * does not lack the service. After UNAVAILABLE, a provider to which the client is still connecting is sufficient.
+     * If the attempt's connection was lost, a new connection to the same provider is also sufficient, because it may be
+     * open before the caller sees the failure.
      */
     private boolean canGoElsewhere(RpcException failure, Target used, PendingCall attempt) {
         boolean unavailable = failure.code() == StatusCode.UNAVAILABLE;

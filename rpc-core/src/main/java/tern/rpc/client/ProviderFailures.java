@@ -34,7 +34,7 @@ record ProviderFailures(Cluster cluster, NanoClock clock) {
         }
         int more = others.size() - MAX_ADDRESSES_NAMED;
         String reasons = why.isEmpty()
-                ? "; the " + (others.size() + 1) + " addresses are all out of reach, also "
+                ? "; none of the " + (others.size() + 1) + " addresses can be reached; the others: "
                         + others.stream()
                                 .limit(MAX_ADDRESSES_NAMED)
                                 .map(this::withReason)

@@ -57,7 +57,7 @@ final class ClusterTexts {
                 : "";
         return switch (snapshot.state()) {
             case UNKNOWN -> "which has not answered" + since + "; check whether it can be reached";
-            case STALE -> "which is out of reach" + since + held + "; check whether it can be reached";
+            case STALE -> "which cannot be reached" + since + held + "; check whether it can be reached";
             case EMPTY ->
                 (snapshot.why().isEmpty() ? "whose list is empty" : "whose list has no usable address") + since + held
                         + "; check whether providers run and register";

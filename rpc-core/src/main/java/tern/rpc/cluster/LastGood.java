@@ -94,8 +94,8 @@ record LastGood(
     }
 
     /**
-     * Returns whether fewer than half of the providers in use are in the next list. Providers that are tried last do not
-     * count, because otherwise each further change would extend the time for which they are held.
+     * Returns whether fewer than half of the providers in use are in the next list. Providers that are tried last are
+     * not counted. Otherwise each further change would extend the time for which they are held.
      */
     private boolean hasLostMost(List<Instance> next) {
         List<Instance> counted = areHeldTriedLast() ? listed : all();

@@ -408,8 +408,7 @@ public final class Node {
         long lasted = now - lostNanos;
         if (wasOutOfReach && lasted >= MIN_OUTAGE_NANOS) {
             log.changed(
-                    Level.INFO,
-                    () -> name.get() + " is connected; it was out of reach for " + ChangeTexts.time(lasted));
+                    Level.INFO, () -> name.get() + " is connected; it was unreachable for " + ChangeTexts.time(lasted));
         }
         wasOutOfReach = false;
     }

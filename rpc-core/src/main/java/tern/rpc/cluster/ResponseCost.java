@@ -92,7 +92,8 @@ final class ResponseCost {
     // The provider's smoothed response time in nanoseconds; 0 before the first answer.
     private volatile long usualNanos;
     private volatile int goodInARow;
-    private volatile long slowNanos; // The duration of the last slow answer, or part of an earlier one; 0 if none.
+    // The duration of the last slow answer, but at least REMEMBERED times the previous value; 0 if none.
+    private volatile long slowNanos;
     private volatile boolean failing; // True from a failure until a slow answer or the recovery.
     private volatile int relapses;
     private volatile boolean

@@ -34,8 +34,8 @@ final class RulesInForce {
         if (combined.equals(current)) {
             return false;
         }
-        // Rules that contain the providers of an application differ after each change of the list. Their text stays
-        // the same, so the change is not logged.
+        // Rules that list the providers of an application differ after each change of the list. If their text stays the
+        // same, the change is not logged.
         if (!combined.toString().equals(current.toString())) {
             LOG.info("{}: the rules are now: {}", service, combined);
         }
@@ -48,7 +48,9 @@ final class RulesInForce {
         return current;
     }
 
-    /** Returns the time limit that rules set for the method, or null if no rule sets a limit. Any thread may call this. */
+    /**
+     * Returns the time limit that rules set for the method, or null if no rule sets a limit. Any thread may call this.
+     */
     @Nullable
     TimeLimit timeLimit(String method) {
         TimeLimits limits = timeLimits;

@@ -35,8 +35,9 @@ final class Survey {
     private static final int COPY_OF_UNANSWERED = 100;
 
     /**
-     * The factor by which the response time of a slow provider exceeds the median. Healthy providers have the response
-     * time 1, as in the choice of providers. Otherwise a provider could be avoided but not tried again.
+     * A provider is slow if its response time exceeds the median by this factor. The response time of a healthy
+     * provider counts as 1, as in the choice of providers. With another value, a provider could be avoided but never
+     * tried again.
      */
     private static final double SLOW = 3;
 
@@ -151,7 +152,7 @@ final class Survey {
             calls += target.node().calls();
         }
         callsAtSurvey = calls;
-        callsAtTrial = Math.min(callsAtTrial, calls); // the sum is lower after a provider has left
+        callsAtTrial = Math.min(callsAtTrial, calls); // the sum drops when a provider leaves
         boolean areCopied = now - lastCopyNanos < COPIES_NANOS; // True if some calls are idempotent.
         Target copied = null;
         Target tried = null;
@@ -189,8 +190,8 @@ final class Survey {
     }
 
     /**
-     * Returns the response time above which a provider is tried again. While most providers are healthy, a provider that
-     * is slow on average is avoided, so it must be tried even if its last answer is almost forgotten.
+     * Returns the response time above which a provider is tried again. While most providers are healthy, a provider
+     * that is slow on average is avoided, so it must be tried even if its last answer is almost forgotten.
      */
     private static double threshold(Node node, double median, long now) {
         return median <= 1 && node.isSlow(now) ? 1 : SLOW * median;

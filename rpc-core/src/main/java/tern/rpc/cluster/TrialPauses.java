@@ -4,8 +4,9 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The pauses between the trials of one provider. A trial is a call of the application that is sent to a slow or failing
- * provider, because no idempotent call can be copied. Its caller pays if the provider has not recovered. Therefore, the
- * pauses are longer than those between copies. Thread-safe, but a race may start an additional trial.
+ * provider, because no idempotent call can be copied. If the provider has not recovered, the caller of the trial gets a
+ * late answer or a failure. Therefore, the pauses are longer than those between copies. Thread-safe, but a race may
+ * start an additional trial.
  */
 final class TrialPauses {
 
@@ -85,7 +86,7 @@ final class TrialPauses {
      * Records a failure.
      *
      * @param executed whether the provider may have executed the call. If it has not, the call is sent to another
-     *     provider, so the caller pays little
+     *     provider, so the caller loses little time
      */
     void failed(boolean executed, long now) {
         likelyGood = false;

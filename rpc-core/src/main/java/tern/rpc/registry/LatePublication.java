@@ -131,7 +131,7 @@ final class LatePublication implements Publication {
                 return;
             }
             if (found.equals(last)) {
-                problem = ""; // The published address is right again, so the problem with the refused address is over.
+                problem = ""; // The published address is right again, so the earlier problem no longer exists.
                 return;
             }
             try {

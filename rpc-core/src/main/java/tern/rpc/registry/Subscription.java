@@ -13,9 +13,9 @@ public record Subscription(ServiceKey service, String protocol, List<String> pro
 
     /** The kinds of entries to read, in registries that have entries for services and for processes. */
     public enum Level {
-        /** Entries for services: one for each service of a process. */
+        /** One entry for each service of a process. */
         INTERFACE,
-        /** Entries for processes: one for each process. */
+        /** One entry for each process. */
         APPLICATION,
         /** Entries for services and for processes. A process with entries of both kinds is used only once. */
         BOTH;

@@ -15,10 +15,10 @@ import tern.rpc.NanoClock;
  * second, because a caller could otherwise stop all others with requests that need all permits. After this second, no
  * later request may pass it.
  *
- * <p>Requests take their permits only while they are being decoded, and calls keep permits while they run. A request does
- * not wait for the end of running calls: if any permit is free and no other request is being decoded, it is decoded even
- * if it needs more permits than are free. A running call may last for a long time, and may itself wait for this
- * request. Thread-safe.
+ * <p>Requests take their permits only while they are being decoded, and calls keep permits while they run. A request
+ * does not wait for the end of running calls: if any permit is free and no other request is being decoded, it is
+ * decoded even if it needs more permits than are free. A running call may last for a long time, and may itself wait for
+ * this request. Thread-safe.
  */
 final class FairPermits {
 
@@ -39,8 +39,8 @@ final class FairPermits {
 
     /**
      * @param permits the number of permits
-     * @param maxWaiting the maximum number of waiting requests. A tenant may have at most as many waiting requests as
-     *     there are unused places
+     * @param maxWaiting the maximum number of waiting requests. A tenant may not have more waiting requests than there
+     *     are free places
      */
     FairPermits(int permits, int maxWaiting, NanoClock clock) {
         this.total = permits;

@@ -63,7 +63,7 @@ final class ExceptionPolicy {
     }
 
     /**
-     * Returns the replacement for an exception whose class callers do not have.
+     * Returns the replacement for an exception whose class is unknown to callers.
      *
      * @param withText whether the message is sent; it may contain SQL or other internals
      * @param id the id under which the original exception is logged
@@ -76,8 +76,8 @@ final class ExceptionPolicy {
     }
 
     /**
-     * Returns what to change so that callers get the exception's type, or its text if an answer contains no type, for
-     * the log of the server. Returns an empty string for an {@link Error}, which is never sent.
+     * Returns advice for the server's log: what to change so that callers get the exception's type, or its text if an
+     * answer contains no type. Returns an empty string for an {@link Error}, which is never sent.
      */
     static String remedy(MethodDescriptor method, Throwable cause, boolean typed) {
         if (cause instanceof Error) {

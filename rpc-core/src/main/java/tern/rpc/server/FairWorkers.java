@@ -111,7 +111,8 @@ final class FairWorkers {
     /**
      * Passes a call to a worker.
      *
-     * @param share the share of the call's tenant, which already includes the call, or null if tenants do not matter
+     * @param share the share of the call's tenant, which already includes the call, or null if the transport does not
+     *     distinguish tenants
      * @return the reason for the refusal, or null if a worker will run the call
      */
     @Nullable

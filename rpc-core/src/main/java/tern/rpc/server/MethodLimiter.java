@@ -31,9 +31,10 @@ final class MethodLimiter {
     }
 
     /**
-     * Takes a place for a call.
+     * Admits a call to the method if a place is free.
      *
-     * @param tenant the share of the call's tenant in the server's limiter, or null if tenants do not matter
+     * @param tenant the share of the call's tenant in the server's limiter, or null if the transport does not
+     *     distinguish tenants
      * @return the place, or null if the call is refused
      */
     @Nullable

@@ -13,10 +13,10 @@ import tern.rpc.transport.ServerCall;
  * calls to the other methods still run.
  *
  * <p>A call may use one of these threads only while all regular threads are busy, and only if its method holds at most
- * 1/{@value #FEW_PART} of their number, or at most {@value #FEW}. As many calls as there are threads may wait for one, because a thread is still
- * counted for a short time after it has sent an answer. The running and waiting calls of one method are limited to half
- * of the threads, but at least four. The places are divided among tenants ({@link TenantPlaces}), and all connections
- * from one address together get at most half of the places.
+ * 1/{@value #FEW_PART} of their number, or at most {@value #FEW}. As many calls as there are threads may wait for one,
+ * because a thread is still counted for a short time after it has sent an answer. The running and waiting calls of one
+ * method are limited to half of the threads, but at least four. The places are divided among tenants ({@link
+ * TenantPlaces}), and all connections from one address together get at most half of the places.
  *
  * <p>Calls that the limiter refuses use the reserve without a permit. Asynchronous calls may still be unfinished when
  * their thread has returned, so the number of all calls without a permit is limited, too. Thread-safe. A race may cause
@@ -40,7 +40,7 @@ final class MethodReserve {
     private final HandlerRegistry methods;
     private final TenantPlaces places;
 
-    /** The running and waiting calls of each method, by its first overload. */
+    /** The number of running and waiting calls of each method. All overloads of a method share the number. */
     private final CallCounts<MethodDescriptor> calls = new CallCounts<>();
 
     private final AtomicInteger withoutPermit = new AtomicInteger();
@@ -86,8 +86,8 @@ final class MethodReserve {
     }
 
     /**
-     * Lets a call that the limiter refuses enter the reserve, if its method holds few threads. For every call that
-     * enters, {@link #leaveWithoutPermit} must be called once.
+     * Admits a call to the reserve although the limiter refuses it, if its method holds few threads. For every call
+     * that enters, {@link #leaveWithoutPermit} must be called once.
      */
     boolean enterWithoutPermit(ServerCall call) {
         if (method(call) == null) {
@@ -119,7 +119,7 @@ final class MethodReserve {
      * Passes a call to the reserve, if its method holds few threads.
      *
      * @param call the call as its transport has received it
-     * @param tenant the share of the call's tenant, or null if tenants do not matter
+     * @param tenant the share of the call's tenant, or null if the transport does not distinguish tenants
      * @return whether a thread will run the call
      */
     boolean offer(ServedCall served, ServerCall call, @Nullable Share tenant) {

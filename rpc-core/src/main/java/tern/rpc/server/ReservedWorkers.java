@@ -22,7 +22,7 @@ final class ReservedWorkers {
     /**
      * Passes a call to a worker.
      *
-     * @param tenant the share of the call's tenant, or null if tenants do not matter
+     * @param tenant the share of the call's tenant, or null if the transport does not distinguish tenants
      * @return the reason for the refusal, or null if the call is admitted
      */
     @Nullable

@@ -6,9 +6,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import tern.rpc.RunningCall;
 
 /**
- * The running calls, for diagnosis. Adding or removing a call costs one compare-and-set in a table with more slots than
- * threads. Each thread starts searching at its own slot. A call that finds no free slot does not appear in a diagnosis.
- * This can happen if there are more running asynchronous calls than workers. Thread-safe.
+ * The running calls, for diagnosis. Adding or removing a call takes one compare-and-set operation in a table that has
+ * more slots than there are threads. Each thread starts searching at its own slot. A call that finds no free slot does
+ * not appear in a diagnosis. This can happen if there are more running asynchronous calls than workers. Thread-safe.
  */
 final class RunningCalls {
 

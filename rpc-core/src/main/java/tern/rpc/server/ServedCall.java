@@ -36,7 +36,10 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
 
     private static final Logger LOG = LoggerFactory.getLogger(ServedCall.class);
 
-    /** The maximum difference between the deadline of a call and the time at which its caller gives up for this reason. */
+    /**
+     * A call that its caller cancels at most this long before the deadline has reached its deadline, because clocks
+     * differ.
+     */
     private static final long EARLY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private static final int QUEUED = 0;
@@ -410,7 +413,10 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
         }
     }
 
-    /** A caller that gives up at the deadline of its call may do so slightly before the deadline on this machine's clock. */
+    /**
+     * Returns the failure of a call whose caller has gone: DEADLINE_EXCEEDED if the deadline was the reason, otherwise
+     * CANCELLED. On the caller's clock, the deadline may pass slightly earlier.
+     */
     private RpcException whyGone() {
         ServerContext serving = context;
         long now = dispatcher.clock().nanoTime();

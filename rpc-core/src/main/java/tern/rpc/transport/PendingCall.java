@@ -42,8 +42,8 @@ public final class PendingCall implements Runnable {
     }
 
     /**
-     * The connection of a call. It is notified when the call ends without an answer, and then cancels the call on the
-     * server.
+     * The connection of a call. When the call ends without an answer, the connection is notified and cancels the call
+     * on the server.
      */
     @FunctionalInterface
     public interface Carrier {

@@ -106,8 +106,8 @@ public final class RemoteFailures {
     }
 
     /**
-     * Returns the message of the plain {@link RuntimeException} that is sent instead of an exception whose class
-     * callers do not have. Tern clients recognize this format, and Dubbo clients can read the exception.
+     * Returns the message of the plain {@link RuntimeException} that is sent instead of an exception whose class is
+     * unknown to callers. Tern clients recognize this format, and Dubbo clients can read the exception.
      *
      * @param what the class name, with the message if the message may be sent
      * @param id the id in the server's log
@@ -116,7 +116,7 @@ public final class RemoteFailures {
         return what + LOGGED + String.format("%08x", id) + ")";
     }
 
-    /** Returns whether the failure replaces an exception whose class callers do not have. */
+    /** Returns whether the failure replaces an exception whose class is unknown to callers. */
     public static boolean isForeign(Throwable failure) {
         if (failure.getClass() != RuntimeException.class) {
             return false;

@@ -94,8 +94,9 @@ class ClusterMessagesTest extends SimulatedCluster {
         source.listener.accept(EndpointSnapshot.stale(List.of(), Instant.EPOCH, "10.0.0.9:2181 does not answer"));
 
         assertThatThrownBy(this::pick)
-                .hasMessageContaining("looked at shop, which is out of reach since 1970-01-01T00:00:00Z: 10.0.0.9:2181"
-                        + " does not answer; check whether it can be reached");
+                .hasMessageContaining(
+                        "looked at shop, which cannot be reached since 1970-01-01T00:00:00Z: 10.0.0.9:2181"
+                                + " does not answer; check whether it can be reached");
     }
 
     @Test
@@ -222,8 +223,8 @@ class ClusterMessagesTest extends SimulatedCluster {
             other.pick("get", 0, "", false, null, now);
 
             assertThat(lines.all())
-                    .containsExactly("INFO 10.0.0.0:20880 of Orders and 1 other is connected; it was out of reach for"
-                            + " 55 s");
+                    .containsExactly(
+                            "INFO 10.0.0.0:20880 of Orders and 1 other is connected; it was unreachable for" + " 55 s");
         }
     }
 

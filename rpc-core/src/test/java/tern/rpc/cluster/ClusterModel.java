@@ -255,7 +255,7 @@ final class ClusterModel {
         return this;
     }
 
-    /** Makes every second client idle before the fault. On its clock, the idle time lasts a minute. */
+    /** Makes every second client idle for a minute before the fault. */
     ClusterModel halfIdle() {
         halfIdle = true;
         return this;

@@ -29,7 +29,10 @@ class FairWorkersTest {
     private final FairWorkers workers = new FairWorkers(threads, spare, null, limiter, now::get);
     private final Share small = new Share("small");
 
-    /** Makes all regular threads busy, and lets the small tenant hold more calls than it may have spare threads. */
+    /**
+     * Makes all regular threads busy, and lets the tenant with few calls hold more calls than it may have spare
+     * threads.
+     */
     @BeforeEach
     void crowdOut() {
         for (int i = 0; i < THREADS; i++) {
@@ -60,7 +63,7 @@ class FairWorkersTest {
         spare.close();
     }
 
-    /** Offers a further call of the small tenant. No thread takes it, so it needs no dispatcher. */
+    /** Offers another call of the tenant with few calls. The call waits for a thread, so it needs no dispatcher. */
     private ServedCall offer() {
         ServedCall call = new ServedCall(null, null, true, false);
         enter(small, 1);
