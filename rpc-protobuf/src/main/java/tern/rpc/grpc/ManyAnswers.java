@@ -4,7 +4,7 @@ import io.grpc.Metadata;
 import tern.rpc.ServerContext;
 import tern.rpc.StreamObserver;
 
-/** Sends a stream of answers. Sending blocks while the caller reads too slowly. */
+/** Sends a stream of answers. A thread that sends an answer blocks while the caller reads too slowly. */
 record ManyAnswers(StreamObserver<Object> caller, ServerContext serving) implements Answers {
 
     @Override

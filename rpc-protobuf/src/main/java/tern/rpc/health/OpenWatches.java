@@ -68,8 +68,8 @@ final class OpenWatches {
     }
 
     /**
-     * Chooses the call that must end. An earlier call ends if its address or connection would still have at least as
-     * many calls as that of the new call. Otherwise, the new call ends.
+     * Chooses the call that must end. An earlier call ends if its address or connection still has at least as many
+     * calls afterwards as the address or connection of the new call. Otherwise, the new call ends.
      */
     private HealthWatch chooseFor(HealthWatch added) {
         Network own = networks.get(network(added.connection()));

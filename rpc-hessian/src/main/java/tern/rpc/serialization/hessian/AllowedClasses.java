@@ -122,9 +122,9 @@ final class AllowedClasses {
         if (isOfJdk && (concrete ? !JdkTypes.isReadable(type) : JdkTypes.isAlwaysLocal(type))) {
             String instead = LocalTypes.advice(type);
             throw new IllegalArgumentException(position + ": " + type.getName()
-                    + " is not among the classes of the JDK that travel; "
+                    + " is a JDK class whose objects cannot be sent; "
                     + (instead == null ? "declare " + JdkTypes.replacement(type) : instead)
-                    + (position.mayBeTransient() ? ", or mark the field transient if it is no data" : ""));
+                    + (position.mayBeTransient() ? ", or mark the field transient if it contains no data" : ""));
         }
     }
 

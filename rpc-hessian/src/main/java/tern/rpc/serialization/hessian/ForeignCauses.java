@@ -10,7 +10,7 @@ import tern.rpc.SeldomWarning;
 import tern.rpc.Thrown;
 
 /**
- * Describes causes and suppressed exceptions whose classes callers do not have. The description omits the message,
+ * Describes causes and suppressed exceptions whose classes are unknown to callers. The description omits the message,
  * because it may contain SQL or other internals. The exception is logged under an id that the description contains.
  */
 final class ForeignCauses {

@@ -28,8 +28,8 @@ final class HessianOutput extends AbstractHessianOutput {
     int links;
 
     /**
-     * Returns whether callers do not have an exception class. Null while arguments or results are written, whose
-     * exceptions are data.
+     * Returns whether an exception class is unknown to callers. Null while arguments or results are written, because
+     * the exceptions in them are data.
      */
     @Nullable
     Predicate<Class<?>> foreign;

@@ -97,7 +97,7 @@ public final class HessianSerializer implements Serializer {
         return policy;
     }
 
-    /** Returns whether callers do not have an exception class, and its message must not be sent to them. */
+    /** Returns whether an exception class is unknown to callers, so that its message is not sent. */
     private boolean isForeign(Class<?> type) {
         return !exceptionTexts
                 && !RpcException.class.isAssignableFrom(type)
@@ -152,9 +152,9 @@ public final class HessianSerializer implements Serializer {
         }
 
         /**
-         * Sets whether an exception that is sent keeps the messages of its causes if callers do not have their classes.
-         * Such messages may contain SQL or other internals. The default is false: callers get the class name and an id,
-         * and the cause is logged with this id.
+         * Sets whether an exception keeps the messages of its causes when it is sent, even if the classes of these
+         * causes are unknown to callers. Such messages may contain SQL or other internals. The default is false:
+         * callers get the class name and an id, and the cause is logged with this id.
          */
         public Builder exceptionTexts(boolean told) {
             this.exceptionTexts = told;

@@ -25,7 +25,7 @@ final class HessianWriter implements ObjectWriter {
     private final HessianOutput hessian;
     private final Predicate<Class<?>> foreign;
 
-    /** @param foreign returns whether callers do not have an exception class */
+    /** @param foreign returns whether an exception class is unknown to callers */
     HessianWriter(WireForms forms, Predicate<Class<?>> foreign) {
         this.hessian = new HessianOutput(forms, buffer);
         this.foreign = foreign;

@@ -64,7 +64,7 @@ final class LinkedThrowables implements ThrowableParts.Source {
             if (values.references().get(number, in) instanceof Throwable known) {
                 return known;
             }
-            throw new SerializationException("value " + number + " is no exception" + in.here());
+            throw new SerializationException("value " + number + " is not an exception" + in.here());
         }
         if (Tags.kind(tag) != Tags.OBJECT) {
             throw in.unexpected(tag, "an exception");

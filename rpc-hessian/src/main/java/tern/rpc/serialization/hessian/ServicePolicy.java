@@ -150,8 +150,8 @@ class ServicePolicy implements ReadableTypes {
     }
 
     /**
-     * Returns whether the class, or a class or interface that it extends, belongs to the service or is configured. A peer
-     * may then be able to create instances of the class.
+     * Returns whether the class, or a class or interface that it extends, belongs to the service or is configured. A
+     * peer may then be able to create instances of the class.
      */
     boolean isOfService(Class<?> type) {
         String name = type.getName();
@@ -306,7 +306,7 @@ class ServicePolicy implements ReadableTypes {
 
     private static String advice(String name, String shown) {
         if (Replacements.isOfHibernate(name)) {
-            return "); it stands for an association that the sender has not loaded; the sender must load it, for example"
+            return "); it represents an association that the sender has not loaded; the sender must load it, for example"
                     + " with JOIN FETCH, or send a record of its own";
         }
         // The message must not suggest allowing a class of a package that attacks use.

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Writes the exceptions of one class with the fields that other Hessian readers expect. Writes at most {@link
  * HessianOutput#frames} stack frames. Messages that exceed the limits of Tern's own readers are shortened, and causes
- * that exceed them are omitted. In an answer, causes whose classes callers do not have are written without their
+ * that exceed them are omitted. In an answer, causes whose classes are unknown to callers are written without their
  * messages. Thread-safe.
  */
 final class ThrowableWriter implements WireForm {
@@ -64,8 +64,8 @@ final class ThrowableWriter implements WireForm {
     }
 
     /**
-     * Writes a {@code RuntimeException} without causes in place of an exception whose class callers do not have. Every
-     * reader has this class.
+     * Writes a {@code RuntimeException} without causes in place of an exception whose class is unknown to callers.
+     * Every reader has this class.
      */
     private static void writeForeign(Throwable throwable, HessianOutput out) throws IOException {
         out.begin(FOREIGN);

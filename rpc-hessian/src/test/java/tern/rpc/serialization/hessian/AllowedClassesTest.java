@@ -200,7 +200,7 @@ class AllowedClassesTest {
     void messageNamesTheTypeThatCanBeSentInstead() {
         assertRefused(
                 TakesTimeZone.class,
-                "TakesTimeZone.take, parameter 1: java.util.TimeZone is not among the classes of the JDK that travel;"
+                "TakesTimeZone.take, parameter 1: java.util.TimeZone is a JDK class whose objects cannot be sent;"
                         + " declare java.time.ZoneId");
         assertRefused(TakesPath.class, "declare java.lang.String or byte[]");
         assertRefused(TakesFormat.class, "declare a simpler one, such as String");
@@ -266,7 +266,7 @@ class AllowedClassesTest {
     void fieldThatIsNoDataMayBeTransient() {
         String advice = "declare a simpler one, such as String";
 
-        assertRefused(TakesLock.class, advice + ", or mark the field transient if it is no data");
+        assertRefused(TakesLock.class, advice + ", or mark the field transient if it contains no data");
         assertRefused(TakesOptional.class, "pass the value itself, which may be null, or mark the field transient");
         assertThatThrownBy(() -> AllowedClasses.of(ServiceDescriptor.of(TakesRecord.class)))
                 .hasMessageEndingWith(advice);

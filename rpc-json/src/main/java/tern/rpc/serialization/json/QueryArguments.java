@@ -74,7 +74,7 @@ final class QueryArguments {
         }
     }
 
-    /** Decodes a bean or map from the query parameters that do not belong to other method parameters. */
+    /** Decodes a bean or map from the query parameters that are not arguments of the method. */
     private @Nullable Object ofProperties(Position parameter, Map<String, List<String>> query) {
         Map<String, List<String>> properties = new HashMap<>(query);
         properties.keySet().removeAll(names.all());
