@@ -93,7 +93,7 @@ public record ProviderUrl(String protocol, String host, int port, String path, M
             }
             return port;
         } catch (NumberFormatException e) {
-            throw new IllegalArgumentException("a URL whose port is no number", e);
+            throw new IllegalArgumentException("a URL whose port is not a number", e);
         }
     }
 

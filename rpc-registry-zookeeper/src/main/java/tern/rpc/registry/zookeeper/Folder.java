@@ -159,7 +159,7 @@ final class Folder<T> implements Session.Listener {
 
     /**
      * Called when the children of the node cannot be listed. If they have never been listed, the node is treated as if
-     * it had no children. Otherwise the list of providers would keep waiting for them.
+     * it had no children, so that the list of providers does not wait for them.
      */
     private void unreadable() {
         if (!heard) {

@@ -48,7 +48,7 @@ final class ProviderWatch implements Session.Listener {
 
     /**
      * Called when the entries of the interface cannot be listed. If they have never been listed, the interface is
-     * treated as if it had no entries. Otherwise the list of providers would keep waiting for them.
+     * treated as if it had no entries, so that the list of providers does not wait for them.
      */
     private void unreadable() {
         if (!heard) {

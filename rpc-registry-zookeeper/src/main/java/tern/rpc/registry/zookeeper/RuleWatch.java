@@ -97,7 +97,7 @@ final class RuleWatch implements NodeData.Reader {
     /**
      * Replaces the problem.
      *
-     * @return whether there is a new problem that no other watch of this session has, so that it must be logged
+     * @return whether the problem must be logged: it is new, and no other watch of this session has found it
      */
     private boolean replaceProblem(String why) {
         if (why.equals(problem)) {

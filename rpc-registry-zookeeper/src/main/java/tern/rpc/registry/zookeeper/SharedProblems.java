@@ -13,7 +13,7 @@ final class SharedProblems {
 
     private final Map<Problem, Integer> watches = new HashMap<>();
 
-    /** Records that a watch has the problem, and returns whether no other watch has it. */
+    /** Records that a watch has the problem, and returns whether it is the only watch with this problem. */
     boolean begin(String path, String why) {
         Problem problem = new Problem(path, why);
         boolean isFirst = !watches.containsKey(problem);

@@ -40,13 +40,13 @@ final class RuleText {
         try {
             return of(new Yaml(new SafeConstructor(options)).load(yaml), "the rule");
         } catch (YAMLException e) {
-            throw new IllegalArgumentException("it is no YAML: " + Limits.shown(String.valueOf(e.getMessage())), e);
+            throw new IllegalArgumentException("it is not YAML: " + Limits.shown(String.valueOf(e.getMessage())), e);
         }
     }
 
     private static RuleText of(@Nullable Object value, String what) {
         if (!(value instanceof Map<?, ?> map)) {
-            throw new IllegalArgumentException(what + " is no object");
+            throw new IllegalArgumentException(what + " is not an object");
         }
         Map<String, @Nullable Object> values = new LinkedHashMap<>();
         map.forEach((key, each) -> values.put(String.valueOf(key), each));
@@ -85,7 +85,7 @@ final class RuleText {
         if (value instanceof String || value instanceof Number || value instanceof Boolean) {
             return value.toString();
         }
-        throw new IllegalArgumentException("'" + Limits.shown(key) + "' is no text");
+        throw new IllegalArgumentException("'" + Limits.shown(key) + "' is not a text");
     }
 
     boolean flag(String key, boolean otherwise) {
@@ -143,7 +143,7 @@ final class RuleText {
         if (value instanceof List<?> list) {
             return list;
         }
-        throw new IllegalArgumentException("'" + key + "' is no list");
+        throw new IllegalArgumentException("'" + key + "' is not a list");
     }
 
     RuleText object(String key) {

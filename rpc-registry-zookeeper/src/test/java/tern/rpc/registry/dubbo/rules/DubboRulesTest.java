@@ -229,7 +229,7 @@ class DubboRulesTest {
             CONFIGURATORS | configs: [{providerAddresses: [a], parameters: {timeout: 5}}] | for some providers alone
             CONFIGURATORS | configs: [{match: {param: []}, parameters: {timeout: 5}}]     | param' is not understood
             CONFIGURATORS | configs: [timeout]                                            | an element of 'configs' is no object
-            CONFIGURATORS | configs: {timeout: 3}                                         | configs' is no list
+            CONFIGURATORS | configs: {timeout: 3}                                         | configs' is not a list
             CONFIGURATORS | {configVersion: v9, configs: []}                              | configVersion v9 is not understood
             CONDITIONS    | conditions: ['arguments[0]=a => zone=a']                      | arguments[0]=a' is not understood
             CONDITIONS    | conditions: ['=> region=$region']                             | region=$region' is not understood
@@ -244,7 +244,7 @@ class DubboRulesTest {
             TAGS          | tags: [{addresses: [a]}]                                      | a tag has no name
             TAGS          | just a text                                                   | the rule is no object
             TAGS          | {enabled: maybe, tags: []}                                    | neither true nor false
-            TAGS          | '{tags: ['                                                      | it is no YAML
+            TAGS          | '{tags: ['                                                      | it is not YAML
             """)
     void whatIsNotUnderstoodIsNamed(Rule.Kind kind, String yaml, String reason) {
         assertThatThrownBy(() -> kind.parse(yaml, ORDERS))
