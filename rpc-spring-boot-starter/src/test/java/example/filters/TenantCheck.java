@@ -10,7 +10,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.ServerFilter;
 import tern.rpc.StatusCode;
 
-/** Refuses calls without a tenant, and names this server in each answer. */
+/** Refuses calls without a tenant, and adds the name of this server to each answer. */
 @Component
 public class TenantCheck implements ServerFilter {
 

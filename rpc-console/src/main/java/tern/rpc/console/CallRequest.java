@@ -62,7 +62,7 @@ record CallRequest(
             throw new WrongRequestException("the request is empty, which is not JSON");
         }
         if (!tree.isObject()) {
-            throw new WrongRequestException("the request is no JSON object; send {\"service\": …, \"method\": …}");
+            throw new WrongRequestException("the request is not a JSON object; send {\"service\": …, \"method\": …}");
         }
         Set<String> unknown = new TreeSet<>(tree.propertyNames());
         unknown.removeAll(MEMBERS);
@@ -112,7 +112,7 @@ record CallRequest(
             return null;
         }
         if (!value.isString()) {
-            throw new WrongRequestException(name + " is no text");
+            throw new WrongRequestException(name + " is not a text");
         }
         String text = value.asString();
         if (text.length() > longest) {
@@ -139,7 +139,7 @@ record CallRequest(
             return List.of();
         }
         if (!list.isArray()) {
-            throw new WrongRequestException("messages is no list; expected a list of JSON texts");
+            throw new WrongRequestException("messages is not a list; expected a list of JSON texts");
         }
         if (list.size() > MAX_MESSAGES) {
             throw new WrongRequestException(
@@ -149,7 +149,7 @@ record CallRequest(
         for (JsonNode each : list) {
             if (!each.isString()) {
                 throw new WrongRequestException(
-                        "messages[" + messages.size() + "] is no text; each message is JSON as a text");
+                        "messages[" + messages.size() + "] is not a text; each message is JSON as a text");
             }
             messages.add(each.asString());
         }
@@ -165,7 +165,7 @@ record CallRequest(
             throw new WrongRequestException("the request is empty, which is not JSON");
         }
         if (!tree.isObject()) {
-            throw new WrongRequestException("headers is no object; expected {\"name\": \"value\"}");
+            throw new WrongRequestException("headers is not an object; expected {\"name\": \"value\"}");
         }
         if (tree.size() > MAX_HEADERS) {
             throw new WrongRequestException(
@@ -178,7 +178,7 @@ record CallRequest(
                         + " has a name that HTTP does not allow; use letters, digits and dashes");
             }
             if (!entry.getValue().isString()) {
-                throw new WrongRequestException("the header " + name + " is no text");
+                throw new WrongRequestException("the header " + name + " is not a text");
             }
             String value = entry.getValue().asString();
             if (value.length() > MAX_HEADER_LENGTH) {

@@ -73,7 +73,7 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
                 throw new InvalidPropertyException(
                         property,
                         "'" + withoutUser(String.join(",", urls)) + "'",
-                        "local alone, which is the server of this application and has neither host nor neighbours");
+                        "local without a host and without other addresses, for the server of this application");
             }
             if (url.isBlank() && urls.size() > 1) {
                 throw new InvalidPropertyException(

@@ -38,12 +38,15 @@ final class HessianSettings {
         }
     }
 
-    /** Warns of an entry that names neither a class nor a package. It often is a package without its ending. */
+    /**
+     * Warns about an entry that names neither a class nor a package. The entry is often a package name without its
+     * ending {@code .*}.
+     */
     private static void warnOfMissing(String entry) {
         String name = entry.trim();
         if (!name.endsWith("*") && !ClassUtils.isPresent(name, HessianSettings.class.getClassLoader())) {
             LOG.warn(
-                    "rpc.limits.allowed-classes contains {}, which is no class on the class path; for the classes of a"
+                    "rpc.limits.allowed-classes contains {}, which is not a class on the class path; for the classes of a"
                             + " package, write {}.*",
                     name,
                     name);

@@ -252,8 +252,8 @@ final class KnownProperties {
     }
 
     /**
-     * Returns the property with a full interface name in the place of the short one. Returns null if the name is not of
-     * this form.
+     * Returns the known property for a name that contains a full interface name instead of its simple name. Returns
+     * null if the name has another form.
      */
     @Nullable
     String shortened(ConfigurationPropertyName name) {

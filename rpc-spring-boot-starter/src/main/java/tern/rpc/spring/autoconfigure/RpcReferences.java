@@ -67,7 +67,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
     private final Map<String, InvalidPropertyException> unfit = new TreeMap<>(); // guarded by this
     // the properties whose method exists in at least one reference's interface; guarded by this
     private final Set<String> usedProperties = new TreeSet<>();
-    // the references whose changed addresses were named in a warning; guarded by this
+    // the references for which changed addresses have been logged; guarded by this
     private final Set<ReferenceSettings> otherAddresses = new HashSet<>();
     private boolean allAreKnown; // whether all beans have been created; guarded by this
     private final Set<ServiceKey> called = new LinkedHashSet<>(); // guarded by this
@@ -128,7 +128,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
         }
         if (ExportedBeans.isForeign(type)) {
             throw new RpcStartException(
-                    where + " refers to " + type.getName() + ", which belongs to Java or a framework and is no service",
+                    where + " refers to " + type.getName()
+                            + ", which belongs to Java or a framework and is not a service",
                     "Inject the interface of the service, or an Optional, ObjectProvider or jakarta.inject.Provider of"
                             + " it.",
                     null);

@@ -134,7 +134,7 @@ class CallingFilterTest {
         }
     }
 
-    /** An exception whose class callers do not have. */
+    /** An exception whose class is unknown to callers. */
     private static final class Unknown extends RuntimeException {
         private static final long serialVersionUID = 1L;
     }

@@ -74,7 +74,7 @@ class MisplacedAnnotationsTest {
     void referenceToAnInterfaceOfJavaStopsTheStart() {
         assertThat(referenceFailureOf(SupplierUser.class))
                 .hasMessageContaining(SupplierUser.class.getName() + ".greetings refers to " + Supplier.class.getName()
-                        + ", which belongs to Java or a framework and is no service");
+                        + ", which belongs to Java or a framework and is not a service");
         assertThat(referenceFailureOf(CallableUser.class)).hasMessageContaining(Callable.class.getName());
     }
 

@@ -36,7 +36,7 @@ class RefusedValuesTest {
         }
     }
 
-    /** Its accessor fails, as a getter with logic may. */
+    /** A record whose accessor throws an exception. */
     public record Label(String text) implements Serializable {
         @Override
         public String text() {

@@ -36,7 +36,7 @@ class DiagnosisLifecycleTest {
         assertThat(output).doesNotContain("The diagnosis failed");
     }
 
-    /** Its pools are asked for while the application is open, and fail after it has closed. */
+    /** An application that returns its pools while it is open, and throws an exception after it has closed. */
     private static final class ClosingApplication implements Diagnostician.Surroundings {
 
         private final CountDownLatch asked = new CountDownLatch(1);
