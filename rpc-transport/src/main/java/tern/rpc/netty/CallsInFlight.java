@@ -154,7 +154,7 @@ public final class CallsInFlight {
 
     /** Like {@link #keepConnection}, but the result may be a little out of date. Any thread may call this. */
     boolean mayKeepConnection() {
-        // "number" does not include incomplete requests, but the result of "unanswered" does
+        // "number" excludes incomplete requests; "unanswered" includes them
         return number > watches || unanswered.mayKeepConnection();
     }
 

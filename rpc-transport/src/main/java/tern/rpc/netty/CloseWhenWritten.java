@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class CloseWhenWritten extends WriteCommand {
 
-    /** The connection is closed if the peer takes no byte of the queued answers for this time (docs/limits.md). */
+    /** If the peer reads no byte of the queued answers during this time, the connection is closed (docs/limits.md). */
     static final long STALL_MILLIS = 30_000;
 
     /**

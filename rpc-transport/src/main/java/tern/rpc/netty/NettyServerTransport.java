@@ -101,8 +101,8 @@ public final class NettyServerTransport implements ServerTransport {
         private final Map<String, SeldomWarning> closings = new ConcurrentHashMap<>();
 
         /**
-         * Logs why a connection is closed. Each reason is logged at most once in ten seconds, because peers can cause any
-         * number of connections to be closed and a log may be slow.
+         * Logs why a connection is closed. Each reason is logged at most once in ten seconds, because peers can cause
+         * any number of connections to be closed and a log may be slow.
          *
          * @param reason identifies the reason. Texts that differ only in numbers are the same reason
          */
@@ -329,7 +329,7 @@ public final class NettyServerTransport implements ServerTransport {
         return next != null && now - next < 0;
     }
 
-    /** Returns whether no new connection can replace another one, even if its address has no other connections. */
+    /** Returns whether there is no silent connection that a new connection could replace, whatever its address. */
     private boolean isNobodySilent(long now) {
         return SilentConnections.choose(connections.values(), NO_NETWORK, false, 1, now)
                 .isEmpty();

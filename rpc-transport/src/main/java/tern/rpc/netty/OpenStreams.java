@@ -7,8 +7,8 @@ import tern.rpc.limit.Share;
 /**
  * Limits the open streaming calls of a server, because a stream may stay open for ever and holds memory for this time.
  * A tenant may open a stream only while it has fewer streams than are free. If k tenants open as many streams as they
- * can, each of them gets 1/(k + 1) of all streams, and 1/(k + 1) stays free for further tenants. Thread-safe. A race
- * may admit a few streams more.
+ * can, each of them gets 1/(k + 1) of all streams, and 1/(k + 1) stays free for further tenants. Thread-safe. Because
+ * of races, a few more streams may be admitted.
  */
 final class OpenStreams {
 

@@ -431,8 +431,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Closes the connection because the peer violated the protocol. Queued answers are still sent if the peer reads them
-     * within a second, and later bytes from the peer are dropped.
+     * Closes the connection because the peer violated the protocol. Queued answers are still sent if the peer reads
+     * them within a second, and later bytes from the peer are dropped.
      */
     public void violated(String how) {
         logClosing(how, null);
@@ -445,7 +445,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
      * each reason.
      *
      * @param how the reason, which may contain text from the peer
-     * @param cause the exception to log with its stack trace; null if there is no exception
+     * @param cause the exception to log with its stack trace; null if there is not an exception
      */
     public void logClosing(String how, @Nullable Throwable cause) {
         LOG.debug("Closing {}: {}", channel, PeerText.text(how), cause);

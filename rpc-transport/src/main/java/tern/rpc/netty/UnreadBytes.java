@@ -115,7 +115,7 @@ public final class UnreadBytes {
 
     /**
      * Returns whether further calls should be refused. This is the case if unread answers occupy too much memory on the
-     * server, this connection holds more than 1 MiB of unread answers, and its network does not hold few.
+     * server, this connection holds more than 1 MiB of unread answers, and its network holds more than a few.
      */
     public boolean areTooMany() {
         return (bytes > MANY && budget.isShortFor(part)) || budget.isFullFor(part);

@@ -118,7 +118,7 @@ final class UnsentBudget {
 
     /**
      * Returns whether the slow readers of this network receive no more answers. This is the case if the answers of all
-     * connections occupy more than {@link #manyBytes}, and this network does not hold few bytes.
+     * connections occupy more than {@link #manyBytes}, and this network holds more than a few bytes.
      */
     boolean isShortFor(FairBudget.Part part) {
         return all.used() > manyBytes() && !isSmall(part, 0);
@@ -126,7 +126,7 @@ final class UnsentBudget {
 
     /**
      * Returns whether no reader of this network receives another answer. This is the case if the answers of all
-     * connections occupy more than {@link #mostBytes}, and this network does not hold few bytes.
+     * connections occupy more than {@link #mostBytes}, and this network holds more than a few bytes.
      */
     boolean isFullFor(FairBudget.Part part) {
         return all.used() > mostBytes && !isSmall(part, 0);

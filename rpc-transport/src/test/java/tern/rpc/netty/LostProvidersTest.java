@@ -180,8 +180,9 @@ class LostProvidersTest {
     }
 
     /**
-     * Calls until a call fails. A call over HTTP/1.1 that is written while the server closes the idle connection is
-     * skipped: the client cannot know whether the server has read it.
+     * Makes calls until one fails, and returns the failure. A failure over HTTP/1.1 is skipped if it does not say
+     * whether the method ran. Such a failure occurs if the server closes an idle connection while the client writes a
+     * request to it.
      */
     private static RpcException firstFailure(Work work, String protocol) {
         List<RpcException> failures = new ArrayList<>();

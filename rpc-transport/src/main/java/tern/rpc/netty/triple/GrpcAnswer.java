@@ -77,7 +77,7 @@ record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
         String text = message == null ? "" : GrpcMessage.decode(message);
         if (code == StatusCode.UNKNOWN && !UNKNOWN.contentEquals(number)) {
             text += (text.isEmpty() ? "" : "; ") + "grpc-status is '" + PeerText.name(number.toString())
-                    + "', which is no status code";
+                    + "', which is not a status code";
         }
         Status status = new Status(code, text);
         CharSequence details = last.get(GrpcHeaders.DETAILS);

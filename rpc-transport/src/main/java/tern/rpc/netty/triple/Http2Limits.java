@@ -40,8 +40,9 @@ final class Http2Limits {
     static final int MAX_EMPTY_DATA = 2;
 
     /**
-     * The number of control frames that each sent DATA frame permits, even if it contains a single byte: a client may
-     * update the flow-control windows of the stream and the connection, and measure the bandwidth with a ping.
+     * The number of control frames that each sent DATA frame permits, even if it contains a single byte. In response to
+     * such a frame, a client may update the flow-control windows of the stream and the connection, and may measure the
+     * bandwidth with a ping.
      */
     static final int CONTROL_FRAMES_PER_DATA = 4;
 

@@ -30,7 +30,10 @@ abstract class HttpExchange {
      */
     private static final int STEP_BYTES = 1 << 10;
 
-    /** The number of parts in the codec is stored above this number of bits of {@link #unsent}. */
+    /**
+     * The number of low bits of {@link #unsent} that contain the number of bytes. The bits above them contain the
+     * number of parts in the codec.
+     */
     private static final int PART_BITS = 40;
 
     private static final long PART = 1L << PART_BITS;

@@ -3,8 +3,8 @@ package tern.rpc.netty.triple;
 /**
  * Limits a client's pings to the number that gRPC servers accept. These servers count the pings that arrive after their
  * last HEADERS or DATA frame. By default, grpc-java closes a young connection at the third of these pings: it expects
- * pauses of five minutes between pings while calls are in flight, and of two hours otherwise. Confined to the event
- * loop.
+ * pauses of five minutes between pings while calls are in flight, and pauses of two hours at other times. Confined to
+ * the event loop.
  */
 final class PingPace {
 

@@ -85,7 +85,7 @@ final class RequestBody {
     private final Call call;
     private Phase phase = Phase.ARRIVING;
     private End end = End.OPEN;
-    // the only message of a request that is no stream, still undecoded; read and cleared atomically through SINGLE
+    // the undecoded message of a unary request; read and cleared atomically through SINGLE
     private volatile @Nullable Frame single;
     private volatile boolean compressed; // true if the latest message was compressed
     private @Nullable Receiver receiver; // the receiver of a stream's messages; null for a unary request
@@ -316,8 +316,8 @@ final class RequestBody {
     }
 
     /**
-     * Returns the number of bytes that an open request occupies. If the request is no stream, its undecoded message is
-     * excluded if {@link InboundAccount} already counts it.
+     * Returns the number of bytes that an open request occupies. The undecoded message of a unary request is excluded
+     * if {@link InboundAccount} already counts it.
      */
     private int heldWhileOpen() {
         if (isServed()) {
@@ -347,7 +347,7 @@ final class RequestBody {
     }
 
     /**
-     * Returns whether occasional checks of the call are enough. This is the case if {@link #linger} need not be called
+     * Returns whether it is enough to check the call once a second, because {@link #linger} does not have to be called
      * soon.
      */
     boolean mayRest() {
@@ -357,7 +357,7 @@ final class RequestBody {
     // ---- the messages, on any thread
 
     /**
-     * Returns the undecoded message of a request that is no stream to the first caller, and null to later callers.
+     * Returns the undecoded message of a unary request to the first caller, and null to later callers.
      */
     @Nullable
     Frame takeSingle() {
@@ -365,8 +365,8 @@ final class RequestBody {
     }
 
     /**
-     * Returns the size of the undecoded message of a request that is no stream; 0 if there is none, and
-     * Integer.MAX_VALUE if it is compressed.
+     * Returns the size of the undecoded message of a unary request; 0 if there is none, and Integer.MAX_VALUE if it is
+     * compressed.
      */
     int singleBytes() {
         Frame current = single;

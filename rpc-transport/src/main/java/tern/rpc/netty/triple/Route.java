@@ -126,7 +126,7 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
             throw RpcException.refusal(
                     StatusCode.INVALID_ARGUMENT,
                     service.name() + "/" + methodName
-                            + " has overloads, among which this form of a request cannot choose",
+                            + " is overloaded, and this form of a request cannot select an overload",
                     Executed.NO);
         }
         return only;

@@ -177,7 +177,7 @@ final class ValueToJson {
         }
         double number = Double.longBitsToDouble(bits);
         if (Double.isNaN(number) || Double.isInfinite(number)) {
-            throw new UnsupportedValueException(number + " is no number of JSON");
+            throw new UnsupportedValueException(number + " is not a JSON number");
         }
         boolean whole = number == Math.rint(number) && Math.abs(number) <= MAX_EXACT;
         ascii(whole ? Long.toString((long) number) : Double.toString(number));

@@ -172,8 +172,8 @@ class FailingCallsTest {
         }
 
         /**
-         * Returns whether the caller's failure says that the method was executed; null if the call succeeds even though
-         * this step fails.
+         * Returns what the caller's failure says about the execution of the method if this step fails. Returns null if
+         * the call succeeds nevertheless.
          */
         @Nullable
         Executed failsAs() {

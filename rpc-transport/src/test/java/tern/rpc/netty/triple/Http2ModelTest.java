@@ -366,7 +366,7 @@ class Http2ModelTest {
                             .putInt(-1 >>> random.nextInt(16))
                             .array();
                 default -> {
-                    // In all other cases, the message stays valid.
+                    // Five of the eight kinds of messages are valid.
                 }
             }
             int flags = oneIn(3) ? 0 : Http2Script.END_STREAM;

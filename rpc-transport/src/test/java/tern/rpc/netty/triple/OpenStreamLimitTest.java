@@ -21,7 +21,7 @@ import tern.rpc.server.ServiceExport;
 
 /**
  * Tests which streaming calls are refused because too many are open. When a connection is closed, the embedded server
- * checks that none of its streams counts as open any more.
+ * checks that its streams no longer count as open.
  */
 class OpenStreamLimitTest {
 

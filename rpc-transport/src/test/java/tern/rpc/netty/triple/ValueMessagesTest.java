@@ -103,7 +103,7 @@ class ValueMessagesTest {
         for (double number : new double[] {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY}) {
             assertThatThrownBy(() -> toJson(of(number).toByteArray(), ONE))
                     .isInstanceOf(SerializationException.class)
-                    .hasMessageContaining("is no number of JSON");
+                    .hasMessageContaining("is not a JSON number");
         }
     }
 
