@@ -8,8 +8,8 @@ import java.util.regex.Pattern;
  * @param kind matches the kind of the cause
  * @param place matches the place of the cause
  * @param change matches the recommended change
- * @param forbidden matches a change that must not be advised, such as a property that cannot help; matches nothing if
- *     no advice is harmful
+ * @param forbidden matches harmful changes, such as a property that has no effect on the fault; matches nothing if no
+ *     change is harmful
  */
 record Truth(Pattern kind, Pattern place, Pattern change, Pattern forbidden) {
 

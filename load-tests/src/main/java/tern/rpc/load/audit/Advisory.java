@@ -111,7 +111,7 @@ record Advisory(String id, boolean withdrawn, List<Affected> affected) {
     private static JsonNode array(JsonNode node, String name, String id) {
         JsonNode found = node.path(name);
         if (!found.isMissingNode() && !found.isNull() && !found.isArray()) {
-            throw new IllegalArgumentException("advisory " + id + " has '" + name + "' that is no list");
+            throw new IllegalArgumentException("advisory " + id + " has '" + name + "' that is not a list");
         }
         return found;
     }

@@ -52,7 +52,7 @@ final class SlowMoments implements OpenLoopDriver.Progress {
      */
     String text() {
         if (looks.isEmpty()) {
-            return String.format("No second missed the target by itself, so nobody asked for a diagnosis.%n");
+            return String.format("No single second missed the target, so no diagnosis was requested.%n");
         }
         String last = null;
         String failure = "";
