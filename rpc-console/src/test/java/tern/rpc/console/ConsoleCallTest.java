@@ -284,7 +284,7 @@ class ConsoleCallTest {
                         "",
                         "not JSON",
                         "[]",
-                        "no JSON object",
+                        "not a JSON object",
                         "{\"service\":\"x\",\"method\":\"y\"}",
                         "service x is not exported here; exported services:",
                         "{\"service\":\"" + Shop.class.getName() + "\",\"method\":\"nothing\"}",

@@ -150,7 +150,7 @@ class AllowedClassesTest {
                 "TakesBad.take, parameter 1, field loose of " + Bad.class.getName() + ": " + Loose.class.getName());
         assertRefused(
                 TakesLogger.class,
-                "TakesLogger.take, parameter 1: java.util.logging.Logger is not among the classes of the JDK");
+                "TakesLogger.take, parameter 1: java.util.logging.Logger is a JDK class whose objects cannot be sent");
     }
 
     interface TakesPath {
@@ -179,11 +179,11 @@ class AllowedClassesTest {
 
     @Test
     void anInterfaceOfTheJdkThatNoValueImplementsStopsTheStart() {
-        assertRefused(TakesPath.class, "TakesPath.take, parameter 1: java.nio.file.Path is not among the classes");
-        assertRefused(ReturnsBuffer.class, "ReturnsBuffer.get, result: java.nio.ByteBuffer is not among the classes");
+        assertRefused(TakesPath.class, "TakesPath.take, parameter 1: java.nio.file.Path is a JDK class whose objects");
+        assertRefused(ReturnsBuffer.class, "ReturnsBuffer.get, result: java.nio.ByteBuffer is a JDK class whose objects");
         assertRefused(
                 TakesStage.class,
-                "field later of " + HoldsStage.class.getName() + ": java.util.concurrent.CompletionStage is not among");
+                "field later of " + HoldsStage.class.getName() + ": java.util.concurrent.CompletionStage is a JDK class");
         assertThatCode(() -> AllowedClasses.of(ServiceDescriptor.of(TakesOpenTypes.class)))
                 .doesNotThrowAnyException();
     }
@@ -317,7 +317,7 @@ class AllowedClassesTest {
                 "ReturnsRows.rows, result, supertype " + Rows.class.getName() + " of " + MoreRows.class.getName()
                         + ", supertype " + Streamed.class.getName() + " of " + Rows.class.getName()
                         + ", supertype java.util.function.Supplier of " + Streamed.class.getName()
-                        + ": java.util.stream.Stream is not among the classes of the JDK");
+                        + ": java.util.stream.Stream is a JDK class whose objects cannot be sent");
     }
 
     @Test

@@ -359,6 +359,7 @@ class RulesTest {
                 "a broken rule changes nothing, and a deleted rule ends",
                 () -> limits.stream()
                         .anyMatch(List.of(new RuledLimit(SERVICE, "greet", 2, SERVICE + "::.configurators"))::equals));
+        Await.until("the broken rule is named", () -> !warnings().isEmpty());
         assertThat(warnings()).hasSize(1);
     }
 }

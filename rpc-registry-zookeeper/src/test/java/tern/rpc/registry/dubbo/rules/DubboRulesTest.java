@@ -228,7 +228,7 @@ class DubboRulesTest {
             CONFIGURATORS | configs: [{parameters: {loadbalance: mine}}]                  | the loadbalance 'mine' is not understood
             CONFIGURATORS | configs: [{providerAddresses: [a], parameters: {timeout: 5}}] | for some providers alone
             CONFIGURATORS | configs: [{match: {param: []}, parameters: {timeout: 5}}]     | param' is not understood
-            CONFIGURATORS | configs: [timeout]                                            | an element of 'configs' is no object
+            CONFIGURATORS | configs: [timeout]                                            | an element of 'configs' is not an object
             CONFIGURATORS | configs: {timeout: 3}                                         | configs' is not a list
             CONFIGURATORS | {configVersion: v9, configs: []}                              | configVersion v9 is not understood
             CONDITIONS    | conditions: ['arguments[0]=a => zone=a']                      | arguments[0]=a' is not understood
@@ -242,7 +242,7 @@ class DubboRulesTest {
             CONDITIONS    | conditions: [{from: {match: ''}, to: [{match: a}, {match: b}]}] | 2 destinations
             TAGS          | tags: [{name: gray, match: [{key: env}]}]                     | match' is not understood
             TAGS          | tags: [{addresses: [a]}]                                      | a tag has no name
-            TAGS          | just a text                                                   | the rule is no object
+            TAGS          | just a text                                                   | the rule is not an object
             TAGS          | {enabled: maybe, tags: []}                                    | neither true nor false
             TAGS          | '{tags: ['                                                      | it is not YAML
             """)
