@@ -308,7 +308,10 @@ class LedgerOfCallsTest {
                                 + " sql 60 ms (3), redis 40 ms (40), own 12 ms");
     }
 
-    /** Returns the failure of a call whose caller cancels it when its minute is over except for the given time. */
+    /**
+     * Returns the failure of a call with a timeout of one minute. Its caller cancels it the given time before the
+     * deadline.
+     */
     private Throwable failureOfCallCancelledBeforeItsDeadline(long millis) {
         AtomicReference<Throwable> failed = new AtomicReference<>();
         meters.observe((method, ledger, took, now, failure) -> failed.set(failure));

@@ -13,7 +13,7 @@ import io.netty.channel.ChannelOutboundBuffer;
  */
 record OutputProgress(long pendingBytes, int buffer, long takenOfBuffer) {
 
-    /** The state of a socket that has taken everything. */
+    /** The state of a socket that has accepted all bytes. */
     static final OutputProgress NOTHING = new OutputProgress(0, 0, 0);
 
     /** Returns the current state. Must run on the event loop. */

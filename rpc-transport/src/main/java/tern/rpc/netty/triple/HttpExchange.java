@@ -227,7 +227,7 @@ abstract class HttpExchange {
 
     /**
      * Returns the memory of the queued bytes and of the parts in the codec. The objects of the first part are not
-     * counted, so that a small answer does not reach the first step.
+     * counted, so that a small answer stays below {@link #STEP_BYTES} and does not change the shared counters.
      */
     private static long memory(long unsent) {
         return (unsent & BYTES) + Math.max(0, (unsent >>> PART_BITS) - 1) * OBJECT_BYTES;
