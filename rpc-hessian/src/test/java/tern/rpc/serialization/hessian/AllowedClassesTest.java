@@ -180,10 +180,12 @@ class AllowedClassesTest {
     @Test
     void anInterfaceOfTheJdkThatNoValueImplementsStopsTheStart() {
         assertRefused(TakesPath.class, "TakesPath.take, parameter 1: java.nio.file.Path is a JDK class whose objects");
-        assertRefused(ReturnsBuffer.class, "ReturnsBuffer.get, result: java.nio.ByteBuffer is a JDK class whose objects");
+        assertRefused(
+                ReturnsBuffer.class, "ReturnsBuffer.get, result: java.nio.ByteBuffer is a JDK class whose objects");
         assertRefused(
                 TakesStage.class,
-                "field later of " + HoldsStage.class.getName() + ": java.util.concurrent.CompletionStage is a JDK class");
+                "field later of " + HoldsStage.class.getName()
+                        + ": java.util.concurrent.CompletionStage is a JDK class");
         assertThatCode(() -> AllowedClasses.of(ServiceDescriptor.of(TakesOpenTypes.class)))
                 .doesNotThrowAnyException();
     }
