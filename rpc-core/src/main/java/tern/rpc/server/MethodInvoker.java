@@ -13,12 +13,14 @@ import tern.rpc.Response;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.ServerContext;
+import tern.rpc.StatusCode;
 import tern.rpc.stream.Shapes;
 
 /** The last step of a call on the server: calls the service's method. */
 final class MethodInvoker implements Invoker {
 
     private final MethodBody body;
+    private final MethodDescriptor method;
     private final JavaShape answer;
     private final boolean builtIn;
 
@@ -28,6 +30,7 @@ final class MethodInvoker implements Invoker {
      */
     MethodInvoker(MethodBody body, MethodDescriptor method, boolean builtIn) {
         this.body = body;
+        this.method = method;
         this.answer = method.responses();
         this.builtIn = builtIn;
     }
@@ -46,10 +49,22 @@ final class MethodInvoker implements Invoker {
     Object run(Object[] arguments) throws Throwable {
         try {
             Object result = body.run(arguments);
-            return result != null && isAsync() ? Shapes.stage(answer, result) : result;
+            return isAsync() ? Shapes.stage(answer, required(result)) : result;
         } catch (Throwable e) {
             throw ran(e);
         }
+    }
+
+    /**
+     * Checks that an asynchronous method has returned an object. A null would otherwise reach the caller as a result.
+     */
+    private Object required(@Nullable Object returned) {
+        if (returned == null) {
+            String type = answer == JavaShape.MONO ? "Mono" : "CompletionStage";
+            throw new RpcException(
+                    StatusCode.INTERNAL, method + " returned null instead of a " + type, Executed.YES, null);
+        }
+        return returned;
     }
 
     /**
@@ -100,7 +115,7 @@ final class MethodInvoker implements Invoker {
         }
         try {
             Object result = runUnary(call.arguments(), context);
-            if (isAsync() && result != null) {
+            if (result != null && isAsync()) {
                 return ((CompletionStage<?>) result).handle((value, failure) -> {
                     if (failure != null) {
                         throw new CompletionException(ran(failure));

@@ -162,7 +162,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         }
         switch (method.responses()) {
             case PUBLISHER, FLUX -> subscribe(Shapes.publisher(method.responses(), required(returned)));
-            case STAGE, MONO -> answerLater((CompletionStage<?>) returned);
+            case STAGE, MONO -> answerLater((CompletionStage<?>) required(returned));
             case VALUE -> answer(returned);
             case OBSERVER -> {
                 // Does nothing, because the method sends the answers and the end through its observer.
@@ -194,11 +194,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         result.complete(MethodInvoker.response(value, serving));
     }
 
-    private void answerLater(@Nullable CompletionStage<?> stage) {
-        if (stage == null) {
-            answer(null);
-            return;
-        }
+    private void answerLater(CompletionStage<?> stage) {
         if (method.responses() == JavaShape.MONO) {
             CompletableFuture<?> subscribed = stage.toCompletableFuture();
             mono = subscribed;

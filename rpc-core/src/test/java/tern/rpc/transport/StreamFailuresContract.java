@@ -226,15 +226,19 @@ interface StreamFailuresContract extends StreamContract {
     default void nullInPlaceOfAStreamIsAFailureThatNamesTheMethod() throws Exception {
         service().publish = text -> null;
         service().exchange = answers -> null;
+        service().count = values -> null;
         StreamService proxy = proxy();
         Probe<String> published = Probe.ofAll();
         Probe<byte[]> exchanged = Probe.ofAll();
 
         proxy.publish("").subscribe(published);
         proxy.exchange(exchanged);
+        CompletableFuture<Integer> counted = proxy.count(Items.of(List.of("a"))).toCompletableFuture();
 
         assertThat(published.failure()).hasMessageContaining("StreamService/publish returned null");
         assertThat(exchanged.failure()).hasMessageContaining("StreamService/exchange returned null");
+        assertThatThrownBy(() -> counted.get(20, TimeUnit.SECONDS))
+                .hasMessageContaining("StreamService/count returned null instead of a CompletionStage");
         assertThatThrownBy(() -> proxy.count(null)).isInstanceOf(NullPointerException.class);
         awaitNothingInFlight();
     }

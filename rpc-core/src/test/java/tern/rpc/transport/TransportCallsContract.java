@@ -58,6 +58,31 @@ interface TransportCallsContract extends TransportContract {
     }
 
     @Test
+    default void nullInPlaceOfAFutureIsAFailureThatNamesTheMethod() {
+        ContractService proxy = proxy();
+
+        assertReturnsNull(proxy);
+        assertThat(proxy.echo("still works")).isEqualTo("still works");
+    }
+
+    @Test
+    default void nullInPlaceOfAFutureIsAFailureBehindFiltersToo() {
+        serve(settings -> settings.filter((call, next) -> next.invoke(call)));
+
+        assertReturnsNull(refer(client -> {}, reference -> {}));
+    }
+
+    private static void assertReturnsNull(ContractService proxy) {
+        assertThatThrownBy(() -> proxy.later("null").get(20, TimeUnit.SECONDS))
+                .cause()
+                .isInstanceOfSatisfying(RpcException.class, failure -> {
+                    assertThat(failure.code()).isEqualTo(StatusCode.INTERNAL);
+                    assertThat(failure.wasExecuted()).isEqualTo(Executed.YES);
+                    assertThat(failure).hasMessageContaining("/later returned null instead of a CompletionStage");
+                });
+    }
+
+    @Test
     default void asynchronousFailureFailsTheFuture() {
         assumeTrue(carriesExceptions());
         ContractService proxy = proxy();
