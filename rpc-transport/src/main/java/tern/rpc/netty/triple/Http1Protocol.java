@@ -3,7 +3,6 @@ package tern.rpc.netty.triple;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandler;
 import io.netty.util.AsciiString;
-import java.util.List;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.netty.ServerConnection;
 import tern.rpc.netty.ServerProtocol;
@@ -14,17 +13,12 @@ public final class Http1Protocol implements ServerProtocol {
 
     private static final String NAME = "http";
 
-    private static final List<AsciiString> STARTS = List.of(
-            AsciiString.cached("GET "),
-            AsciiString.cached("HEAD "),
-            AsciiString.cached("POST "),
-            AsciiString.cached("PUT "),
-            AsciiString.cached("PATCH "),
-            AsciiString.cached("DELETE "),
-            AsciiString.cached("OPTIONS "),
-            // TRACE is detected as HTTP, so that the server can reject the request with an explanation
-            AsciiString.cached("TRACE "),
-            AsciiString.cached("CONNECT "));
+    /**
+     * The maximum length of a method name that is detected as HTTP. The longest registered name has 17 characters.
+     */
+    private static final int MAX_METHOD = 20;
+
+    private static final AsciiString HTTP2_METHOD = AsciiString.cached("PRI");
 
     private final TripleCodecs codecs;
     private final HttpDispatcher dispatcher;
@@ -39,24 +33,48 @@ public final class Http1Protocol implements ServerProtocol {
         return NAME;
     }
 
+    /**
+     * Detects every method name followed by a space, because the client of an unknown method should learn that the
+     * server does not support the method. One empty line before the request is skipped (RFC 9112, 2.2). The name PRI
+     * belongs to HTTP/2.
+     */
     @Override
     public Match match(ByteBuf firstBytes) {
-        for (AsciiString start : STARTS) {
-            int length = Math.min(start.length(), firstBytes.readableBytes());
-            if (startsWith(firstBytes, start, length)) {
-                return length == start.length() ? Match.YES : Match.MAYBE;
+        int begin = firstBytes.readerIndex();
+        int end = firstBytes.writerIndex();
+        if (begin < end && firstBytes.getByte(begin) == '\r') {
+            begin++;
+            if (begin < end && firstBytes.getByte(begin) != '\n') {
+                return Match.NO;
+            }
+            begin++;
+        }
+        for (int i = begin; i < end && i - begin <= MAX_METHOD; i++) {
+            byte next = firstBytes.getByte(i);
+            if (next == ' ') {
+                return i == begin || isHttp2(firstBytes, begin, i) ? Match.NO : Match.YES;
+            }
+            if (!isOfMethod(next)) {
+                return Match.NO;
             }
         }
-        return Match.NO;
+        return end - begin <= MAX_METHOD ? Match.MAYBE : Match.NO;
     }
 
-    private static boolean startsWith(ByteBuf bytes, AsciiString start, int length) {
-        for (int i = 0; i < length; i++) {
-            if (bytes.getByte(bytes.readerIndex() + i) != start.byteAt(i)) {
-                return false;
-            }
-        }
-        return true;
+    /** Returns whether names of HTTP methods contain such characters. RFC 9110 permits more, which no method uses. */
+    private static boolean isOfMethod(byte character) {
+        return (character >= 'A' && character <= 'Z')
+                || (character >= 'a' && character <= 'z')
+                || (character >= '0' && character <= '9')
+                || character == '-'
+                || character == '_';
+    }
+
+    private static boolean isHttp2(ByteBuf bytes, int begin, int end) {
+        return end - begin == HTTP2_METHOD.length()
+                && bytes.getByte(begin) == HTTP2_METHOD.byteAt(0)
+                && bytes.getByte(begin + 1) == HTTP2_METHOD.byteAt(1)
+                && bytes.getByte(begin + 2) == HTTP2_METHOD.byteAt(2);
     }
 
     @Override

@@ -7,7 +7,6 @@ import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
@@ -163,7 +162,7 @@ final class JsonForm implements HttpForm {
                     reading
                             ? method + " cannot be called by " + verb
                                     + ", because it is not read-only; use POST, or mark it @RpcMethod(readOnly = true) in the interface"
-                            : verb.toUpperCase(Locale.ROOT) + " is not served; use POST",
+                            : "the HTTP method " + PeerText.name(verb) + " is not served; use POST",
                     "allow",
                     method.isReadOnly() ? ANY_METHOD_READING : ANY_METHOD);
         }
