@@ -24,7 +24,7 @@ import tools.jackson.databind.type.ReferenceType;
  * Limits scalars that are expensive to decode. If a number or time is sent as a string, Jackson matches the string
  * against a pattern before it checks any limit, and the match takes quadratic time. Arithmetic on a decimal with a huge
  * exponent would exhaust the heap. A {@code java.lang.Class} is never decoded. The class also rejects fractions for
- * integer types ({@link WholeNumbers}).
+ * integer types ({@link WholeNumbers}) and keeps the sign of a zero ({@link NegativeZero}).
  */
 final class CostlyScalars extends ValueDeserializerModifier {
 
@@ -159,6 +159,9 @@ final class CostlyScalars extends ValueDeserializerModifier {
             if (isInfinite(value)) {
                 checkInfinite(parser);
             }
+            if (NegativeZero.isZero(value) && NegativeZero.isAt(parser)) {
+                return NegativeZero.like(value);
+            }
             if (value instanceof BigDecimal decimal && (decimal.scale() > digits || decimal.scale() < -digits)) {
                 parser.streamReadConstraints().validateBigIntegerScale(decimal.scale());
             }
@@ -192,7 +195,7 @@ final class CostlyScalars extends ValueDeserializerModifier {
                     if (Double.isInfinite(value)) {
                         checkInfinite(this);
                     }
-                    return value;
+                    return value == 0 && NegativeZero.isAt(delegate) ? -0.0 : value;
                 }
 
                 @Override
@@ -201,7 +204,7 @@ final class CostlyScalars extends ValueDeserializerModifier {
                     if (Float.isInfinite(value)) {
                         checkInfinite(this);
                     }
-                    return value;
+                    return value == 0 && NegativeZero.isAt(delegate) ? -0f : value;
                 }
 
                 @Override

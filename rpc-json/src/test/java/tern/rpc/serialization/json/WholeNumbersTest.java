@@ -3,10 +3,12 @@ package tern.rpc.serialization.json;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -17,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.serialization.SerializationException;
 
 /** Tests that a number with a fraction is rejected rather than truncated if an integer is declared. */
@@ -83,14 +86,28 @@ class WholeNumbersTest {
         void bean(Bean v);
 
         void decimals(double v, Number n, Object o);
+
+        void zeros(Zeros v);
     }
+
+    record Zeros(
+            double plain,
+            float single,
+            Double boxed,
+            Float boxedSingle,
+            OptionalDouble optional,
+            List<Double> list,
+            double[] doubles,
+            float[] floats,
+            int whole,
+            BigDecimal decimal) {}
 
     /** Returns the names of the methods whose only parameter is an integer, or an array or collection of integers. */
     static Stream<String> integers() {
         return Arrays.stream(Target.class.getMethods())
                 .map(method -> method.getName())
-                .filter(name ->
-                        !List.of("map", "optionals", "line", "bean", "decimals").contains(name));
+                .filter(name -> !List.of("map", "optionals", "line", "bean", "decimals", "zeros")
+                        .contains(name));
     }
 
     private static Texts method(String name) {
@@ -159,5 +176,32 @@ class WholeNumbersTest {
     @Test
     void otherNumbersMayHaveAFraction() {
         assertThat(method("decimals").arguments("[2.7, 2.7, 2.7]")).containsExactly(2.7, 2.7, 2.7);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-0", "-0.0", "-0e0"})
+    void negativeZeroKeepsItsSignWhereItsTypeHasOne(String zero) {
+        String json =
+                "{\"plain\":Z,\"single\":Z,\"boxed\":Z,\"boxedSingle\":Z,\"optional\":Z,\"list\":[Z],\"doubles\":[Z],"
+                        + "\"floats\":[Z],\"whole\":Z,\"decimal\":Z}";
+
+        Zeros zeros = (Zeros) method("zeros").argument(json.replace("Z", zero));
+
+        Object[] signed = {
+            zeros.plain(),
+            zeros.single(),
+            zeros.boxed(),
+            zeros.boxedSingle(),
+            zeros.optional(),
+            zeros.list(),
+            zeros.doubles(),
+            zeros.floats()
+        };
+        assertThat(Arrays.deepToString(signed))
+                .isEqualTo("[-0.0, -0.0, -0.0, -0.0, OptionalDouble[-0.0], [-0.0], [-0.0], [-0.0]]");
+        assertThat(zeros.whole()).isZero();
+        assertThat(zeros.decimal()).isZero();
+        assertThat(text(((Zeros) method("zeros").argument(json.replace("Z", "0"))).plain()))
+                .isEqualTo("[0.0]");
     }
 }

@@ -180,6 +180,9 @@ final class ValueToJson {
             throw new UnsupportedValueException(number + " is not a JSON number");
         }
         boolean whole = number == Math.rint(number) && Math.abs(number) <= MAX_EXACT;
+        if (number == 0 && bits != 0) {
+            out.write('-'); // the sign of a negative zero, which a long does not have
+        }
         ascii(whole ? Long.toString((long) number) : Double.toString(number));
     }
 

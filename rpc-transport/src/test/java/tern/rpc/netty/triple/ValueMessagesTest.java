@@ -92,7 +92,8 @@ class ValueMessagesTest {
     @Test
     void wholeNumbersHaveNoFractionSoThatIntegersTakeThem() {
         assertThat(toJson(of(42).toByteArray(), ONE)).isEqualTo("42");
-        assertThat(toJson(of(-0.0).toByteArray(), ONE)).isEqualTo("0");
+        assertThat(toJson(of(0).toByteArray(), ONE)).isEqualTo("0");
+        assertThat(toJson(of(-0.0).toByteArray(), ONE)).isEqualTo("-0");
         assertThat(toJson(of(9007199254740992d).toByteArray(), ONE)).isEqualTo("9007199254740992");
         assertThat(toJson(of(1e300).toByteArray(), ONE)).isEqualTo("1.0E300");
         assertThat(toJson(of(-0.1).toByteArray(), ONE)).isEqualTo("-0.1");
