@@ -24,8 +24,11 @@ final class MemoryStream implements ClientStream {
     /** This end is ready while fewer than this number of bytes are unread at the peer. Triple uses the same limit. */
     private static final long READY_BYTES = 32 << 10;
 
-    /** The maximum number of bytes that may wait at the peer. Sending a message beyond this limit fails. */
-    private static final long MAX_BYTES = 64 << 20;
+    /**
+     * The maximum number of bytes that may wait at the peer. Sending a message beyond this limit fails. Streams on
+     * sockets have the same limit, so a sender that ignores {@link #isReady} fails in memory too.
+     */
+    private static final long MAX_BYTES = 1 << 20;
 
     /** The number of bytes added to the size of each message, so that empty messages are also limited. */
     private static final int BYTES_PER_MESSAGE = 32;
@@ -42,6 +45,7 @@ final class MemoryStream implements ClientStream {
             // been delivered.
             new ConcurrentLinkedQueue<>();
     private final AtomicLong credit = new AtomicLong();
+    private final AtomicLong allowedBytes = new AtomicLong(ALLOWED_BYTES);
     private final AtomicLong waitingBytes = new AtomicLong();
     private final AtomicLong sentBytes = new AtomicLong();
     // The number of pending deliveries. The thread that increments it from 0 to 1 makes all deliveries.
@@ -75,6 +79,7 @@ final class MemoryStream implements ClientStream {
 
     @Override
     public void request(int messages) {
+        allowedBytes.set(ALLOWED_BYTES);
         credit.addAndGet(messages);
         deliver();
     }
@@ -177,8 +182,10 @@ final class MemoryStream implements ClientStream {
             if (item instanceof Bytes message) {
                 if (closed) {
                     message.discard();
-                } else if (told != null && credit.get() > 0) {
+                } else if (told != null && credit.get() > 0 && allowedBytes.get() > 0) {
                     credit.decrementAndGet();
+                    // Subtracted before the receiver gets the message, because the receiver may renew the allowance.
+                    allowedBytes.addAndGet(-message.bytes());
                     told.message(message);
                 } else {
                     return;
