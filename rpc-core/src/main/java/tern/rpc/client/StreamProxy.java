@@ -5,9 +5,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.CallLedger;
 import tern.rpc.JavaShape;
 import tern.rpc.MethodDescriptor;
+import tern.rpc.Phase;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.ServerContext;
@@ -43,8 +46,11 @@ final class StreamProxy {
                 Shapes.later(answers, () -> newCall(method, arguments, serving).begin());
             case VALUE -> {
                 BlockedCall.checkMayBlock(method.descriptor());
+                CallersTasks tasks = new CallersTasks(executor);
                 yield await(
-                        method.descriptor(), newCall(method, arguments, serving).begin());
+                        method.descriptor(),
+                        newCall(method, arguments, serving, tasks).begin(),
+                        tasks);
             }
         };
     }
@@ -63,8 +69,14 @@ final class StreamProxy {
      * @param serving the context of the thread that called the method; a different thread may subscribe
      */
     private StreamCall newCall(ClientMethod method, Object[] arguments, @Nullable ServerContext serving) {
+        return newCall(method, arguments, serving, executor);
+    }
+
+    /** @param callbacks runs the callbacks of the call */
+    private StreamCall newCall(
+            ClientMethod method, Object[] arguments, @Nullable ServerContext serving, Executor callbacks) {
         return new StreamCall(
-                template, method, arguments, executor, serving == null ? ServerContext.current() : serving);
+                template, method, arguments, callbacks, serving == null ? ServerContext.current() : serving);
     }
 
     private void subscribe(
@@ -87,17 +99,30 @@ final class StreamProxy {
         return requests;
     }
 
-    private static @Nullable Object await(MethodDescriptor method, CompletableFuture<@Nullable Object> answer)
-            throws Throwable {
+    /** Blocks until the answer has arrived, and meanwhile runs the callbacks of the call. */
+    private static @Nullable Object await(
+            MethodDescriptor method, CompletableFuture<@Nullable Object> answer, CallersTasks tasks) throws Throwable {
+        answer.whenComplete((value, failure) -> tasks.wake());
+        CallLedger ledger = CallLedger.current();
+        Phase before = ledger.turnTo(Phase.UNATTRIBUTED);
         try {
+            tasks.runAll();
+            while (!answer.isDone()) {
+                LockSupport.park(tasks);
+                if (Thread.interrupted()) {
+                    Thread.currentThread().interrupt();
+                    answer.cancel(true);
+                    throw new RpcException(
+                            StatusCode.CANCELLED, method + ": the calling thread was interrupted", Executed.MAYBE, null);
+                }
+                tasks.runAll();
+            }
             return answer.get();
         } catch (ExecutionException e) {
             throw CallTemplate.declared(method, e.getCause() == null ? e : e.getCause());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            answer.cancel(true);
-            throw new RpcException(
-                    StatusCode.CANCELLED, method + ": the calling thread was interrupted", Executed.MAYBE, e);
+        } finally {
+            tasks.leave();
+            ledger.turnTo(before);
         }
     }
 }

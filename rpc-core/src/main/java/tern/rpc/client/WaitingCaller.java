@@ -1,10 +1,8 @@
 package tern.rpc.client;
 
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Deadline;
@@ -24,9 +22,7 @@ import tern.rpc.endpoint.Endpoint;
 final class WaitingCaller extends NestedCall implements CallScope {
 
     private final Thread thread = Thread.currentThread();
-    private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
-    private final Executor afterwards;
-    private volatile boolean gone;
+    private final CallersTasks tasks;
     private volatile boolean cancelled;
     private final long began;
     private final EndpointInvoker endpoints;
@@ -46,19 +42,14 @@ final class WaitingCaller extends NestedCall implements CallScope {
             NanoClock clock,
             EndpointInvoker endpoints) {
         super(serving, clock);
-        this.afterwards = afterwards;
+        this.tasks = new CallersTasks(afterwards);
         this.began = began;
         this.endpoints = endpoints;
     }
 
     @Override
     public void execute(Runnable task) {
-        tasks.add(task);
-        if (gone) {
-            handOver();
-        } else {
-            LockSupport.unpark(thread);
-        }
+        tasks.execute(task);
     }
 
     @Override
@@ -85,17 +76,6 @@ final class WaitingCaller extends NestedCall implements CallScope {
         return sent == null ? null : sent.endpoint();
     }
 
-    private void handOver() {
-        Runnable task;
-        while ((task = tasks.poll()) != null) {
-            try {
-                afterwards.execute(task);
-            } catch (RejectedExecutionException e) {
-                task.run(); // The client is closed.
-            }
-        }
-    }
-
     /**
      * Blocks until the stage completes. Only the thread that created this object may call this.
      *
@@ -111,23 +91,19 @@ final class WaitingCaller extends NestedCall implements CallScope {
                 // Cancels a call that is still running after a filter has failed or this thread has been interrupted.
                 sent.cancel();
             }
-            gone = true;
-            handOver();
+            tasks.leave();
         }
     }
 
     private <T extends @Nullable Object> T awaitEnd(CompletableFuture<T> future, Invocation call, NanoClock clock)
             throws Throwable {
         if (!future.isDone()) {
-            future.whenComplete((value, failure) -> LockSupport.unpark(thread));
+            future.whenComplete((value, failure) -> tasks.wake());
         }
         Deadline deadline = call.deadline();
         SentCall expired = null;
         while (true) {
-            Runnable task;
-            while ((task = tasks.poll()) != null) {
-                task.run();
-            }
+            tasks.runAll();
             if (future.isDone()) {
                 return get(future);
             }

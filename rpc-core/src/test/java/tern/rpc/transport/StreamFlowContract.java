@@ -21,11 +21,13 @@ import java.util.concurrent.SubmissionPublisher;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 import tern.rpc.StreamObserver;
+import tern.rpc.limit.FixedLimit;
 import tern.rpc.server.RpcServer;
 
 /** Tests backpressure, and streams of a server that is full or drains. The tests of backpressure compare the numbers of
@@ -303,6 +305,45 @@ interface StreamFlowContract extends StreamContract {
 
         for (Future<Integer> answer : answers) {
             assertThat(answer.get(20, TimeUnit.SECONDS)).isEqualTo(2);
+        }
+    }
+
+    /** A client has at most 200 threads for callbacks. Here, each of them waits for a further stream. */
+    @Test
+    default void callbacksThatWaitForStreamsDoNotKeepThemFromEnding() throws Exception {
+        int callbacks = 200;
+        service().publish = text -> Items.of(List.of(text));
+        service().countAndWait = values -> 7;
+        serve(settings ->
+                settings.workers(20, 1_000).maxQueueWait(LONG).limit(() -> new FixedLimit(1_000)));
+        StreamService proxy = refer(client -> {});
+        CountDownLatch entered = new CountDownLatch(callbacks);
+        List<Probe<String>> probes = new ArrayList<>();
+        LongAdder counted = new LongAdder();
+        for (int i = 0; i < callbacks; i++) {
+            Probe<String> probe = Probe.ofAll(value -> {
+                entered.countDown();
+                awaitAll(entered);
+                counted.add(proxy.countAndWait(Items.of(List.of(value))));
+            });
+            proxy.publish("x").subscribe(probe);
+            probes.add(probe);
+        }
+
+        for (Probe<String> probe : probes) {
+            assertThat(probe.rest()).containsExactly("x");
+        }
+
+        assertThat(counted.sum()).isEqualTo(7L * callbacks);
+    }
+
+    private static void awaitAll(CountDownLatch entered) {
+        try {
+            if (!entered.await(30, TimeUnit.SECONDS)) {
+                throw new AssertionError("some callbacks did not run");
+            }
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
         }
     }
 
