@@ -58,6 +58,9 @@ final class Feed {
      * @return whether the client is to cancel the stream after this answer
      */
     boolean take(Entry entry) {
+        if (plan.mistake() != null) {
+            return false; // the plan does not determine the answers
+        }
         if (entry.getAccount().length() != plan.sizeOf(received)) {
             fault("answer " + received + " has " + entry.getAccount().length() + " characters instead of "
                     + plan.sizeOf(received));
@@ -72,6 +75,9 @@ final class Feed {
      * @return whether the client is to cancel the stream after this answer
      */
     boolean take(long amount) {
+        if (plan.mistake() != null) {
+            return false;
+        }
         int index = received;
         if (outcome.isDone()) {
             fault("answer " + FeedPlan.indexOf(amount) + " came after the end");
@@ -189,6 +195,9 @@ final class Feed {
             return this + ": " + fault + ", " + plan + ", failure " + failure;
         }
         StatusCode code = outcome.join();
+        if (plan.mistake() != null) {
+            return null; // the mistake determines the end
+        }
         boolean asPlanned = switch (code) {
             case OK -> plan.failAt() == 0 && isComplete();
             case ABORTED -> plan.failAt() > 0 && isCompleteBeforeFailure();
@@ -216,7 +225,9 @@ final class Feed {
 
     @Override
     public String toString() {
-        return plan.way() + " stream " + plan.id() + " (" + plan.reading() + "), " + sent + " sent and " + received
+        String mistake = plan.mistake() == null ? "" : plan.mistake() + ", ";
+        return plan.way() + " stream " + plan.id() + " (" + mistake + plan.reading() + "), " + sent + " sent and "
+                + received
                 + " received of " + plan.messages() + ", "
                 + (outcome.isDone() ? outcome.join().toString() : "not ended");
     }

@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param reading the speed of the client's reader
  * @param cancelAt the number of messages after which the client cancels; 0 for never
  * @param deadline the deadline of the call; null for no deadline
+ * @param mistake the mistake of the called method, which then belongs to {@link Misfits}; null for a method of
+ *     {@link Feeds}
  */
 record FeedPlan(
         Way way,
@@ -26,7 +28,8 @@ record FeedPlan(
         int failAt,
         Reading reading,
         int cancelAt,
-        @Nullable Duration deadline) {
+        @Nullable Duration deadline,
+        Misfits.@Nullable Mistake mistake) {
 
     /** The direction of a stream. */
     enum Way {
@@ -50,29 +53,33 @@ record FeedPlan(
         PAUSED
     }
 
-    private static final String FILLER = "0123456789abcdef".repeat((2 << 20) / 16);
+    private static final String FILLER = "0123456789abcdef".repeat((8 << 20) / 16);
     private static final int INDEX_BITS = 32;
     private static final int ID_BITS = 16;
     private static final int ID_MASK = (1 << ID_BITS) - 1;
 
     static FeedPlan of(Way way, int id, int messages, int bytes) {
-        return new FeedPlan(way, id, messages, bytes, 0, Reading.EAGER, 0, null);
+        return new FeedPlan(way, id, messages, bytes, 0, Reading.EAGER, 0, null, null);
     }
 
     FeedPlan reading(Reading wanted) {
-        return new FeedPlan(way, id, messages, bytes, failAt, wanted, cancelAt, deadline);
+        return new FeedPlan(way, id, messages, bytes, failAt, wanted, cancelAt, deadline, mistake);
     }
 
     FeedPlan failingAt(int message) {
-        return new FeedPlan(way, id, messages, bytes, message, reading, cancelAt, deadline);
+        return new FeedPlan(way, id, messages, bytes, message, reading, cancelAt, deadline, mistake);
     }
 
     FeedPlan cancelledAt(int message) {
-        return new FeedPlan(way, id, messages, bytes, failAt, reading, message, deadline);
+        return new FeedPlan(way, id, messages, bytes, failAt, reading, message, deadline, mistake);
     }
 
     FeedPlan within(Duration time) {
-        return new FeedPlan(way, id, messages, bytes, failAt, reading, cancelAt, time);
+        return new FeedPlan(way, id, messages, bytes, failAt, reading, cancelAt, time, mistake);
+    }
+
+    FeedPlan mistaken(Misfits.Mistake made) {
+        return new FeedPlan(way, id, messages, bytes, failAt, reading, cancelAt, deadline, made);
     }
 
     /** Returns the length of the string in a message. The lengths vary by up to 50 %. */

@@ -1,5 +1,7 @@
 package tern.rpc.netty.streams;
 
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
 import java.time.Duration;
 import java.util.concurrent.ThreadFactory;
 import org.jspecify.annotations.Nullable;
@@ -57,8 +59,21 @@ record FeedsSettings(
         return new FeedsSettings(workers, loops, maxStreams, tls, longest, threads);
     }
 
-    FeedsSettings withThreads(ThreadFactory factory) {
-        return new FeedsSettings(workers, loops, maxStreams, tls, streamWait, factory);
+    /** Skips the test on a Java version without virtual threads. */
+    FeedsSettings withVirtualThreads() {
+        return new FeedsSettings(workers, loops, maxStreams, tls, streamWait, virtualThreads());
+    }
+
+    private static ThreadFactory virtualThreads() {
+        assumeTrue(Runtime.version().feature() >= 21, "this Java has no virtual threads");
+        try {
+            Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
+            return (ThreadFactory) Class.forName("java.lang.Thread$Builder")
+                    .getMethod("factory")
+                    .invoke(builder);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     static TestAuthority authority() {

@@ -4,11 +4,13 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.endpoint.Endpoint;
 import tern.rpc.grpc.GrpcServices;
 import tern.rpc.limit.FixedLimit;
 import tern.rpc.metrics.RpcMeter;
@@ -23,10 +25,12 @@ import tern.rpc.netty.triple.Http1Protocol;
 import tern.rpc.netty.triple.HttpSettings;
 import tern.rpc.netty.triple.TripleCodecs;
 import tern.rpc.netty.triple.TripleProtocol;
+import tern.rpc.serialization.JdkSerializer;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
+import tern.rpc.transport.InMemoryTransport;
 import tools.jackson.databind.json.JsonMapper;
 
 /** A Tern server with the services of this package, and the code that runs streams and checks their results. */
@@ -44,6 +48,7 @@ final class FeedsSides implements AutoCloseable {
             0);
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final FeedsServer feeds = new FeedsServer();
+    private final List<InMemoryTransport> inMemory = new CopyOnWriteArrayList<>();
     private final RpcServer server;
 
     FeedsSides() {
@@ -66,6 +71,7 @@ final class FeedsSides implements AutoCloseable {
                 .maxStreamWait(chosen.streamWait())
                 .meters(new RpcMeters(registry, Slo.DEFAULT))
                 .export(ServiceExport.of(Feeds.class, feeds))
+                .export(ServiceExport.of(Misfits.class, new MisfitsServer()))
                 .export(GrpcServices.export(new LedgerFeeds()));
         if (chosen.threads() != null) {
             builder.threads(chosen.threads(), Duration.ZERO);
@@ -81,6 +87,14 @@ final class FeedsSides implements AutoCloseable {
     /** Creates a Tern client that calls a Tern server or a gRPC server. */
     TernCaller ternCaller(int port) {
         return new TernCaller(loops, codecs, port, chosen);
+    }
+
+    /** Creates a Tern client that calls the server in memory. The client closes the transport with itself. */
+    TernCaller memoryCaller() {
+        InMemoryTransport memory = new InMemoryTransport(new JdkSerializer());
+        inMemory.add(memory);
+        server.serve(memory);
+        return new TernCaller(memory, new Endpoint("memory", 0), chosen);
     }
 
     /** Creates a client of grpc-java that calls the server. */
@@ -176,6 +190,9 @@ final class FeedsSides implements AutoCloseable {
                 () -> gauge(RpcMeter.SERVER_IN_FLIGHT) == 0 && gauge(RpcMeter.SERVER_CONCURRENCY) == 0);
         Await.until("every stream of the service was told its end", () -> feeds.running() == 0);
         Await.until("no answer waits for a socket", () -> gauge(RpcMeter.SERVER_WRITE_QUEUE) == 0);
+        Await.until(
+                "no message is kept in memory",
+                () -> inMemory.stream().allMatch(transport -> transport.queuedBytes() == 0));
         Await.until("no request is kept", () -> gauge(RpcMeter.SERVER_INBOUND) == 0);
         Await.until("no call is in flight at the client", () -> caller.inFlight() == 0);
         Await.until("no request waits for a socket", () -> caller.queuedBytes() == 0);

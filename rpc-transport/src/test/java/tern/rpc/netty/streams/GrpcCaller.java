@@ -58,10 +58,11 @@ final class GrpcCaller implements FeedCaller {
 
     @Override
     public void begin(Feed feed) {
+        GrpcMethods called = feed.plan.mistake() == null ? methods : GrpcMethods.MISFITS;
         switch (feed.plan.way()) {
-            case DOWN -> call(feed, of(methods.down(), feed), feed.plan.period());
-            case UP -> call(feed, of(methods.up(), feed), null);
-            case BOTH -> call(feed, of(methods.both(), feed), null);
+            case DOWN -> call(feed, of(called.down(), feed), feed.plan.period());
+            case UP -> call(feed, of(called.up(), feed), null);
+            case BOTH -> call(feed, of(called.both(), feed), null);
         }
     }
 
@@ -76,7 +77,13 @@ final class GrpcCaller implements FeedCaller {
         }
         ClientCall<Q, A> call = channel.newCall(method, options);
         feed.cancelledBy(() -> call.cancel("by plan", null));
-        call.start(new Listener<>(feed, call), new Metadata());
+        Metadata headers = new Metadata();
+        if (feed.plan.mistake() != null) {
+            headers.put(
+                    Metadata.Key.of(Misfits.KIND, Metadata.ASCII_STRING_MARSHALLER),
+                    feed.plan.mistake().name());
+        }
+        call.start(new Listener<>(feed, call), headers);
         if (only != null) {
             call.sendMessage(only);
             call.halfClose();

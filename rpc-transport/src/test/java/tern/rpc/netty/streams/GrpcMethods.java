@@ -41,23 +41,44 @@ record GrpcMethods(
             List.of(LedgerGrpc.getImportMethod()),
             List.of(LedgerGrpc.getReconcileMethod()));
 
+    /** The methods of {@link Misfits}. */
+    static final GrpcMethods MISFITS = new GrpcMethods(
+            "methods that break the rules",
+            List.of(down(Misfits.class, "publish"), down(Misfits.class, "observe")),
+            List.of(up(Misfits.class, "collect")),
+            List.of(both(Misfits.class, "exchange"), both(Misfits.class, "exchangeObserved")));
+
     static MethodDescriptor<Period, Entry> down(String name) {
-        return method(MethodType.SERVER_STREAMING, name, Period.getDefaultInstance(), Entry.getDefaultInstance());
+        return down(Feeds.class, name);
+    }
+
+    private static MethodDescriptor<Period, Entry> down(Class<?> service, String name) {
+        return method(
+                service, MethodType.SERVER_STREAMING, name, Period.getDefaultInstance(), Entry.getDefaultInstance());
     }
 
     static MethodDescriptor<Entry, Receipt> up(String name) {
-        return method(MethodType.CLIENT_STREAMING, name, Entry.getDefaultInstance(), Receipt.getDefaultInstance());
+        return up(Feeds.class, name);
+    }
+
+    private static MethodDescriptor<Entry, Receipt> up(Class<?> service, String name) {
+        return method(
+                service, MethodType.CLIENT_STREAMING, name, Entry.getDefaultInstance(), Receipt.getDefaultInstance());
     }
 
     static MethodDescriptor<Entry, Entry> both(String name) {
-        return method(MethodType.BIDI_STREAMING, name, Entry.getDefaultInstance(), Entry.getDefaultInstance());
+        return both(Feeds.class, name);
+    }
+
+    private static MethodDescriptor<Entry, Entry> both(Class<?> service, String name) {
+        return method(service, MethodType.BIDI_STREAMING, name, Entry.getDefaultInstance(), Entry.getDefaultInstance());
     }
 
     private static <Q extends Message, A extends Message> MethodDescriptor<Q, A> method(
-            MethodType type, String name, Q request, A answer) {
+            Class<?> service, MethodType type, String name, Q request, A answer) {
         return MethodDescriptor.<Q, A>newBuilder()
                 .setType(type)
-                .setFullMethodName(Feeds.class.getName() + "/" + name)
+                .setFullMethodName(service.getName() + "/" + name)
                 .setRequestMarshaller(ProtoUtils.marshaller(request))
                 .setResponseMarshaller(ProtoUtils.marshaller(answer))
                 .build();

@@ -35,6 +35,7 @@ class ManyStreamsTest {
     /** A client and a server with one connection between them. Each constant combines different implementations. */
     private enum Wire {
         TERN,
+        MEMORY,
         GRPC_CLIENT,
         GENERATED_SERVICE,
         GRPC_SERVER,
@@ -46,6 +47,7 @@ class ManyStreamsTest {
         FeedCaller connect() {
             return switch (this) {
                 case TERN -> sides.ternCaller(sides.port());
+                case MEMORY -> sides.memoryCaller();
                 case GRPC_CLIENT -> sides.grpcCaller(1 << 20);
                 case GENERATED_SERVICE -> new GrpcCaller(sides.port(), GrpcMethods.LEDGER, 1 << 20, false);
                 case GRPC_SERVER -> sides.ternCallerOfGrpc(1 << 20);
@@ -121,22 +123,55 @@ class ManyStreamsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"TERN", "GRPC_SERVER", "GENERATED_SERVICE"})
+    @EnumSource(names = {"TERN", "MEMORY", "GRPC_SERVER", "GENERATED_SERVICE"})
     void fiftyStreamsEnd(Wire wire) throws Exception {
         run(wire, List.of(Way.DOWN), 50, 16, 4 << 10);
     }
 
     @ParameterizedTest
-    @EnumSource(names = "TERN")
+    @EnumSource(names = {"TERN", "MEMORY"})
     void thousandStreamsEnd(Wire wire) throws Exception {
         run(wire, List.of(Way.DOWN), 1_000, 3, 16 << 10);
     }
 
     /** Uses 100-byte messages, so that a large number of messages are waiting at the same time. */
     @ParameterizedTest
-    @EnumSource(names = {"TERN", "GRPC_CLIENT"})
+    @EnumSource(names = {"TERN", "MEMORY", "GRPC_CLIENT"})
     void streamsOfSmallMessagesEnd(Wire wire) throws Exception {
         run(wire, List.of(Way.DOWN), 4, 2_000, 100);
+    }
+
+    /** The messages of all streams together are smaller than the server's memory for unread answers. */
+    @ParameterizedTest
+    @EnumSource
+    void streamsOfLargeMessagesEnd(Wire wire) throws Exception {
+        runLarge(wire, 32, 1 << 20);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"TERN", "MEMORY"})
+    void streamsOfTheLargestMessagesEnd(Wire wire) throws Exception {
+        runLarge(wire, 6, 7 << 20);
+    }
+
+    /** Runs streams of large messages beside the same number of streams of small messages. */
+    private static void runLarge(Wire wire, int streams, int bytes) throws Exception {
+        try (FeedCaller caller = wire.connect()) {
+            for (Way way : wire.ways()) {
+                List<FeedPlan> plans = new ArrayList<>();
+                for (int i = 0; i < streams; i++) {
+                    plans.add(FeedPlan.of(way, patientId(wire, i), 2, bytes));
+                    plans.add(FeedPlan.of(way, patientId(wire, streams + i), 20, 1 << 10)
+                            .reading(i % 2 == 0 ? Reading.ONE_BY_ONE : Reading.EAGER));
+                }
+                sides.run(caller, plans);
+            }
+        }
+    }
+
+    /** Returns a stream id that selects a method whose answers wait for a slow reader, with every kind of client. */
+    private static int patientId(Wire wire, int number) {
+        return wire == Wire.GENERATED_SERVICE ? 12 * number : number / 2 * 12 + number % 2;
     }
 
     /**
@@ -144,7 +179,7 @@ class ManyStreamsTest {
      * stays below the server's limit for one stream.
      */
     @ParameterizedTest
-    @EnumSource(names = {"TERN", "GRPC_SERVER", "GRPC_CLIENT", "GENERATED_SERVICE"})
+    @EnumSource(names = {"TERN", "MEMORY", "GRPC_SERVER", "GRPC_CLIENT", "GENERATED_SERVICE"})
     void streamsThatNobodyReadsDoNotStopOthers(Wire wire) throws Exception {
         runBesideUnread(wire, 24, 20, 64 << 10);
     }
@@ -154,7 +189,7 @@ class ManyStreamsTest {
      * cause a further enlargement.
      */
     @ParameterizedTest
-    @EnumSource(names = {"TERN", "GRPC_SERVER", "GRPC_CLIENT", "GENERATED_SERVICE"})
+    @EnumSource(names = {"TERN", "MEMORY", "GRPC_SERVER", "GRPC_CLIENT", "GENERATED_SERVICE"})
     void manyStreamsWithOneUnreadMessageDoNotStopOthers(Wire wire) throws Exception {
         runBesideUnread(wire, 160, 2, 60 << 10);
     }

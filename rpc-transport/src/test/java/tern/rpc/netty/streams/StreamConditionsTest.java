@@ -1,13 +1,11 @@
 package tern.rpc.netty.streams;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.example.ledger.Entry;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Timeout;
@@ -44,21 +42,8 @@ class StreamConditionsTest {
                 case ONE_WORKER -> usual.withWorkers(1).withLoops(1);
                 case FOUR_WORKERS_AND_TLS -> usual.withWorkers(4).withTls();
                 case FOUR_STREAMS_AT_ONCE -> usual.withMaxStreams(4);
-                case VIRTUAL_THREADS -> usual.withThreads(virtualThreads());
+                case VIRTUAL_THREADS -> usual.withVirtualThreads();
             };
-        }
-    }
-
-    /** Returns a factory of virtual threads. The test is skipped on a Java version without virtual threads. */
-    private static ThreadFactory virtualThreads() {
-        assumeTrue(Runtime.version().feature() >= 21, "this Java has no virtual threads");
-        try {
-            Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
-            return (ThreadFactory) Class.forName("java.lang.Thread$Builder")
-                    .getMethod("factory")
-                    .invoke(builder);
-        } catch (ReflectiveOperationException e) {
-            throw new IllegalStateException(e);
         }
     }
 

@@ -30,6 +30,7 @@ import tern.rpc.netty.EventLoops;
 import tern.rpc.netty.NettyClientTransport;
 import tern.rpc.netty.triple.TripleClientProtocol;
 import tern.rpc.netty.triple.TripleCodecs;
+import tern.rpc.transport.ClientTransport;
 
 /**
  * Tern's client, which calls a proxy of the service interface. For each kind of stream, the interface has methods with
@@ -41,26 +42,49 @@ final class TernCaller implements FeedCaller {
     private final ExecutorService writers = Executors.newCachedThreadPool();
     private final RpcClient client;
     private final Feeds feeds;
+    private final Misfits misfits;
 
     TernCaller(EventLoops loops, TripleCodecs codecs, int port, FeedsSettings chosen) {
-        ClientTransportSettings usual = ClientTransportSettings.named("streams");
-        ClientTransportSettings settings =
-                usual.withMaxInFlight(FeedsSides.MAX_STREAMS).withMaxQueuedBytes(usual.maxQueuedBytes() * 4);
-        if (chosen.tls()) {
-            settings = settings.withTls(FeedsSettings::clientTls);
-        }
+        this(
+                new NettyClientTransport(settings(chosen), loops, new TripleClientProtocol(codecs)),
+                new Endpoint("127.0.0.1", port),
+                chosen);
+    }
+
+    TernCaller(ClientTransport transport, Endpoint endpoint, FeedsSettings chosen) {
         RpcClient.Builder builder = RpcClient.builder()
-                .transport(new NettyClientTransport(settings, loops, new TripleClientProtocol(codecs)))
+                .transport(transport)
                 .timeout(Duration.ofSeconds(60))
                 .meters(new RpcMeters(registry, Slo.DEFAULT));
         if (chosen.threads() != null) {
             builder.threads(chosen.threads(), Duration.ZERO);
         }
         client = builder.build();
-        feeds = client.refer(
-                ServiceReference.to(Feeds.class, new StaticEndpoints(List.of(new Endpoint("127.0.0.1", port))))
-                        .protocol(TripleClientProtocol.NAME)
-                        .build());
+        feeds = proxy(Feeds.class, transport, endpoint);
+        misfits = proxy(Misfits.class, transport, endpoint);
+    }
+
+    private static ClientTransportSettings settings(FeedsSettings chosen) {
+        ClientTransportSettings usual = ClientTransportSettings.named("streams");
+        ClientTransportSettings settings =
+                usual.withMaxInFlight(FeedsSides.MAX_STREAMS).withMaxQueuedBytes(usual.maxQueuedBytes() * 4);
+        return chosen.tls() ? settings.withTls(FeedsSettings::clientTls) : settings;
+    }
+
+    private <T> T proxy(Class<T> service, ClientTransport transport, Endpoint endpoint) {
+        return client.refer(ServiceReference.to(service, new StaticEndpoints(List.of(endpoint)))
+                .protocol(transport.protocol())
+                .build());
+    }
+
+    /** Returns the service whose methods break the rules. */
+    Misfits misfits() {
+        return misfits;
+    }
+
+    /** Returns the service whose methods obey the rules. */
+    Feeds feeds() {
+        return feeds;
     }
 
     private double gauge(RpcMeter meter) {

@@ -154,7 +154,7 @@ final class WebCaller implements FeedCaller {
     private void begin(Feed feed, Http2StreamChannel stream) {
         Http2Headers head = new DefaultHttp2Headers()
                 .method("POST")
-                .path("/" + Feeds.class.getName() + "/" + method(feed.plan))
+                .path("/" + service(feed.plan).getName() + "/" + method(feed.plan))
                 .scheme("http")
                 .authority("localhost")
                 .set("content-type", form.contentType)
@@ -167,6 +167,9 @@ final class WebCaller implements FeedCaller {
                     .set(
                             "connect-timeout-ms",
                             String.valueOf(feed.plan.deadline().toMillis()));
+        }
+        if (feed.plan.mistake() != null) {
+            head.set(Misfits.KIND, feed.plan.mistake().name());
         }
         feed.cancelledBy(() -> cancel(feed, stream));
         stream.write(new DefaultHttp2HeadersFrame(head));
@@ -182,11 +185,16 @@ final class WebCaller implements FeedCaller {
         stream.eventLoop().execute(() -> stream.config().setAutoRead(true));
     }
 
+    private static Class<?> service(FeedPlan plan) {
+        return plan.mistake() == null ? Feeds.class : Misfits.class;
+    }
+
     private static String method(FeedPlan plan) {
+        boolean good = plan.mistake() == null;
         List<String> names = switch (plan.way()) {
-            case DOWN -> GrpcMethods.DOWN;
-            case UP -> GrpcMethods.UP;
-            case BOTH -> GrpcMethods.BOTH;
+            case DOWN -> good ? GrpcMethods.DOWN : List.of("publish", "observe");
+            case UP -> good ? GrpcMethods.UP : List.of("collect");
+            case BOTH -> good ? GrpcMethods.BOTH : List.of("exchange", "exchangeObserved");
         };
         return names.get(plan.id() % names.size());
     }
@@ -252,6 +260,7 @@ final class WebCaller implements FeedCaller {
         // true if the HTTP status is an error status; the body is then one document that describes the failure
         private boolean whole;
         private int taken;
+        private int searched; // the number of unread bytes that do not contain the end of an event
 
         Exchange(Feed feed) {
             this.feed = feed;
@@ -318,7 +327,7 @@ final class WebCaller implements FeedCaller {
                 unread.skipBytes(2);
                 if (event.startsWith("event:error")) {
                     end = codeIn(event);
-                } else {
+                } else if (feed.plan.mistake() == null) {
                     Entry.Builder entry = Entry.newBuilder();
                     JsonFormat.parser().merge(event.substring("data:".length()), entry);
                     take(entry.build(), stream);
@@ -327,11 +336,14 @@ final class WebCaller implements FeedCaller {
         }
 
         private int eventLength() {
-            for (int i = unread.readerIndex(); i < unread.writerIndex() - 1; i++) {
+            int begin = unread.readerIndex();
+            for (int i = begin + searched; i < unread.writerIndex() - 1; i++) {
                 if (unread.getByte(i) == '\n' && unread.getByte(i + 1) == '\n') {
-                    return i - unread.readerIndex();
+                    searched = 0;
+                    return i - begin;
                 }
             }
+            searched = Math.max(0, unread.readableBytes() - 1);
             return -1;
         }
 

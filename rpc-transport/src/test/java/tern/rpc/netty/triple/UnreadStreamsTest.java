@@ -51,6 +51,7 @@ class UnreadStreamsTest {
     /** A service whose streams never block a worker. */
     public interface Polite {
 
+        /** @param count the number of messages; a space and the size of each message may follow */
         Flux<StringValue> publish(StringValue count);
 
         void whenReady(StringValue count, StreamObserver<StringValue> answers);
@@ -62,7 +63,9 @@ class UnreadStreamsTest {
 
         @Override
         public Flux<StringValue> publish(StringValue count) {
-            return Flux.range(1, Integer.parseInt(count.getValue())).map(i -> StringValue.of("number " + i));
+            String[] parts = count.getValue().split(" ", 2);
+            String padding = parts.length == 1 ? "" : "x".repeat(Integer.parseInt(parts[1]));
+            return Flux.range(1, Integer.parseInt(parts[0])).map(i -> StringValue.of("number " + i + padding));
         }
 
         @Override
@@ -349,5 +352,36 @@ class UnreadStreamsTest {
             }
         }
         assertThat(refused).isPositive();
+    }
+
+    /** The share of a connection is three quarters of the memory for unread answers, if no other connection uses it. */
+    @ParameterizedTest
+    @EnumSource(names = {"GRPC", "GRPC_WEB"})
+    void loneConnectionMayUseItsWholeShare(Form form) {
+        serve(limits -> limits.withMaxUnsentBytes(1 << 20, 16 << 20));
+        Http2Wire lone = withoutWindow();
+        int streams = 12;
+        for (int i = 0; i < streams; i++) {
+            Http2Headers head = Http2Wire.head(POLITE + "publish", form.type).set("te", "trailers");
+            lone.frame(Http2Wire.HEADERS, Http2Wire.END_HEADERS, 1 + 2 * i, Http2Wire.block(head));
+            lone.message(
+                    1 + 2 * i, true, 0, StringValue.of("2 " + ((1 << 20) - 64)).toByteArray());
+        }
+        Await.until("the first message of each stream waits", () -> unsent() > streams * 0.99 * (1 << 20));
+
+        openWindows(lone);
+
+        for (int i = 0; i < streams; i++) {
+            Answer answer = lone.answer(1 + 2 * i);
+            assertThat(answer.header("grpc-message")).isEmpty();
+            assertThat(answer.data.size()).isGreaterThan(2 * ((1 << 20) - 64));
+            String end = form == Form.GRPC ? "grpc-status:" + answer.header("grpc-status") : tail(answer);
+            assertThat(end).contains("grpc-status:0");
+        }
+    }
+
+    private static String tail(Answer answer) {
+        String body = answer.data.toString(ISO_8859_1);
+        return body.substring(body.length() - 100);
     }
 }
