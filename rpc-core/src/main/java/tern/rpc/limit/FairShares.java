@@ -197,11 +197,7 @@ final class FairShares {
      */
     private boolean othersWantIn(Share asking, long now) {
         Share current = other;
-        if (asking == current || now - othersUntil >= 0) {
-            return false;
-        }
-        boolean isClosed = asking.isAlone() && current != null && current.whole() == asking.whole();
-        return !isClosed;
+        return asking != current && now - othersUntil < 0 && !asking.isAllThatIsLeftOf(current);
     }
 
     /** Returns whether the tenant has few admitted calls. */

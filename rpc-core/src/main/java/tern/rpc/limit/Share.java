@@ -123,9 +123,17 @@ public final class Share {
      * transport has no connection from a second address. Calls from the own process, and from other transports of the
      * server, belong to other tenants.
      */
-    public boolean isAlone() {
+    private boolean isAlone() {
         Share address = whole;
         return address != null && address.connections == 1;
+    }
+
+    /**
+     * Returns whether this tenant is a connection, the other tenant belongs to the same address, and no other connection
+     * of this address is open. The other tenant is then this connection, or a connection that has been closed.
+     */
+    public boolean isAllThatIsLeftOf(@Nullable Share other) {
+        return other != null && other.whole == whole && isAlone();
     }
 
     /** Returns the larger tenant of which this tenant is a part, or null if there is none. */

@@ -228,7 +228,7 @@ final class Dispatcher implements CallHandler {
 
     private void noteTenant(@Nullable Share share, Refusal reason) {
         if (reason == Refusal.WAIT) {
-            workers.waitedInVain();
+            workers.waitedInVain(share);
         }
         if (share == null) {
             return;

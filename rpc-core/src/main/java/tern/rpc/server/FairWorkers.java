@@ -76,6 +76,7 @@ final class FairWorkers {
     private volatile boolean pressed;
     private volatile long neededUntil;
     private volatile long vainUntil;
+    private volatile @Nullable Share vain; // the last tenant with a call that waited in vain
 
     /** A call that waits until another call from its tenant frees a spare thread. */
     private record Waiting(ServedCall call, Share share, long sinceNanos) {}
@@ -129,7 +130,7 @@ final class FairWorkers {
             return null;
         }
         if (pressed
-                && !share.isAlone()
+                && !share.isAllThatIsLeftOf(vain)
                 && held > FEW
                 && held > PRESSED_PART * free()
                 && !limiter.isCrowdedOut(share, held, threads())
@@ -139,7 +140,7 @@ final class FairWorkers {
         if (workers.offer(call)) {
             return null;
         }
-        waitedInVain();
+        waitedInVain(share);
         return Refusal.QUEUE;
     }
 
@@ -303,8 +304,13 @@ final class FairWorkers {
         return Math.max(0, more == null ? free : free + more.maxThreads() - more.admitted());
     }
 
-    /** Records that a call's deadline passed while the call waited in the queue. */
-    void waitedInVain() {
+    /**
+     * Records that a call's deadline passed while the call waited in the queue.
+     *
+     * @param share the share of the call's tenant, or null if tenants do not matter
+     */
+    void waitedInVain(@Nullable Share share) {
+        vain = share;
         vainUntil = clock.nanoTime() + PRESSURE_NANOS;
         look();
     }

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Timeout;
 import tern.rpc.concurrent.WorkerPool;
 import tern.rpc.limit.FixedLimit;
 import tern.rpc.limit.Limiter;
+import tern.rpc.limit.Refusal;
 import tern.rpc.limit.Share;
 
 @Timeout(60)
@@ -119,5 +120,38 @@ class FairWorkersTest {
 
         assertThat(workers.waitedInVain(new ServedCall(null, null, true, false)))
                 .isFalse();
+    }
+
+    /** Makes calls of the tenant use spare threads, and lets it hold far more calls than there are free threads. */
+    private void flood(Share tenant) {
+        ServedCall ended = new ServedCall(null, null, true, false);
+        ended.withdraw(); // the thread that takes the call has nothing to do
+        enter(tenant, 1);
+        assertThat(workers.offer(ended, tenant)).isNull();
+        enter(tenant, 30);
+    }
+
+    @Test
+    void onlyConnectionOfTheOnlyAddressYieldsToCallsOfThisProcess() {
+        Share address = new Share("address");
+        Share only = new Share("connection", address);
+        address.connectionOpens();
+        flood(only);
+
+        workers.waitedInVain(new Share("calls of this process"));
+
+        assertThat(workers.offer(new ServedCall(null, null, true, false), only)).isEqualTo(Refusal.SHARE);
+    }
+
+    @Test
+    void onlyConnectionOfTheOnlyAddressDoesNotYieldToConnectionsThatAreClosed() {
+        Share address = new Share("address");
+        Share only = new Share("connection", address);
+        address.connectionOpens();
+        flood(only);
+
+        workers.waitedInVain(new Share("closed connection", address));
+
+        assertThat(workers.offer(new ServedCall(null, null, true, false), only)).isEqualTo(Refusal.QUEUE);
     }
 }
