@@ -16,7 +16,10 @@ public final class UnreadBytes {
      */
     public static final int MAX_STEP_BYTES = 512 << 10;
 
-    /** A connection with fewer unread bytes is never refused an answer or a call because of its unread answers. */
+    /**
+     * Above {@link UnsentBudget#manyBytes}, a connection is refused answers and calls only if it holds more unread bytes
+     * than this. Above {@link UnsentBudget#mostBytes}, its own bytes do not matter.
+     */
     static final long MANY = 1 << 20;
 
     private static final String CLOSING = "its connection is being closed";
@@ -126,12 +129,15 @@ public final class UnreadBytes {
         if (isClosing()) {
             return CLOSING;
         }
-        if (!areTooMany()) {
+        boolean isFull = budget.isFullFor(part);
+        if (!isFull && !areTooMany()) {
             return null;
         }
-        return bytes + " bytes of answers wait for this connection, which is read too slowly, and "
-                + budget.used() + " for all; above " + budget.manyBytes()
-                + " slow readers get no more (derived from rpc.limits.max-unsent-answers)";
+        return bytes + " bytes of answers wait for this connection, and " + budget.used() + " for all; above "
+                + (isFull
+                        ? budget.mostBytes() + " only addresses with few bytes get"
+                        : budget.manyBytes() + " slow readers get no")
+                + " more (derived from rpc.limits.max-unsent-answers, and at most a quarter of the heap)";
     }
 
     /**

@@ -5,11 +5,12 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server's memory budget for answers that clients have not read: at most an eighth of the heap. If three quarters of
- * it are used, a stream that sends more is ended, unless its connection has few unread bytes. If all of it is used, a
- * stream continues only if its network has few unread bytes, or has room according to {@link FairBudget}. Above the
- * budget on a small heap, and above twice the budget on a large heap, connections of clients that do not read are
- * closed. Above twice that amount, any connection may be closed ({@link SlowReaders}). Thread-safe.
+ * A server's memory budget for answers that clients have not read: at most an eighth of the heap, or a quarter while
+ * only one network has unread bytes. If three quarters of it are used, a stream that sends more is ended, unless its
+ * connection has few unread bytes. If all of it is used, a stream continues only if its network has few unread bytes, or
+ * has room according to {@link FairBudget}. Above an eighth of the heap, and above twice the budget on a large heap,
+ * connections of clients that do not read are closed. Above twice that amount, any connection may be closed
+ * ({@link SlowReaders}). Thread-safe.
  *
  * <p>The budget does not limit unary answers, so the callers of one network may use it up. A network with few unread
  * bytes may therefore always add more. All such networks together hold at most half of the budget. Above the higher
@@ -42,6 +43,7 @@ final class UnsentBudget {
     private final int maxStreamBytes;
     private final FairBudget all;
     private final long mostBytes;
+    private final long aloneBytes; // the budget while only one network holds bytes
     private final AtomicLong leaving = new AtomicLong();
     // called when many answers are unread; set before the first connection is accepted
     private Runnable whenMany = () -> {};
@@ -54,6 +56,7 @@ final class UnsentBudget {
     UnsentBudget(int maxStreamBytes, long maxBytes, long heap) {
         this.maxStreamBytes = maxStreamBytes;
         this.mostBytes = Math.min(MOST * maxBytes, heap / HEAP_PART);
+        this.aloneBytes = Math.min(maxBytes, mostBytes);
         this.all = new FairBudget(Math.min(maxBytes, mostBytes / 2));
     }
 
@@ -133,7 +136,7 @@ final class UnsentBudget {
     }
 
     private boolean hasRoom(long ofConnection) {
-        long max = all.maxBytes();
+        long max = all.holders() <= 1 ? aloneBytes : all.maxBytes();
         return all.used() <= (ofConnection <= max / SMALL_CONNECTION_PART ? max : max - max / 4);
     }
 

@@ -18,8 +18,16 @@ class UnsentBudgetTest {
     private final UnsentBudget budget = new UnsentBudget(STREAM, BUDGET);
 
     private FairBudget.Part from(int host) {
+        return from(host, budget);
+    }
+
+    private static FairBudget.Part from(int host, UnsentBudget budget) {
+        return budget.join(address(host));
+    }
+
+    private static InetAddress address(int host) {
         try {
-            return budget.join(InetAddress.getByAddress(new byte[] {10, 0, 0, (byte) host}));
+            return InetAddress.getByAddress(new byte[] {10, 0, 0, (byte) host});
         } catch (UnknownHostException e) {
             throw new IllegalArgumentException(e);
         }
@@ -89,11 +97,38 @@ class UnsentBudgetTest {
 
         assertThat(small.mostBytes()).isEqualTo(16 << 20);
         assertThat(small.manyBytes()).isEqualTo(8 << 20);
-        FairBudget.Part only = small.join(InetAddress.getLoopbackAddress());
-        small.add(only, 6 << 20);
-        assertThat(small.refusal(0, MESSAGE, false, 6 << 20, only)).isNull();
+        FairBudget.Part large = from(1, small);
+        small.add(from(2, small), 1);
+        small.add(large, (6 << 20) - 1);
+        assertThat(small.refusal(0, MESSAGE, false, 6 << 20, large)).isNull();
+        small.add(large, 1);
+        assertThat(small.refusal(0, MESSAGE, false, (6 << 20) + 1, large)).contains(" of 8388608 bytes wait");
+    }
+
+    @Test
+    void onlyAddressWithUnreadAnswersMayUseAQuarterOfASmallHeap() {
+        UnsentBudget small = new UnsentBudget(STREAM, 64 << 20, 256 << 20);
+        FairBudget.Part only = from(1, small);
+        small.add(only, 48 << 20);
+        assertThat(small.refusal(0, STREAM, true, 48 << 20, only)).isNull();
+
         small.add(only, 1);
-        assertThat(small.refusal(0, MESSAGE, false, (6 << 20) + 1, only)).contains(" of 8388608 bytes wait");
+
+        assertThat(small.refusal(0, STREAM, true, (48 << 20) + 1, only)).isNotNull();
+    }
+
+    @Test
+    void refusalNamesTheLimitThatIsExceeded() {
+        FairBudget.Part flooding = from(1);
+        UnreadBytes connection = new UnreadBytes(budget, address(1));
+        connection.add(UnreadBytes.MANY + 1);
+        budget.add(flooding, budget.manyBytes());
+        assertThat(connection.refusal()).contains("; above " + budget.manyBytes() + " slow readers get no more");
+
+        budget.add(flooding, budget.mostBytes());
+
+        assertThat(connection.refusal())
+                .contains("; above " + budget.mostBytes() + " only addresses with few bytes get more");
     }
 
     @Test
