@@ -33,9 +33,6 @@ import tern.rpc.transport.RemoteFailures;
  */
 final class EndpointInvoker implements AutoCloseable {
 
-    /** The number of request bytes that may wait for a provider's socket when a copy is sent to it. */
-    private static final long MAX_QUEUED_BEFORE_COPY = 64 << 10;
-
     private final ServiceKey service;
     private final Cluster cluster;
     private final RetryPolicy retries;
@@ -247,10 +244,6 @@ final class EndpointInvoker implements AutoCloseable {
         Target suspect =
                 cluster.takeProbe(method.descriptor().name(), CallTags.tag(call), CallTags.isForced(call), now);
         if (suspect == null || suspect == target) {
-            return;
-        }
-        ClientConnection opened = suspect.node().opened();
-        if (opened != null && opened.queuedBytes() > MAX_QUEUED_BEFORE_COPY) {
             return;
         }
         Invocation copied = call.withValues();

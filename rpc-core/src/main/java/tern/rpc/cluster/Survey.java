@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.transport.ClientConnection;
 
 /**
  * Examines all providers of a cluster ten times per second while there are calls. The survey runs on the thread of a
@@ -40,6 +41,9 @@ final class Survey {
      * tried again.
      */
     private static final double SLOW = 3;
+
+    /** The number of request bytes that may wait for a provider's socket when a copy is sent to it. */
+    private static final long MAX_QUEUED_BEFORE_COPY = 64 << 10;
 
     /** The maximum number of providers from which the median is computed. */
     private static final int SAMPLE = 101;
@@ -218,7 +222,8 @@ final class Survey {
     }
 
     /**
-     * Returns a provider that should get a copy of an idempotent call, or null if there is none.
+     * Returns a provider that should get a copy of an idempotent call, or null if there is none. A provider that does
+     * not read its requests gets no copies, because they would occupy memory while they wait.
      *
      * @param among the providers that may accept the call
      */
@@ -228,11 +233,17 @@ final class Survey {
         if (found == null
                 || found.attributes().weight() == 0
                 || !among.contains(found)
+                || isBehind(found)
                 || !found.node().probes().take(now)) {
             return null;
         }
         lastCopyNanos = now;
         found.callsAtCopy(callsAtSurvey);
         return found;
+    }
+
+    private static boolean isBehind(Target target) {
+        ClientConnection opened = target.node().opened();
+        return opened != null && opened.queuedBytes() > MAX_QUEUED_BEFORE_COPY;
     }
 }

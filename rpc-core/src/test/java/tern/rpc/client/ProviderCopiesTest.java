@@ -54,7 +54,7 @@ class ProviderCopiesTest extends ScriptedProviders {
     }
 
     @Test
-    void noCopyIsSentToAProviderThatDoesNotReadItsRequests() {
+    void providerThatDoesNotReadItsRequestsGetsTrialsInsteadOfCopies() {
         int failed = makeCalls(() -> connection(ONE).queuedBytes = 100 << 10);
 
         assertThat(waits).as("calls at the failing provider").hasSize(failed);
