@@ -19,13 +19,17 @@ import tern.rpc.Thrown;
 /**
  * A bounded number of threads with a bounded queue. At most one wake-up is in progress: a producer wakes one idle
  * worker, and no further worker is woken until this worker runs. A worker that takes a task and finds more tasks wakes
- * the next worker. Submitting a task under load therefore needs no system call. Threads are created on demand. Idle
+ * the next worker. Submitting a task under load therefore needs no system call. Threads are created on demand. While
+ * many tasks have no thread, each new thread starts a second one. Idle
  * threads are reused in last-in, first-out order, and end after the keep-alive time. With virtual threads and no
  * keep-alive time, the pool starts a new thread instead of waking an idle one. Thread-safe.
  */
 public final class WorkerPool implements Executor, AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(WorkerPool.class);
+
+    /** The number of tasks without a thread from which new threads start further threads. */
+    private static final int MANY_WAITING = 8;
 
     private final int maxThreads;
     private final int maxAdmitted;
@@ -173,6 +177,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
             // memory and may fail.
             waking.set(false);
             alive.add(self);
+            startAnother();
             runQueued();
             while (keepAliveNanos > 0 && !closed && waitForWork()) {
                 waking.set(false);
@@ -186,6 +191,17 @@ public final class WorkerPool implements Executor, AutoCloseable {
             if (!queue.isEmpty()) {
                 wakeOne();
             }
+        }
+    }
+
+    /**
+     * If many tasks wait, starts a thread in addition to the one that {@link #runQueued} wakes. The number of threads
+     * then grows exponentially. Otherwise a task would wait until all threads before it have been scheduled one after
+     * the other, which takes seconds if the processors are busy.
+     */
+    private void startAnother() {
+        if (idle.get() == null && admitted.get() - threads.get() >= MANY_WAITING) {
+            startThread();
         }
     }
 

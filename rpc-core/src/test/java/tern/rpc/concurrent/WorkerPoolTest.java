@@ -63,6 +63,63 @@ class WorkerPoolTest {
         }
     }
 
+    /** Collects new threads. The test starts them later, as if the processors were busy. */
+    private static final class LateThreads implements ThreadFactory {
+
+        private final BlockingQueue<Runnable> created = new LinkedBlockingQueue<>();
+
+        @Override
+        public Thread newThread(Runnable task) {
+            created.add(task);
+            return new Thread(() -> {}); // only takes the place of the real thread
+        }
+
+        void startOne() throws InterruptedException {
+            Runnable task = created.poll(30, TimeUnit.SECONDS);
+            assertThat(task).isNotNull();
+            Thread thread = new Thread(task);
+            thread.setDaemon(true);
+            thread.start();
+        }
+    }
+
+    @Test
+    void newThreadStartsTwoOthersWhileManyTasksHaveNoThread() throws Exception {
+        LateThreads late = new LateThreads();
+        try (WorkerPool pool = new WorkerPool(20, 0, KEEP, late)) {
+            for (int i = 0; i < 20; i++) {
+                assertThat(pool.offer(blocking("task"))).isTrue();
+            }
+            assertThat(late.created).hasSize(1);
+
+            late.startOne();
+            awaitStarted(1);
+
+            assertThat(late.created).hasSize(2);
+            for (int i = 1; i < 20; i++) {
+                late.startOne();
+            }
+            awaitStarted(19);
+            letGo.countDown();
+        }
+    }
+
+    @Test
+    void newThreadStartsOneOtherWhileFewTasksHaveNoThread() throws Exception {
+        LateThreads late = new LateThreads();
+        try (WorkerPool pool = new WorkerPool(20, 0, KEEP, late)) {
+            for (int i = 0; i < 8; i++) {
+                assertThat(pool.offer(blocking("task"))).isTrue();
+            }
+
+            late.startOne();
+            awaitStarted(1);
+
+            assertThat(late.created).hasSize(1);
+            letGo.countDown();
+        }
+    }
+
     @Test
     void tasksRunAtOnceUpToTheNumberOfThreads() throws Exception {
         try (WorkerPool pool = new WorkerPool(8, 0, KEEP, factory)) {
