@@ -174,61 +174,16 @@ enum Attack {
     SLOW_HEADS("2,000 requests of HTTP/1.1 from 8 addresses, a header a second", false, Sockets::slowHeads),
 
     /** Makes calls and resets them immediately (CVE-2023-44487). */
-    RAPID_RESET(
-            "calls that are reset at once, by 4 connections",
-            true,
-            attacker -> attacker.together(4, () -> {
-                try (RawHttp2 connection = attacker.connect(2, -1)) {
-                    attacker.watch(connection);
-                    while (attacker.goesOn()) {
-                        connection.reset(connection.call("quick", "a"));
-                    }
-                }
-            })),
+    RAPID_RESET("calls that are reset at once, by 4 connections", true, Frames::rapidReset),
 
     /** Sends header blocks that never end (CVE-2024-27316). */
-    CONTINUATIONS(
-            "CONTINUATION frames without an end, by 4 connections",
-            true,
-            attacker -> attacker.together(4, () -> {
-                try (RawHttp2 connection = attacker.connect(2, -1)) {
-                    byte[] nothing = new byte[0];
-                    byte[] field = {0, 1, 'a', 1, 'b'};
-                    connection.write(RawHttp2.HEADERS, 0, 1, field);
-                    attacker.watch(connection);
-                    for (int i = 0; attacker.goesOn(); i++) {
-                        connection.write(9, 0, 1, i % 2 == 0 ? nothing : field);
-                    }
-                }
-            })),
+    CONTINUATIONS("CONTINUATION frames without an end, by 4 connections", true, Frames::continuations),
 
     /** Sends pings and does not read the responses (CVE-2019-9512). */
-    UNREAD_PINGS(
-            "pings whose answers are not read, by 4 connections",
-            true,
-            attacker -> attacker.together(4, () -> {
-                try (RawHttp2 connection = attacker.connect(2, -1)) {
-                    byte[] ping = new byte[8];
-                    while (attacker.goesOn()) {
-                        connection.write(6, 0, 0, ping);
-                    }
-                }
-            })),
+    UNREAD_PINGS("pings whose answers are not read, by 4 connections", true, Frames::unreadPings),
 
     /** Sends DATA frames without content (CVE-2019-9518). */
-    EMPTY_DATA(
-            "empty DATA frames, by 4 connections",
-            true,
-            attacker -> attacker.together(4, () -> {
-                try (RawHttp2 connection = attacker.connect(2, -1)) {
-                    attacker.watch(connection);
-                    int stream = connection.begin("quick");
-                    byte[] nothing = new byte[0];
-                    while (attacker.goesOn()) {
-                        connection.write(RawHttp2.DATA, 0, stream, nothing);
-                    }
-                }
-            })),
+    EMPTY_DATA("empty DATA frames, by 4 connections", true, Frames::emptyData),
 
     /** Requests large answers and does not read them. */
     UNREAD_ANSWERS(
@@ -400,7 +355,51 @@ enum Attack {
     TINY_DATA("DATA frames of one byte on 6 connections with 10 streams each", true, Floods::tinyData),
 
     /** Sends bodies in the smallest possible chunks, as fast as the server reads them. */
-    TINY_CHUNKS("HTTP/1.1 bodies in chunks of one byte, on 10 connections", false, Floods::tinyChunks);
+    TINY_CHUNKS("HTTP/1.1 bodies in chunks of one byte, on 10 connections", false, Floods::tinyChunks),
+
+    /** Sends frames that change settings and priorities (CVE-2019-9513, CVE-2019-9515). */
+    CONTROL_FRAMES("SETTINGS and PRIORITY frames from 20 addresses", true, Frames::control),
+
+    /** Sends requests without a message. */
+    HEADERS_ONLY("requests of headers and trailers without a message, from 20 addresses", true, Frames::headersOnly),
+
+    /** Makes calls whose deadlines have passed when they arrive. */
+    TINY_DEADLINES("calls with a timeout of 1 ns, from 20 addresses", true, Frames::tinyDeadlines),
+
+    /** Makes calls with large headers. */
+    LARGE_METADATA("calls with 28 KB of headers, from 20 addresses", true, Frames::largeMetadata),
+
+    /** Calls methods that do not exist, with other names each time. */
+    UNKNOWN_NAMES("calls of methods with new names of 500 characters, from 20 addresses", true, Frames::unknownNames),
+
+    /** Sends values that are mostly references to other values. */
+    REFERENCES("lists of a million references by dubbo, from 20 addresses", false, Contents::references),
+
+    /** Sends objects of classes that do not exist. */
+    UNKNOWN_CLASSES("objects of 200 new classes by dubbo, from 20 addresses", false, Contents::unknownClasses),
+
+    /** Sends JSON whose lists contain lists. */
+    NESTED_JSON(
+            "JSON of 4 MiB with lists of depth 60, endlessly from 20 addresses",
+            false,
+            attacker -> Hoards.json(attacker, Contents.nested())),
+
+    /** Sends large bodies of gRPC-Web that contain little. */
+    BASE64("base64 of 4 MiB with empty frames, from 20 addresses", false, Contents::base64),
+
+    /** Sends chunk extensions, which the server must read and ignore. */
+    CHUNK_EXTENSIONS(
+            "HTTP/1.1 bodies with 7 KB of chunk extensions, from 20 addresses", false, Contents::chunkExtensions),
+
+    /** Asks for other protocols than those of the server. */
+    UPGRADES("requests for h2c, WebSocket and tunnels on new connections from 20 addresses", false, Contents::upgrades),
+
+    /** Opens connections that follow no protocol. */
+    GARBAGE("new connections with random bytes from 20 addresses", false, Contents::garbage),
+
+    /** Sends the bodies of requests slowly. */
+    SLOW_BODIES(
+            "3,200 bodies of 8 MB by three protocols from 20 addresses, a byte a second", false, Contents::slowBodies);
 
     private interface Sending {
         void send(RawHttp2 connection, int stream) throws IOException;

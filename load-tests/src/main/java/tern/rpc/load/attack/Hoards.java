@@ -1,5 +1,6 @@
 package tern.rpc.load.attack;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.Socket;
@@ -156,11 +157,15 @@ final class Hoards {
     static void oneWayFlood(Attacker attacker) {
         AtomicInteger next = new AtomicInteger();
         byte[] text = RawDubbo.text("a".repeat(1_000));
+        ByteArrayOutputStream calls = new ByteArrayOutputStream();
+        for (int i = 0; i < ONE_WAY_CALLS; i++) {
+            calls.writeBytes(RawDubbo.frame(i, true, "sleepUnanswered", "Ljava/lang/String;", text));
+        }
+        byte[] all = calls.toByteArray();
         attacker.together(40, () -> {
             try (RawDubbo connection = attacker.connectDubbo(Crowds.address(next))) {
-                for (int i = 0; i < ONE_WAY_CALLS; i++) {
-                    connection.call(true, "sleepUnanswered", "Ljava/lang/String;", text);
-                }
+                // Encoding each call anew would take the processors of this machine from the server.
+                connection.write(all);
             }
         });
     }

@@ -39,6 +39,16 @@ final class RawDubbo implements AutoCloseable {
      * @param argument the encoded argument
      */
     void call(boolean oneWay, String method, String descriptor, byte[] argument) throws IOException {
+        out.write(frame(++nextId, oneWay, method, descriptor, argument));
+    }
+
+    /** Writes encoded frames. */
+    void write(byte[] frames) throws IOException {
+        out.write(frames);
+    }
+
+    /** Encodes a call, with the same parameters as {@link #call}. */
+    static byte[] frame(long id, boolean oneWay, String method, String descriptor, byte[] argument) {
         ByteArrayOutputStream body = new ByteArrayOutputStream();
         String service = Target.Values.class.getName();
         for (String leading : new String[] {"2.0.2", service, "0.0.0", method, descriptor}) {
@@ -51,14 +61,14 @@ final class RawDubbo implements AutoCloseable {
         }
         body.write('Z');
         byte[] bytes = body.toByteArray();
-        out.write(ByteBuffer.allocate(HEAD_BYTES + bytes.length)
+        return ByteBuffer.allocate(HEAD_BYTES + bytes.length)
                 .putShort(MAGIC)
                 .put((byte) (oneWay ? REQUEST : REQUEST | TWO_WAY))
                 .put((byte) 0)
-                .putLong(++nextId)
+                .putLong(id)
                 .putInt(bytes.length)
                 .put(bytes)
-                .array());
+                .array();
     }
 
     /** Closes this side of the connection. The answers could still be read. */
