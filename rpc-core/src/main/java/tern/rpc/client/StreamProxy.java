@@ -113,7 +113,10 @@ final class StreamProxy {
                     Thread.currentThread().interrupt();
                     answer.cancel(true);
                     throw new RpcException(
-                            StatusCode.CANCELLED, method + ": the calling thread was interrupted", Executed.MAYBE, null);
+                            StatusCode.CANCELLED,
+                            method + ": the calling thread was interrupted",
+                            Executed.MAYBE,
+                            null);
                 }
                 tasks.runAll();
             }

@@ -314,8 +314,7 @@ interface StreamFlowContract extends StreamContract {
         int callbacks = 200;
         service().publish = text -> Items.of(List.of(text));
         service().countAndWait = values -> 7;
-        serve(settings ->
-                settings.workers(20, 1_000).maxQueueWait(LONG).limit(() -> new FixedLimit(1_000)));
+        serve(settings -> settings.workers(20, 1_000).maxQueueWait(LONG).limit(() -> new FixedLimit(1_000)));
         StreamService proxy = refer(client -> {});
         CountDownLatch entered = new CountDownLatch(callbacks);
         List<Probe<String>> probes = new ArrayList<>();
