@@ -15,7 +15,7 @@ final class CauseText {
     /** A wait for a connection is noticeable if it takes at least this share of the latency target. */
     private static final double NOTABLE_WAIT = 0.1;
 
-    /** The number of permits is in question if calls wait for one at least this many times as long as they use it. */
+    /** More permits may help if calls wait for a permit at least this many times as long as they use it. */
     private static final double PERMIT_FACTOR = 3;
 
     /** The text before the owner's name in the name of a lock. */
@@ -103,8 +103,8 @@ final class CauseText {
     }
 
     /**
-     * Extends the recommended change if calls wait for a permit much longer than this work takes, which runs with the
-     * permit: the owner of the application can often change the number of permits, but not the peer.
+     * Extends the recommended change if calls wait for a permit much longer than the work takes that needs the permit.
+     * The owner of the application can often change the number of permits, but not the peer.
      */
     private Change withMorePermits(Change change, Part part) {
         double work = excess.times.of(part);

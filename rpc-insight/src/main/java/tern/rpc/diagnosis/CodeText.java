@@ -15,11 +15,11 @@ final class CodeText {
     static final String SEMAPHORE = "Semaphore ";
 
     /**
-     * The prefix of a part's name, if the part is the wait of an executor's tasks for other tasks of the same executor.
+     * The beginning of a part's name if tasks of an executor wait for other tasks of the same executor.
      */
     static final String TASKS = "tasks of ";
 
-    /** The minimum number of sleeps, counted between the samples of all calls, for which code is considered to poll. */
+    /** Code polls if it slept at least this many times between the samples of all calls. */
     private static final int MIN_REPEATED = 3;
 
     private final Evidence evidence;

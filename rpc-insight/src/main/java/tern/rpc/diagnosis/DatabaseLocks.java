@@ -60,7 +60,9 @@ final class DatabaseLocks {
         return name.substring(name.lastIndexOf('.') + 1);
     }
 
-    /** Returns the statements that have the same cause as this one, including it; empty if they are not slow together. */
+    /**
+     * Returns the statements that have the same cause as this one, including it; empty if they are not slow together.
+     */
     Set<String> slowWith(String statement) {
         Set<String> locked = lockedWith(statement);
         return locked.isEmpty() && isWrite(statement) ? slowWrites(statement) : locked;
@@ -246,7 +248,7 @@ final class DatabaseLocks {
         return now > factor * usually && now > usually + LEAST_NANOS;
     }
 
-    /** The phrases in a reading statement that lock the rows it reads. */
+    /** A statement with one of these phrases locks the rows that it reads. */
     private static final List<String> LOCKING_READS = List.of(
             "for update",
             "for no key update",

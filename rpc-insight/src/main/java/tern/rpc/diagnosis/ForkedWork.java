@@ -10,12 +10,11 @@ import tern.rpc.pool.PoolSnapshot;
 /**
  * Recognizes calls that run the items of their parallel streams themselves, because other tasks block the threads of
  * the common pool. The call's thread then runs the items one after another, although threads of the pool should run
- * them in parallel. Without this class, the number or the duration of the items' operations would be named as the
- * cause.
+ * them in parallel. Without this class, the cause would be the number or the duration of the items' operations.
  */
 final class ForkedWork {
 
-    /** The minimum number of late calls that were found to run items themselves. */
+    /** At least this many late calls must run items themselves. */
     private static final int MIN_CALLS = 3;
 
     /** The kinds of parts that an item may consist of. */

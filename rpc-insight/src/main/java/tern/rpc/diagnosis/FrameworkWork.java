@@ -3,8 +3,8 @@ package tern.rpc.diagnosis;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Recognizes the work that a web framework or Tern's server does for a call without running code of the application, such as reading a
- * request from JSON. This work is spread over many methods of libraries, so it needs one common name.
+ * Recognizes the work that a web framework or Tern's server does for a call without running code of the application,
+ * such as reading a request from JSON. This work is spread over many methods of libraries, so it needs one common name.
  */
 final class FrameworkWork {
 

@@ -16,7 +16,7 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class LoadingCalls {
 
-    /** The minimum number of sampling times at which such a call was working while others waited. */
+    /** At least this many samples, at different times, must show a loading call that works while others wait. */
     private static final int MIN_LOOKS = 3;
 
     /**

@@ -15,7 +15,10 @@ import tern.rpc.pool.ApplicationCode;
  */
 final class LocalWork {
 
-    /** The operations during which a sleeping thread does not wait for an answer. Some databases sleep for a lock. */
+    /**
+     * If a thread sleeps during one of these operations, it does not wait for an answer. Statements are excluded,
+     * because some databases sleep while they wait for a lock.
+     */
     private static final Set<Phase> PAUSED = EnumSet.of(Phase.HTTP, Phase.RPC, Phase.REDIS);
 
     /** The activities of a filter. A filter that waits for a result usually waits for the answer of its call. */

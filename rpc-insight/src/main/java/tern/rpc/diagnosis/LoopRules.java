@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Attributes waits for other processes to code of this process that occupies the threads that deliver their answers. An
- * answer that has arrived is not read while application code occupies the event loop of its connection. The time until
- * it is read would otherwise be taken for a slow peer, or for asynchronous work of unknown threads.
+ * Attributes waits for other processes to application code that occupies the threads for their answers. While such code
+ * occupies the event loop of a connection, an answer that has arrived is not read. Without this class, the cause would
+ * be a slow peer, or asynchronous work of unknown threads.
  */
 final class LoopRules {
 

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.CallRecords.Sums;
 
 /**
- * Decides whether a single method misses the latency target in a large share of its calls. If this method receives only
- * few of all calls, the share of all calls does not show it. Not thread-safe: only one thread uses it.
+ * Decides whether a single method misses the latency target in a large share of its calls. The share of all calls does
+ * not show this if the method receives only few calls. Not thread-safe: only one thread uses it.
  */
 final class MethodMisses {
 

@@ -18,8 +18,8 @@ import tern.rpc.diagnosis.Diagnosis.State;
 /**
  * Publishes the diagnoses of a miss, that is, of a period in which calls miss the latency target. Logs each miss once
  * when it begins and once when it ends, and logs another first cause that lasts, at most once a minute. Publishes a
- * diagnosis with a new first cause only if this cause was first in two of the last three seconds, and not while the miss
- * declines. Not thread-safe: only one thread uses it.
+ * diagnosis with a new first cause only if this cause was first in two of the last three seconds, and not while the
+ * miss declines. Not thread-safe: only one thread uses it.
  */
 final class MissReport {
 
@@ -28,7 +28,7 @@ final class MissReport {
     private static final int VOTES = 3;
     private static final int MAX_UNTOLD_SECONDS = 4;
 
-    /** Another first cause is logged after it was first for this many successive seconds. */
+    /** If the first cause changes, the new one is logged after this many successive seconds. */
     private static final int LASTING_SECONDS = 10;
 
     private static final int MIN_SECONDS_BETWEEN_LINES = 60;
@@ -90,7 +90,7 @@ final class MissReport {
         return current;
     }
 
-    /** Logs the first cause of a miss that lasts if it is not the logged one any more. */
+    /** Logs the first cause of a continuing miss if it differs from the last logged one. */
     private void warnOfOtherCause(Diagnosis current, Evidence.Counts counts) {
         secondsSinceTold++;
         String title = DiagnosisText.title(current.causes().get(0));

@@ -86,7 +86,7 @@ final class Operations {
     }
 
     /**
-     * The operations with one name or of one kind.
+     * Operations that have the same name, or are of the same kind.
      *
      * @param count the mean number of operations, among calls with at least one operation
      * @param eachNanos the mean time of one operation; 0 if there was none
@@ -196,7 +196,9 @@ final class Operations {
         return new SlowServers(excess, this).all(kind);
     }
 
-    /** Returns the names of all operations of this store or peer if all of them became slower; otherwise an empty set. */
+    /**
+     * Returns the names of all operations of this store or peer if all of them became slower; otherwise an empty set.
+     */
     Set<String> allSlowerOf(Kind kind, String store) {
         return new SlowServers(excess, this).allOf(kind, store);
     }

@@ -33,8 +33,8 @@ record PoolLook(
      *
      * @param then the pool's state at the beginning of the observed period; null if the pool is new
      * @param holders null if holders are not recorded
-     * @param working the calls on which threads work. A call may have ended although its thread still works on it, for
-     *     example if its deadline has passed
+     * @param working the calls on which threads work. A thread may still work on a call that has ended, for example
+     *     because its deadline has passed
      */
     static PoolLook of(
             PoolSnapshot now,

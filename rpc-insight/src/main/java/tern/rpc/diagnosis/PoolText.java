@@ -122,8 +122,8 @@ final class PoolText {
     }
 
     /**
-     * Returns the advice to keep connections open if few of them, kept open, would be enough for all uses; empty
-     * otherwise. None is idle, so they are closed soon after their use.
+     * Returns the advice to keep connections open if a few open connections would be enough for all uses; empty
+     * otherwise. If no connection is idle, the connections are closed soon after their use.
      */
     private String unkept(PoolVerdict verdict) {
         PoolSnapshot now = verdict.pool().now();
@@ -320,8 +320,8 @@ final class PoolText {
     }
 
     /**
-     * Returns the samples of the executor for whose results calls wait, if its threads have the name of no known pool.
-     * Threads of an executor that the application creates without a name have names such as {@code pool-2-thread-1}.
+     * Returns the samples of an executor that is not a known pool, if calls wait for its results. An executor that the
+     * application creates without a name has threads such as {@code pool-2-thread-1}.
      */
     private @Nullable TaskSamples awaited() {
         for (Part part : excess.account.longestFirst()) {

@@ -6,9 +6,9 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.LargeReplies;
 
 /**
- * Finds commands that block the Redis server, or whose large replies block a shared connection to it. Redis runs one command at a time, so a command over many elements delays
- * all other commands. Some commands are known to be slow. Other blocking commands are recognized because they take much
- * longer than the commands that wait for them.
+ * Finds commands that block the Redis server, or whose large replies block a shared connection to it. Redis runs one
+ * command at a time, so a command over many elements delays all other commands. Some commands are known to be slow.
+ * Other blocking commands are recognized because they take much longer than the commands that wait for them.
  */
 final class RedisStops {
 
@@ -52,7 +52,9 @@ final class RedisStops {
                 : delaysOthers(part.name(), each, usually);
     }
 
-    /** A command with a large reply is the cause if calls do not usually run it, or if it takes much longer than usual. */
+    /**
+     * A command with a large reply is the cause if calls do not usually run it, or if it takes much longer than usual.
+     */
     private static boolean isNewOrSlower(double each, double usually) {
         return usually < 0 || each >= LONGER * usually;
     }

@@ -187,7 +187,7 @@ final class Sampler {
         lookNanos = System.nanoTime() - now;
     }
 
-    /** Returns how often the thread has waited so far, sleeps included; -1 if unknown, as for a virtual thread. */
+    /** Returns how often the thread has waited or slept so far; -1 if unknown, as for a virtual thread. */
     private static long waits(ThreadLook thread) {
         ThreadInfo info = THREADS.getThreadInfo(thread.id());
         return info == null ? -1 : info.getWaitedCount();

@@ -255,8 +255,8 @@ final class StoreText {
     /**
      * Returns whether a write statement suddenly became many times slower while all other statements kept their usual
      * times. Read statements are not considered, because a slow disk or a bad query plan would also slow them down.
-     * Inserts of new rows are not considered either: rows that are not visible yet are rarely locked, so that a trigger
-     * or an index is as likely.
+     * Inserts are not considered either. A row that is not visible yet is rarely locked, so a trigger or an index is as
+     * likely.
      */
     private boolean waitsForLock(String statement, double eachNanos) {
         double usually = operations.usualNamed(Phase.SQL, statement);

@@ -15,7 +15,7 @@ import tern.rpc.pool.PoolKind;
  */
 final class SymptomRules {
 
-    /** The minimum number of late calls that were found to run rejected tasks. */
+    /** At least this many late calls must run rejected tasks. */
     private static final int MIN_REJECTED = 3;
 
     /** The kinds of parts that a task may consist of. */
@@ -217,8 +217,8 @@ final class SymptomRules {
     }
 
     /**
-     * Merges the operations of one store or peer. All of them must have become slower. The operations of other stores or
-     * peers must not have become slower.
+     * Merges the operations of one store or peer, if all of them have become slower and those of other stores or peers
+     * have not.
      *
      * @return whether there is such a store or peer
      */

@@ -91,7 +91,7 @@ final class TaskRules {
         return slow.sum() >= half ? slow : new Times();
     }
 
-    /** Returns whether a wait for this pool has a reason, so that the pool is more than the place of a wait. */
+    /** Returns whether the wait for this pool is explained. Otherwise the pool is only the place where calls wait. */
     private static boolean isCause(PoolVerdict pool) {
         return pool.pool().now().kind() != PoolKind.EXECUTOR && pool.reason() != PoolVerdict.Reason.UNKNOWN;
     }

@@ -8,7 +8,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.pool.ApplicationCode;
 
-/** The samples of one executor's threads, or of other threads with the same name, while they serve no call. */
+/** The samples of threads that serve no call: of one executor's threads, or of other threads with a common name. */
 final class TaskSamples {
 
     /** The minimum number of samples of busy threads that are needed to assess their waits. */

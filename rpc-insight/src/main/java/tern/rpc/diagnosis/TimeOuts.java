@@ -36,8 +36,8 @@ final class TimeOuts {
     record TooShort(String name, Change change, List<String> facts) {}
 
     /**
-     * The calls that failed because of a timeout, out of {@code of} late or failed calls, with the mean and the usual
-     * time of a whole call.
+     * The calls that failed because of a timeout, with the mean and the usual time of a whole call. There are {@code
+     * of} late or failed calls in all.
      */
     private record Failed(List<EndedCall> ended, int of, double eachNanos, double usualNanos) {
 

@@ -15,7 +15,7 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class UnknownExecutors {
 
-    /** The prefix of a part's name, if the part is a wait for a thread of such an executor. */
+    /** The beginning of a part's name if calls wait for a thread of such an executor. */
     private static final String THREADS = "threads ";
 
     /** Tasks are assumed to queue if calls wait for at least this multiple of the time of a task. */
@@ -104,7 +104,7 @@ final class UnknownExecutors {
         return new Waiting(share * evidence.calls().late() / evidence.seconds(), waited / Math.max(1, calls));
     }
 
-    /** Returns whether the part is a wait for a thread of an executor that has no snapshot. */
+    /** Returns whether calls wait in this part for a thread of an executor without a snapshot. */
     static boolean isOne(Part part) {
         return part.kind() == Kind.POOL && part.name().startsWith(THREADS);
     }
