@@ -8,8 +8,8 @@ import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 
 /**
- * Describes HTTP exchanges that take long because of their connections, as the samples of the calls' threads show:
- * calls wait for a connection of a client that Tern does not measure, or open connections.
+ * Describes HTTP exchanges that take long because calls open connections, or because they wait for a connection of a
+ * client that Tern does not measure. The samples of the calls' threads show this.
  */
 final class HttpConnections {
 

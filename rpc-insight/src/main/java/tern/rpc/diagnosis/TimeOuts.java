@@ -36,8 +36,11 @@ final class TimeOuts {
     record TooShort(String name, Change change, List<String> facts) {}
 
     /**
-     * The calls that failed because of a timeout, with the mean and the usual time of a whole call. There are {@code
-     * of} late or failed calls in all.
+     * The calls that failed because of a timeout.
+     *
+     * @param of the number of all late or failed calls
+     * @param eachNanos the mean time of a whole call
+     * @param usualNanos the usual time of a whole call
      */
     private record Failed(List<EndedCall> ended, int of, double eachNanos, double usualNanos) {
 
