@@ -57,7 +57,10 @@ final class LibraryWaits {
             new Wait("org.springframework.util.ConcurrencyThrottleSupport", "", Kind.LOCK, LIMIT),
             new Wait("io.github.resilience4j.bulkhead.", "Bulkhead", Kind.LOCK, BULKHEAD));
 
-    /** The waits that are recognized even if the class calls other classes of the library, which then wait. */
+    /**
+     * A wait in one of these classes is recognized even if they call another class of the library in which the thread
+     * waits.
+     */
     private static final List<Wait> ANYWHERE = List.of(
             new Wait("com.hazelcast.cp.internal.datastructures.", "Lock", Kind.LOCK, DISTRIBUTED),
             new Wait("com.hazelcast.cp.internal.datastructures.", "Semaphore", Kind.LOCK, DISTRIBUTED),

@@ -261,8 +261,8 @@ final class Operations {
     }
 
     /**
-     * Returns whether operations of one name may be the attempts of a polling loop: there are many operations of this
-     * name, or at least half of them are additional, compared with the usual number.
+     * Returns whether operations of one name may be the attempts of a polling loop. There must be many operations of
+     * this name, or at least half of them must exceed the usual number.
      *
      * @param attempts the number of operations in all of these calls
      */
