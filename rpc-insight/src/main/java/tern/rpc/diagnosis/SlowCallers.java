@@ -41,10 +41,14 @@ final class SlowCallers {
      * if calls wait for workers, because slow callers may occupy the workers.
      */
     static List<EndedCall> without(List<EndedCall> bad, Map<CallLedger, Sampler.Samples> samples, long targetNanos) {
-        boolean queued = bad.stream()
-                .anyMatch(call -> call.ledger().nanos(Phase.QUEUE, call.endedNanos()) > NOTABLE * targetNanos);
+        boolean queued = waitForWorkers(bad, targetNanos);
         return queued
                 ? bad
                 : bad.stream().filter(call -> !explain(call, samples)).toList();
+    }
+
+    /** Returns whether at least one of these calls waited noticeably for a worker. */
+    static boolean waitForWorkers(List<EndedCall> bad, long targetNanos) {
+        return bad.stream().anyMatch(call -> call.ledger().nanos(Phase.QUEUE, call.endedNanos()) > NOTABLE * targetNanos);
     }
 }

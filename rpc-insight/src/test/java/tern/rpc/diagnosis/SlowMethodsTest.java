@@ -148,4 +148,22 @@ class SlowMethodsTest {
             assertNoMiss();
         }
     }
+
+    @Test
+    void newSlowMethodThatOccupiesAllWorkersIsTheCauseOfRefusedCalls() {
+        shop.healthy(USUAL);
+        for (int second = 0; second < 6; second++) {
+            shop.refused.merge("no worker is free", 200L, Long::sum);
+            shop.second(() -> {
+                for (int call = 0; call < 50; call++) {
+                    shop.call(Shop.PLACE, 0, call % 10 == 0 ? steps -> steps.own(150) : USUAL);
+                    shop.call("EventService.await", 0, steps -> steps.in(Phase.SQL, "select event", 2_400));
+                }
+            });
+        }
+
+        assertThat(DiagnosisText.title(shop.diagnosis().causes().get(0)))
+                .as(shop.diagnosis().text())
+                .isEqualTo("SLOW STATEMENT: select event");
+    }
 }
