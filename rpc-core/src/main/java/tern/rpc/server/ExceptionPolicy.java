@@ -88,9 +88,24 @@ final class ExceptionPolicy {
                     + " or declare the exception";
         }
         String own = method.service().packageName();
-        return ". To send it with its type, declare it with throws in "
-                + method.service().simpleName() + "." + method.name()
+        String declare = "declare it with throws in " + method.service().simpleName() + "." + method.name();
+        if (!isOfApplication(method, cause)) {
+            return ". To tell callers more, throw an RpcException with a code instead, such as new"
+                    + " RpcException(StatusCode.NOT_FOUND, text), or " + declare + " if callers have its class";
+        }
+        return ". To send it with its type, " + declare
                 + (own.isEmpty() ? "" : ", or move its class to the package " + own + " or below");
+    }
+
+    /**
+     * Returns whether the application can move the class of the exception to another package. This is assumed if the
+     * name of the class and the name of the interface begin with the same two words, such as {@code com.example}.
+     */
+    private static boolean isOfApplication(MethodDescriptor method, Throwable cause) {
+        String own = method.service().packageName();
+        int second = own.indexOf('.', own.indexOf('.') + 1);
+        String root = second < 0 ? own : own.substring(0, second);
+        return cause.getClass().getName().startsWith(root + ".");
     }
 
     /** Returns the failure without the wrappers that futures add. */

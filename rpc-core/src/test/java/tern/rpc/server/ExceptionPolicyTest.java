@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceDescriptor;
+import tern.rpc.settings.RpcStartException;
 
 /** Tests the log lines of a server about exceptions that are sent without their type. */
 class ExceptionPolicyTest {
@@ -18,10 +19,18 @@ class ExceptionPolicyTest {
 
     @Test
     void remedyNamesTheMethodAndThePackage() {
-        assertThat(ExceptionPolicy.remedy(FIND, new IllegalStateException(), true))
+        assertThat(ExceptionPolicy.remedy(FIND, new RpcStartException("", "", null), true))
                 .isEqualTo(". To send it with its type, declare it with throws in "
                         + FIND.service().simpleName()
                         + ".find, or move its class to the package tern.rpc.server or below");
+    }
+
+    @Test
+    void remedyForAnExceptionOfAFrameworkDoesNotAskToMoveItsClass() {
+        assertThat(ExceptionPolicy.remedy(FIND, new IllegalStateException(), true))
+                .isEqualTo(". To tell callers more, throw an RpcException with a code instead, such as new"
+                        + " RpcException(StatusCode.NOT_FOUND, text), or declare it with throws in "
+                        + FIND.service().simpleName() + ".find if callers have its class");
     }
 
     @Test
