@@ -78,6 +78,10 @@ final class JacksonMethod implements JsonMethod {
             }
             problems.add(problem);
         }
+        String unmade = position.missingConstructor();
+        if (unmade != null) {
+            problems.add(unmade);
+        }
         return position;
     }
 

@@ -49,6 +49,9 @@ final class JsonErrors {
     /** The beginning of Jackson's message about a map with a null key. */
     private static final String NULL_KEY = "Null key for a Map";
 
+    /** How the text of Jackson begins if it cannot read the keys of a map. */
+    private static final String NO_KEY = "Cannot find a (Map) Key deserializer";
+
     private static final int MAX_SHOWN_NAME = 64;
     private static final int MAX_SHOWN_CONSTANTS = 10;
     private static final int MAX_WRAPPERS = 64;
@@ -139,9 +142,18 @@ final class JsonErrors {
     }
 
     /** Describes an abstract type for which neither annotations nor settings name a class to create. */
-    static String isAbstract(String typeName) {
-        return typeName + " is abstract and cannot be read from JSON; name its subtypes with @JsonTypeInfo and"
-                + " @JsonSubTypes, or declare a class";
+    static String isAbstract(String typeName, boolean isSealed) {
+        // Jackson finds the subtypes of a sealed type itself.
+        return typeName + " is abstract and cannot be read from JSON; "
+                + (isSealed
+                        ? "annotate it with @JsonTypeInfo(use = JsonTypeInfo.Id.NAME), or declare a class"
+                        : "name its subtypes with @JsonTypeInfo and @JsonSubTypes, or declare a class");
+    }
+
+    /** Describes a class whose objects Jackson cannot create. */
+    static String hasNoConstructor(String typeName) {
+        return typeName + " has no constructor that JSON can use; annotate a constructor or a static method with"
+                + " @JsonCreator, add a constructor without parameters, or declare a record";
     }
 
     /**
@@ -205,12 +217,16 @@ final class JsonErrors {
             // Jackson also refuses types whose annotations let the JSON name a class. Such a message stays as it is.
             boolean isUnconstructible = message.startsWith("Cannot construct instance of");
             if (type != null && type.isAbstract() && isReading && isUnconstructible && !type.isContainerType()) {
-                return new SerializationException(where + ": " + isAbstract(type.toCanonical()));
+                return new SerializationException(where + ": "
+                        + isAbstract(type.toCanonical(), type.getRawClass().isSealed()));
             }
             if (type != null && isReading && isUnconstructible && message.contains("no Creators")) {
+                return new SerializationException(where + ": " + hasNoConstructor(type.toCanonical()));
+            }
+            if (type != null && message.startsWith(NO_KEY)) {
                 return new SerializationException(where + ": " + type.toCanonical()
-                        + " has no constructor that JSON can use; annotate a constructor or a static method with"
-                        + " @JsonCreator, add a constructor without parameters, or declare a record");
+                        + " cannot be the key of a map in JSON; use keys such as a String, a number or an enum, or"
+                        + " send a list");
             }
             return new SerializationException(where + ": " + message);
         }

@@ -13,9 +13,11 @@ import tools.jackson.core.JsonGenerator;
 import tools.jackson.databind.BeanDescription;
 import tools.jackson.databind.JavaType;
 import tools.jackson.databind.SerializationContext;
+import tools.jackson.databind.ValueSerializer;
 import tools.jackson.databind.introspect.BeanPropertyDefinition;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.ser.bean.BeanSerializerBase;
+import tools.jackson.databind.ser.impl.UnknownSerializer;
 
 /**
  * Finds the fields that JSON does not send although the other formats send them, because no getter and no annotation
@@ -58,7 +60,9 @@ final class LostFields {
             return;
         }
         try {
-            if (context.findValueSerializer(type) instanceof BeanSerializerBase) {
+            ValueSerializer<?> serializer = context.findValueSerializer(type);
+            // Jackson's UnknownSerializer writes an empty object for a class without any visible property.
+            if (serializer instanceof BeanSerializerBase || serializer instanceof UnknownSerializer) {
                 searchBean(type, context.introspectBeanDescription(type));
             }
         } catch (RuntimeException e) {

@@ -55,6 +55,7 @@ final class Position {
     private final boolean holdsText;
     private final @Nullable BeanDeserializerBase bean;
     private final @Nullable String problem;
+    private final @Nullable String missingConstructor;
 
     /**
      * @param where the position's description in error messages, for example
@@ -75,6 +76,7 @@ final class Position {
         Kind found = Kind.OTHER;
         BeanDeserializerBase plain = null;
         String trouble = null;
+        String unmade = null;
         try (JsonParser parser = mapper.createParser("null")) {
             DeserializationContext context = (DeserializationContext) parser.objectReadContext();
             ValueDeserializer<?> deserializer = context.findRootValueDeserializer(type);
@@ -83,8 +85,13 @@ final class Position {
                     && context.introspectBeanDescription(type).findAnySetterAccessor() == null) {
                 plain = properties;
             }
+            if (deserializer instanceof BeanDeserializerBase made
+                    && !made.getValueInstantiator().canInstantiate()) {
+                unmade = where + ": " + JsonErrors.hasNoConstructor(typeName);
+            }
             if (deserializer instanceof AbstractDeserializer) {
-                trouble = where + ": " + JsonErrors.isAbstract(typeName);
+                trouble = where + ": "
+                        + JsonErrors.isAbstract(typeName, value.raw().isSealed());
             }
         } catch (RuntimeException e) {
             trouble = JsonErrors.reading(where, typeName, e).getMessage();
@@ -93,6 +100,7 @@ final class Position {
         this.list = found == Kind.ARRAY && (type.isArrayType() || type.isCollectionLikeType());
         this.bean = plain;
         this.problem = trouble;
+        this.missingConstructor = unmade;
     }
 
     private Position(Position other, ObjectReader reader) {
@@ -108,6 +116,7 @@ final class Position {
         this.holdsText = other.holdsText;
         this.bean = other.bean;
         this.problem = other.problem;
+        this.missingConstructor = other.missingConstructor;
     }
 
     /**
@@ -166,6 +175,15 @@ final class Position {
     @Nullable
     String problem() {
         return problem;
+    }
+
+    /**
+     * The reason why JSON cannot create objects of this class; null if it can. Only callers that send JSON are told,
+     * because such classes are common and the other formats need no constructor.
+     */
+    @Nullable
+    String missingConstructor() {
+        return missingConstructor;
     }
 
     /** Decodes the value at the parser's current token. */

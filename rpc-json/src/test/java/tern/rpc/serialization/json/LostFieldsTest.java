@@ -58,6 +58,38 @@ class LostFieldsTest {
         }
     }
 
+    /** A class as Lombok's {@code @Accessors(fluent = true)} writes it. Jackson sees none of its properties. */
+    static class Fluent {
+        private String name;
+
+        public String name() {
+            return name;
+        }
+    }
+
+    /** A class as Lombok's {@code @Builder} writes it. */
+    static final class Built {
+        private final String name;
+        private final int count;
+
+        private Built(String name, int count) {
+            this.name = name;
+            this.count = count;
+        }
+
+        public String getName() {
+            return name;
+        }
+
+        public int getCount() {
+            return count;
+        }
+    }
+
+    sealed interface Shape {}
+
+    record Circle(int radius) implements Shape {}
+
     record Holder(List<Map<String, Hidden>> hidden) {}
 
     interface Shop {
@@ -66,6 +98,14 @@ class LostFieldsTest {
         Holder held(Named named);
 
         void complete(Named named, Annotated annotated, Detected detected, Valued valued);
+
+        Fluent fluent();
+
+        Built built();
+
+        Shape shape();
+
+        Map<Named, String> keyed();
 
         ZonedDateTime zoned();
 
@@ -86,6 +126,39 @@ class LostFieldsTest {
                 .containsExactly("Objects of " + Hidden.class.getName() + " lose state in JSON: the fields note, count"
                         + " have no getter. Add one, annotate the field with @JsonProperty or @JsonIgnore, make the"
                         + " class a record, or use the protocol tri");
+    }
+
+    @Test
+    void warningNamesAClassOfWhichJsonSendsNothing() {
+        assertThat(method("fluent").lostState())
+                .singleElement()
+                .asString()
+                .contains(Fluent.class.getName() + " lose state in JSON: the field name has no getter");
+    }
+
+    @Test
+    void callersAreWarnedOfAClassThatJsonCannotCreate() {
+        assertThat(method("built").lostState())
+                .containsExactly("Shop/built, result: " + Built.class.getName()
+                        + " has no constructor that JSON can use; annotate a constructor or a static method with"
+                        + " @JsonCreator, add a constructor without parameters, or declare a record");
+        assertThat(method("built").warnings()).isEmpty();
+    }
+
+    @Test
+    void sealedTypeNeedsOneAnnotation() {
+        assertThat(method("shape").warnings())
+                .containsExactly("Shop/shape, result: " + Shape.class.getName()
+                        + " is abstract and cannot be read from JSON; annotate it with"
+                        + " @JsonTypeInfo(use = JsonTypeInfo.Id.NAME), or declare a class");
+    }
+
+    @Test
+    void keyThatJsonCannotReadIsNamedWithTheKeysToUse() {
+        assertThat(method("keyed").warnings())
+                .containsExactly("Shop/keyed, result: " + Named.class.getName()
+                        + " cannot be the key of a map in JSON; use keys such as a String, a number or an enum, or"
+                        + " send a list");
     }
 
     @Test
