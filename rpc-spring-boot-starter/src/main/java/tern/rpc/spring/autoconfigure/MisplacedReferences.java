@@ -1,17 +1,23 @@
 package tern.rpc.spring.autoconfigure;
 
 import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Constructor;
 import java.lang.reflect.Member;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.Parameter;
 import org.springframework.beans.factory.support.MergedBeanDefinitionPostProcessor;
 import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.boot.context.properties.bind.BindMethod;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.ReflectionUtils;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 
-/** Prevents startup if {@link RpcReference} is on a static field or method. Spring does not inject anything there. */
+/**
+ * Prevents startup if {@link RpcReference} is in a place where Spring does not inject anything: on a static field or
+ * method, or on a constructor parameter of a class that Spring Boot creates from properties.
+ */
 final class MisplacedReferences implements MergedBeanDefinitionPostProcessor {
 
     @Override
@@ -19,6 +25,25 @@ final class MisplacedReferences implements MergedBeanDefinitionPostProcessor {
         if (AnnotationUtils.isCandidateClass(type, RpcReference.class)) {
             ReflectionUtils.doWithFields(type, field -> check(field, field));
             ReflectionUtils.doWithMethods(type, method -> check(method, method));
+        }
+        // Spring Boot marks the definitions of its configuration properties with the way in which it creates them.
+        if (definition.getAttribute(BindMethod.class.getName()) == BindMethod.VALUE_OBJECT) {
+            for (Constructor<?> constructor : type.getDeclaredConstructors()) {
+                checkBound(type, constructor);
+            }
+        }
+    }
+
+    private static void checkBound(Class<?> type, Constructor<?> constructor) {
+        for (Parameter parameter : constructor.getParameters()) {
+            if (AnnotatedElementUtils.isAnnotated(parameter, RpcReference.class)) {
+                throw new RpcStartException(
+                        type.getName() + " has @RpcReference on the parameter " + parameter.getName()
+                                + " of its constructor, but Spring Boot creates @ConfigurationProperties from"
+                                + " properties alone, and the parameter would be null",
+                        "Put @RpcReference on a field or parameter of the bean that uses these properties.",
+                        null);
+            }
         }
     }
 

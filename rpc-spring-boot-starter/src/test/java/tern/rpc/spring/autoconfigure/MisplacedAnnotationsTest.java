@@ -14,6 +14,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
@@ -90,6 +92,22 @@ class MisplacedAnnotationsTest {
                 .hasMessageContaining(StaticMethodUser.class.getName() + ".set has @RpcReference, but is static");
     }
 
+    @Test
+    void referenceInPropertiesStopsTheStart() {
+        assertThat(referenceFailureOf(PropertiesUser.class))
+                .hasMessageContaining(GreetingProperties.class.getName()
+                        + " has @RpcReference on the parameter greetings of its constructor, but Spring Boot creates"
+                        + " @ConfigurationProperties from properties alone");
+    }
+
+    @Test
+    void referenceInAComponentWithPropertiesIsInjected() {
+        application(ComponentProperties.class, BoundUser.class)
+                .withPropertyValues("rpc.client.url=127.0.0.1:1")
+                .run(here -> assertThat(here.getBean(ComponentProperties.class).greetings)
+                        .isNotNull());
+    }
+
     @ExtendWith(OutputCaptureExtension.class)
     @Test
     void referenceOnABeanMethodIsExplained(CapturedOutput output) {
@@ -158,6 +176,27 @@ class MisplacedAnnotationsTest {
                 .run(here -> failure[0] = StartFailures.causeOf(here.getStartupFailure()));
         return failure[0];
     }
+
+    @ConfigurationProperties("greeting")
+    record GreetingProperties(String text, @RpcReference GreetingService greetings) {}
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableConfigurationProperties(GreetingProperties.class)
+    static class PropertiesUser {}
+
+    /** Spring creates this bean, and Boot calls its setters. */
+    @ConfigurationProperties("greeting")
+    static class ComponentProperties {
+        final GreetingService greetings;
+
+        ComponentProperties(@RpcReference GreetingService greetings) {
+            this.greetings = greetings;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableConfigurationProperties
+    static class BoundUser {}
 
     static class ThriftProtocolUser {
         @RpcReference(protocol = "thrift")
