@@ -2,12 +2,14 @@ package tern.rpc.spring.autoconfigure;
 
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.availability.AvailabilityChangeEvent;
 import org.springframework.boot.availability.ReadinessState;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
 import org.springframework.core.annotation.Order;
 import tern.rpc.health.HealthService;
 import tern.rpc.health.ServingStatus;
@@ -20,7 +22,8 @@ import tern.rpc.server.RpcServer;
 class HealthConfiguration {
 
     @Bean
-    @ConditionalOnMissingBean
+    @Primary
+    @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     HealthService rpcHealthService() {
         return new HealthService();
     }

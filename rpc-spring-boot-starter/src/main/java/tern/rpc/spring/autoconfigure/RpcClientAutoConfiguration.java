@@ -5,10 +5,12 @@ import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.DependsOn;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Primary;
 import org.springframework.core.env.Environment;
 import tern.rpc.ClientFilter;
 import tern.rpc.client.RpcClient;
@@ -27,6 +29,8 @@ import tern.rpc.transport.ClientTransport;
 
 /**
  * Creates the proxies for {@link tern.rpc.spring.RpcReference}. The client is created together with the first proxy.
+ * Each context has its own client, even if a parent context has one, because the address {@code local} stands for the
+ * server of the context.
  */
 @AutoConfiguration(after = {RpcAutoConfiguration.class, RpcMetricsAutoConfiguration.class})
 public final class RpcClientAutoConfiguration {
@@ -54,14 +58,15 @@ public final class RpcClientAutoConfiguration {
     }
 
     @Bean
-    @ConditionalOnMissingBean
+    @Primary
+    @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     ClientTransportSettings rpcClientTransportSettings(ClientSettings settings) {
         return settings.transport();
     }
 
     /** The transports, one for each protocol that references may name. They are closed together with the client. */
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnMissingBean(ClientTransport.class)
+    @ConditionalOnMissingBean(value = ClientTransport.class, search = SearchStrategy.CURRENT)
     static class Transports {
 
         @Bean(destroyMethod = "")
@@ -89,7 +94,8 @@ public final class RpcClientAutoConfiguration {
 
     @Bean
     @Lazy
-    @ConditionalOnMissingBean
+    @Primary // A parent context may have a client of another name.
+    @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     @DependsOn(RpcAutoConfiguration.FIRST_CALLS)
     RpcClient rpcClient(
             ObjectProvider<ClientTransport> transports,

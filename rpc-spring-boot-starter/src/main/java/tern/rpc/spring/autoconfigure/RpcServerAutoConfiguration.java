@@ -19,6 +19,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.DependsOn;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Primary;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
@@ -39,6 +40,7 @@ import tern.rpc.transport.ServerTransport;
 
 /**
  * Creates a server if the application has beans with {@link RpcService}, or customizers, which may export services too.
+ * A context with services has its own server, even if a parent context has one, because a server starts only once.
  */
 @AutoConfiguration(after = {RpcAutoConfiguration.class, RpcMetricsAutoConfiguration.class})
 @AutoConfigureOrder(Ordered.LOWEST_PRECEDENCE)
@@ -49,14 +51,16 @@ public final class RpcServerAutoConfiguration {
     private static final Logger LOG = LoggerFactory.getLogger(RpcServerAutoConfiguration.class);
 
     @Bean
-    @ConditionalOnMissingBean
+    @Primary
+    @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     ServerTransportSettings rpcServerTransportSettings(ServerSettings settings) {
         return settings.transport();
     }
 
     @Bean(destroyMethod = "") // The bean has no destroy method, because the server closes it.
     @Lazy
-    @ConditionalOnMissingBean(ServerTransport.class)
+    @Primary
+    @ConditionalOnMissingBean(value = ServerTransport.class, search = SearchStrategy.CURRENT)
     NettyServerTransport rpcServerTransport(
             ServerTransportSettings settings, EventLoops loops, ObjectProvider<ServerProtocol> protocols) {
         return new NettyServerTransport(
@@ -64,7 +68,8 @@ public final class RpcServerAutoConfiguration {
     }
 
     @Bean
-    @ConditionalOnMissingBean
+    @Primary // A parent context may have a server of another name.
+    @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     @DependsOn(RpcAutoConfiguration.FIRST_CALLS)
     RpcServer rpcServer(
             ServerTransport transport,
