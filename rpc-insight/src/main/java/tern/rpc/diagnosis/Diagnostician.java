@@ -411,7 +411,8 @@ public final class Diagnostician {
         }
         bad.removeIf(usual::isUsual);
         bad = SlowCallers.without(bad, sampler.samples(), targetNanos);
-        if (counts.refused() == 0 && !SlowCallers.waitForWorkers(bad, targetNanos)) { // slow calls may occupy the workers
+        if (counts.refused() == 0
+                && !SlowCallers.waitForWorkers(bad, targetNanos)) { // slow calls may occupy the workers
             bad = learner.withoutSlowMethods(bad, call -> SlowCallers.explain(call, sampler.samples()));
         }
         if (bad.isEmpty() && counts.refused() == 0) {

@@ -53,9 +53,9 @@ final class Learner {
         healthySeconds = 0;
     }
 
-    /** Learns usual times from a second without a miss. */
+    /** Learns usual times from a second without a miss. A second without calls does not show what is usual during calls. */
     void learn(long now, @Nullable Second before, Second current, Evidence.Counts counts, Machine seen) {
-        if (before == null) {
+        if (before == null || counts.calls() == 0) {
             return;
         }
         List<EndedCall> good = new ArrayList<>(records.good(before.atNanos()));

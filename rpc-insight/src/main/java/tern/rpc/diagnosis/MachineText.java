@@ -180,7 +180,8 @@ final class MachineText {
         String text;
         if (others) {
             name = "other processes";
-            text = "other processes of this machine: they keep " + one(machine.others()) + " processors busy";
+            text = "other processes of this machine: they keep " + one(machine.others()) + " processors busy"
+                    + BusyProcesses.OF_MACHINE.most();
         } else if (isBusyWithCollector()) {
             name = "threads of the collector";
             text = "fewer or smaller objects, or a larger heap: the collector keeps " + one(machine.collectorThreads())

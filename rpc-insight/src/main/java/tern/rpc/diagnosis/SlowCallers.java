@@ -49,6 +49,7 @@ final class SlowCallers {
 
     /** Returns whether at least one of these calls waited noticeably for a worker. */
     static boolean waitForWorkers(List<EndedCall> bad, long targetNanos) {
-        return bad.stream().anyMatch(call -> call.ledger().nanos(Phase.QUEUE, call.endedNanos()) > NOTABLE * targetNanos);
+        return bad.stream()
+                .anyMatch(call -> call.ledger().nanos(Phase.QUEUE, call.endedNanos()) > NOTABLE * targetNanos);
     }
 }
