@@ -82,7 +82,8 @@ final class BusyProcesses {
             Usage before = last.get(usage.pid());
             Program program = programs.computeIfAbsent(usage.program(), name -> new Program());
             program.processes++;
-            program.nanos += usage.used().toNanos() - (before == null ? 0 : before.used().toNanos());
+            program.nanos +=
+                    usage.used().toNanos() - (before == null ? 0 : before.used().toNanos());
             program.isChild |= usage.isChild();
         }
         return programs.entrySet().stream()
