@@ -28,7 +28,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(WorkerPool.class);
 
-    /** The number of tasks without a thread from which new threads start further threads. */
+    /** If at least this number of tasks have no thread, a new thread starts another thread. */
     private static final int MANY_WAITING = 8;
 
     private final int maxThreads;

@@ -52,7 +52,7 @@ final class FairShares {
     private final AtomicInteger wholes = new AtomicInteger();
     private final AtomicInteger parts = new AtomicInteger();
 
-    // The last tenant whose call was not refused for the benefit of other tenants.
+    // The last tenant for which permits were reserved, and the time at which the reservation ends.
     private volatile @Nullable Share other;
     private volatile long othersUntil;
 
@@ -62,15 +62,15 @@ final class FairShares {
     private final AtomicInteger calls = new AtomicInteger();
 
     /**
-     * @param places the number of calls that all tenants together may have before one of them must wait, unless the
-     *     limit is reduced
+     * @param places the number of permits that all tenants together may hold without waiting, as long as the limit is
+     *     not reduced
      */
     FairShares(int places, NanoClock clock) {
         this.places = places;
         this.othersUntil = clock.nanoTime();
     }
 
-    /** Sets the number of calls that all tenants together may have before one of them must wait. */
+    /** Sets the number of permits that all tenants together may hold without waiting. */
     void places(int changed) {
         places = changed;
     }

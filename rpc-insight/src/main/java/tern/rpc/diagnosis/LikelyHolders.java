@@ -22,11 +22,11 @@ final class LikelyHolders {
     private static final int MIN_SAMPLES = 3;
 
     /**
-     * The activity of the holders.
+     * What the likely holders do.
      *
-     * @param phase the phase of their ledgers
-     * @param part their activity according to their stacks, if the phase is {@link Phase#OWN}; otherwise the operation
-     *     without a name
+     * @param phase the phase that their ledgers show
+     * @param part the activity that their stacks show, if the phase is {@link Phase#OWN}; otherwise the kind of
+     *     operation, without the operation's name
      */
     record Activity(Phase phase, Part part) {
 

@@ -12,7 +12,10 @@ import tern.rpc.pool.PoolSnapshot;
 /** Reassigns the time spent waiting for results to the work of the tasks that complete them, or to their executor. */
 final class ResultRules {
 
-    /** Tasks wait for a thread if calls wait for the executor's threads for at least this share of their whole wait. */
+    /**
+     * Tasks are considered to wait for a thread if the wait for the executor is at least this share of the wait for
+     * the results.
+     */
     private static final double NOTABLE = 0.1;
 
     /** The queue of an executor is much longer than usual if it is at least this multiple of its usual length. */

@@ -16,13 +16,16 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class Usual {
 
-    /** The weight of each second's mean in the usual time, during the first {@link #QUICK_SECONDS} seconds. */
+    /**
+     * The usual time is a weighted mean. During the first {@link #QUICK_SECONDS} seconds, the calls of the latest
+     * second have this weight.
+     */
     private static final double WEIGHT = 0.1;
 
     /** The number of seconds in which new values have the weight {@link #WEIGHT}. */
     private static final int QUICK_SECONDS = 60;
 
-    /** The weight of each second's mean in the usual time, after several minutes. */
+    /** Like {@link #WEIGHT}, after several minutes. */
     private static final double LEAST_WEIGHT = 1.0 / 300;
 
     /**
@@ -186,7 +189,11 @@ final class Usual {
         });
     }
 
-    /** Returns the weight of a second's mean in the usual time, after this number of earlier seconds. */
+    /**
+     * Returns the weight of the values of the latest second in the usual value.
+     *
+     * @param seconds the number of earlier seconds
+     */
     private static double weight(int seconds) {
         return seconds < QUICK_SECONDS ? WEIGHT : Math.max(LEAST_WEIGHT, 1 / (1 / WEIGHT + seconds - QUICK_SECONDS));
     }

@@ -40,7 +40,8 @@ class ForkedWorkTest {
     }
 
     /**
-     * Runs the tasks in the common pool, and calls whose items ask a peer. Returns the first cause of the diagnosis.
+     * Runs the tasks on all threads of the common pool. Then starts calls that run an item of a parallel stream on
+     * their own threads. Each item waits for a peer. Returns the first cause of the diagnosis.
      */
     private Cause firstCause(Runnable tasks) throws Exception {
         shop.pools.add(() -> PoolSnapshot.builder(ExecutorNames.COMMON_POOL, PoolKind.EXECUTOR, THREADS)

@@ -164,7 +164,7 @@ final class Hoards {
         byte[] all = calls.toByteArray();
         attacker.together(40, () -> {
             try (RawDubbo connection = attacker.connectDubbo(Crowds.address(next))) {
-                // Encoding each call anew would take the processors of this machine from the server.
+                // The calls are encoded in advance. Encoding them here would use processors that the server needs.
                 connection.write(all);
             }
         });

@@ -156,8 +156,8 @@ class MissingServicesTest {
     }
 
     /**
-     * A reference also counts if its bean is created only after the start, or if it is injected as an
-     * {@code ObjectProvider}.
+     * The check also finds the references of beans that are created only after the start, and references that are
+     * injected as an {@code ObjectProvider}.
      */
     @ParameterizedTest
     @ValueSource(classes = {LazyUser.class, ProviderUser.class, FactoryMethodUser.class, Greeter.class})
