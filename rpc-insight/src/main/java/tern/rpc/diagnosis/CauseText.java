@@ -12,6 +12,9 @@ import tern.rpc.pool.PoolKind;
 /** Describes one part of the calls' extra time as a cause, with evidence and a recommended change. */
 final class CauseText {
 
+    /** The kind of time for which there is no evidence. */
+    static final String UNEXPLAINED = "UNEXPLAINED";
+
     /** A wait for a connection is noticeable if it takes at least this share of the latency target. */
     private static final double NOTABLE_WAIT = 0.1;
 
@@ -180,7 +183,7 @@ final class CauseText {
 
     private Told unexplained() {
         return new Told(
-                "UNEXPLAINED",
+                UNEXPLAINED,
                 "own time of calls",
                 Change.of(Where.UNKNOWN, "nothing can be advised: no evidence shows what these calls did"),
                 List.of("own      no thread was seen in this time; calls are short or rare"));

@@ -28,6 +28,9 @@ final class MissReport {
     private static final int VOTES = 3;
     private static final int MAX_UNTOLD_SECONDS = 4;
 
+    /** In the first seconds, there are few samples. A miss without an explanation is logged only after these seconds. */
+    private static final int MAX_UNEXPLAINED_SECONDS = 8;
+
     /** If the first cause changes, the new one is logged after this many successive seconds. */
     private static final int LASTING_SECONDS = 10;
 
@@ -38,6 +41,7 @@ final class MissReport {
     private @Nullable Diagnosis published; // the published diagnosis of the current miss
     private @Nullable String told; // the last logged first cause of the current miss; null if none was logged
     private int secondsSinceTold;
+    private boolean logs; // whether the current miss may be logged
     private @Nullable String first; // the published first cause
     private int firstSeconds; // the number of successive seconds in which this cause was published as the first
     private int seconds;
@@ -82,7 +86,10 @@ final class MissReport {
             published = fresh;
             history.add(episode(fresh, now));
         }
-        if (told == null && mayWarn && (agreed || seconds >= MAX_UNTOLD_SECONDS)) {
+        logs = mayWarn;
+        boolean isUnexplained = current.causes().get(0).kind().equals(CauseText.UNEXPLAINED);
+        boolean isClear = isUnexplained ? seconds >= MAX_UNEXPLAINED_SECONDS : agreed || seconds >= MAX_UNTOLD_SECONDS;
+        if (told == null && mayWarn && isClear) {
             warn("Calls miss", current, counts);
         } else if (told != null) {
             warnOfOtherCause(current, counts);
@@ -124,6 +131,7 @@ final class MissReport {
                 State.MISS, DiagnosisText.of(miss, causes, Map.of()), miss, causes, Map.of(), 0, List.of());
         published = fresh;
         history.add(episode(fresh, now));
+        logs = mayWarn;
         if (told == null && mayWarn) {
             warn("Calls miss", fresh, counts);
         }
@@ -211,7 +219,7 @@ final class MissReport {
     /** Logs the end of the miss. */
     void end(long lastedSeconds) {
         Diagnosis last = published;
-        if (told != null && last != null) {
+        if (logs && last != null) {
             LOG.info(
                     "Calls are in time again, after {} s of a missed target. First cause was: {}",
                     lastedSeconds,
@@ -219,6 +227,7 @@ final class MissReport {
         }
         published = null;
         told = null;
+        logs = false;
         first = null;
         firstSeconds = 0;
         seconds = 0;

@@ -76,4 +76,23 @@ class MissReportTest {
 
         assertThat(warnings()).hasSizeLessThanOrEqualTo(4);
     }
+
+    @Test
+    void missWithoutAnExplanationIsLoggedLater() {
+        shop.healthy(Shop.USUAL);
+        seconds(4, call -> call.own(150));
+        assertThat(shop.diagnosis().causes().get(0).kind()).isEqualTo("UNEXPLAINED");
+        assertThat(warnings()).isEmpty();
+
+        seconds(4, call -> call.own(2).in(Phase.SQL, "select stock", 900));
+        assertThat(warnings()).singleElement().asString().contains("SLOW STATEMENT: select stock");
+    }
+
+    @Test
+    void missThatStaysUnexplainedIsLogged() {
+        shop.healthy(Shop.USUAL);
+        seconds(15, call -> call.own(150));
+
+        assertThat(warnings()).singleElement().asString().contains("UNEXPLAINED");
+    }
 }
