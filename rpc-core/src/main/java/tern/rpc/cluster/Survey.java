@@ -162,7 +162,7 @@ final class Survey {
         Target tried = null;
         for (Target target : targets) {
             if (isSuspect(target, median, now)) {
-                copied = isCopyDue(target, calls, now) ? worse(target, copied, now) : copied;
+                copied = !isBehind(target) && isCopyDue(target, calls, now) ? worse(target, copied, now) : copied;
                 tried = !areCopied && isTrialDue(target, calls, now) ? worse(target, tried, now) : tried;
             }
         }

@@ -14,6 +14,8 @@ import tern.rpc.StatusCode;
 /** Tests the copies of idempotent calls that the client sends to a failing provider. */
 class ProviderCopiesTest extends ScriptedProviders {
 
+    private static final int CALLS_PER_SECOND = 10;
+
     /** For each call at the failing provider, the time for which the call or copy waits for its answer. */
     private final List<Duration> waits = new ArrayList<>();
 
@@ -23,7 +25,7 @@ class ProviderCopiesTest extends ScriptedProviders {
      *
      * @return the number of failed calls
      */
-    private int makeCalls(Runnable atTheFailingProvider) {
+    private int makeCalls(int seconds, Runnable atTheFailingProvider) {
         Service proxy = client.refer(reference(ONE, TWO)
                 .timeout(Duration.ofSeconds(2))
                 .method("call", MethodSettings.NONE.withIdempotent(true))
@@ -34,20 +36,20 @@ class ProviderCopiesTest extends ScriptedProviders {
             call.fail(RpcException.refusal(StatusCode.UNAVAILABLE, "on purpose", Executed.YES));
         };
         int failed = 0;
-        for (int i = 0; i < 600; i++) { // one minute
+        for (int i = 0; i < seconds * CALLS_PER_SECOND; i++) {
             try {
                 proxy.call();
             } catch (RpcException e) {
                 failed++;
             }
-            aheadNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(100));
+            aheadNanos.addAndGet(TimeUnit.SECONDS.toNanos(1) / CALLS_PER_SECOND);
         }
         return failed;
     }
 
     @Test
     void idempotentCallIsCopiedToAProviderThatFailed() {
-        int failed = makeCalls(() -> {});
+        int failed = makeCalls(20, () -> {});
 
         assertThat(failed).isEqualTo(1);
         assertThat(waits).as("calls at the failing provider").hasSizeGreaterThan(failed);
@@ -55,7 +57,7 @@ class ProviderCopiesTest extends ScriptedProviders {
 
     @Test
     void providerThatDoesNotReadItsRequestsGetsTrialsInsteadOfCopies() {
-        int failed = makeCalls(() -> connection(ONE).queuedBytes = 100 << 10);
+        int failed = makeCalls(60, () -> connection(ONE).queuedBytes = 100 << 10);
 
         assertThat(waits)
                 .as("calls at the failing provider: the first one and trials, but no copies")
@@ -65,7 +67,7 @@ class ProviderCopiesTest extends ScriptedProviders {
 
     @Test
     void copyWaitsLongerForItsAnswerThanTheCall() {
-        makeCalls(() -> {});
+        makeCalls(20, () -> {});
 
         assertThat(waits.get(0)).isLessThanOrEqualTo(Duration.ofSeconds(2));
         assertThat(waits.get(1)).isGreaterThan(Duration.ofSeconds(10));

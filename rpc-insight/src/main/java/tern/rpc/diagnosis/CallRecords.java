@@ -50,17 +50,15 @@ final class CallRecords implements CallObserver {
     /**
      * The totals of one method since the start.
      *
+     * @param met the number of calls that met the latency target. Calls that their callers gave up in time belong neither
+     *     to these calls nor to the late or failed ones
      * @param callers the number of sampled calls by the caller's address; one call in {@value #ONE_IN} is sampled. If
      *     an address was forgotten in the meantime, its number starts again at 0
      */
-    record Sums(long calls, long late, long failed, long nanos, long[] phaseNanos, Map<String, Long> callers) {
+    record Sums(
+            long calls, long met, long late, long failed, long nanos, long[] phaseNanos, Map<String, Long> callers) {
 
-        static final Sums NONE = new Sums(0, 0, 0, 0, new long[Phase.values().length], Map.of());
-
-        /** Returns the number of calls that met the latency target. */
-        long met() {
-            return calls - late - failed;
-        }
+        static final Sums NONE = new Sums(0, 0, 0, 0, 0, new long[Phase.values().length], Map.of());
 
         Sums since(Sums earlier) {
             long[] spent = phaseNanos.clone();
@@ -74,6 +72,7 @@ final class CallRecords implements CallObserver {
             });
             return new Sums(
                     calls - earlier.calls,
+                    met - earlier.met,
                     late - earlier.late,
                     failed - earlier.failed,
                     nanos - earlier.nanos,
@@ -96,6 +95,7 @@ final class CallRecords implements CallObserver {
 
         final long firstNanos;
         final LongAdder calls = new LongAdder();
+        final LongAdder met = new LongAdder();
         final LongAdder late = new LongAdder();
         final LongAdder failed = new LongAdder();
         final LongAdder nanos = new LongAdder();
@@ -123,7 +123,7 @@ final class CallRecords implements CallObserver {
             Map<String, Long> sampled = new HashMap<>();
             callers.forEach((address, caller) -> sampled.put(address, caller.calls.sum()));
             // Many of these maps are kept, and this copy is smaller than a HashMap.
-            return new Sums(calls.sum(), late.sum(), failed.sum(), nanos.sum(), spent, Map.copyOf(sampled));
+            return new Sums(calls.sum(), met.sum(), late.sum(), failed.sum(), nanos.sum(), spent, Map.copyOf(sampled));
         }
 
         void calledBy(@Nullable String address, long now) {
@@ -222,7 +222,10 @@ final class CallRecords implements CallObserver {
             boolean refused = known != null && LocalRefusals.of(known) != null;
             (refused ? records.refused : records.bad)
                     .add(new EndedCall(method, ledger, now, tookNanos, known, false, caller.get()));
-        } else if (sampled) {
+        } else {
+            records.met.increment();
+        }
+        if (!late && known == null && sampled) {
             records.good.add(new EndedCall(method, ledger, now, tookNanos, null));
             records.learn(ledger, now);
             // The thread is registered at the end of a call that met the target, because a call that hangs may never

@@ -43,12 +43,14 @@ final class Deadlocks {
         }
         long ended = 0;
         int calls = 0;
+        boolean isOnlyConflict = true;
         Set<String> statements = new TreeSet<>();
         for (Excess.Counted counted : excess.accounts) {
             long inCall = 0;
             for (NamedTimes.Entry entry : counted.call().ledger().named()) {
                 if (isDeadlock(entry) && operations.areOfSameServer(entry.name(), statement)) {
                     inCall += entry.count();
+                    isOnlyConflict &= "40001".equals(OperationNames.errorCode(entry.name()));
                     statements.add(OperationNames.withoutStatus(entry.name()));
                 }
             }
@@ -67,7 +69,11 @@ final class Deadlocks {
                 Change.of(
                         Where.CODE,
                         "lock rows in the same order in all transactions, and keep these transactions short:"
-                                + " the database ends statements because of deadlocks, and the code repeats them;"
+                                + " the database ends statements because of deadlocks, and the code repeats them"
+                                + (isOnlyConflict
+                                        ? " (in PostgreSQL, 40001 is a conflict of serializable transactions)"
+                                        : "")
+                                + ";"
                                 + " waiting: "
                                 + statement + in + "; no pool size helps"),
                 all);

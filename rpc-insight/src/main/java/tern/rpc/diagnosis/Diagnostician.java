@@ -411,9 +411,9 @@ public final class Diagnostician {
         }
         bad.removeIf(usual::isUsual);
         bad = SlowCallers.without(bad, sampler.samples(), targetNanos);
-        if (counts.refused() == 0
-                && !SlowCallers.waitForWorkers(bad, targetNanos)) { // slow calls may occupy the workers
-            bad = learner.withoutSlowMethods(bad, call -> SlowCallers.explain(call, sampler.samples()));
+        boolean mayHinderOthers = counts.refused() > 0 || seen.isFull() || SlowCallers.waitForWorkers(bad, targetNanos);
+        if (!mayHinderOthers) {
+            bad = learner.withoutSlowMethods(bad);
         }
         if (bad.isEmpty() && counts.refused() == 0) {
             return; // The last diagnosis remains valid until there is new evidence.

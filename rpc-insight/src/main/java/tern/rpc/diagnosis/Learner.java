@@ -2,7 +2,6 @@ package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.CallRecords.Sums;
@@ -115,16 +114,13 @@ final class Learner {
      * Removes the calls to methods that have never met the target and whose usual times are not known yet, such as long
      * polls, if calls to other methods miss the target, too. The long times of these calls would hide the cause. Calls
      * that mostly decode are kept, because they work and may slow down the others.
-     *
-     * @param isKept recognizes other calls that may slow down the others, and are kept
      */
-    List<EndedCall> withoutSlowMethods(List<EndedCall> bad, Predicate<EndedCall> isKept) {
+    List<EndedCall> withoutSlowMethods(List<EndedCall> bad) {
         List<EndedCall> others = bad.stream()
                 .filter(call -> call.failure() != null
                         || usual.of(call.method()) != null
                         || 2 * call.ledger().nanos(Phase.DECODE, call.endedNanos()) > call.tookNanos()
-                        || !hasNeverMetTarget(call.method(), false)
-                        || isKept.test(call))
+                        || !hasNeverMetTarget(call.method(), false))
                 .toList();
         return others.isEmpty() ? bad : others;
     }

@@ -17,6 +17,12 @@ final class LoopRules {
     private static final double OCCUPIED = 0.5;
 
     /**
+     * Like {@link #OCCUPIED}, for waits for a known peer, which may be slow itself. Many event loops usually compute for
+     * half of their time.
+     */
+    private static final double FULLY_OCCUPIED = 0.9;
+
+    /**
      * The code explains the waits if the number of threads that run it is at least this share of the number of calls
      * that wait at the same time.
      */
@@ -81,7 +87,8 @@ final class LoopRules {
 
     private boolean explains(TaskSamples group, Part wait) {
         double waiting = evidence.calls().bad() / evidence.seconds() * excess.account.of(wait) / 1e9;
-        boolean isLoopFull = group.isLoop && group.busiestShare() >= OCCUPIED;
+        double least = wait.kind() == Kind.ELSEWHERE ? OCCUPIED : FULLY_OCCUPIED;
+        boolean isLoopFull = group.isLoop && group.busiestShare() >= least;
         return group.busy >= TaskSamples.MIN_BUSY && (isLoopFull || group.busyThreads() >= MUCH * waiting);
     }
 

@@ -87,8 +87,9 @@ final class MethodMisses {
     }
 
     private boolean isMissed(String method, long calls, long bad) {
-        double usually = Math.max(0, usual.figure(key(method)));
-        return bad >= MIN_BAD
+        double usually = usual.reliableFigure(key(method));
+        return usually >= 0
+                && bad >= MIN_BAD
                 && MissWatch.lowerBound(Math.min(bad, calls), calls) > SHARE
                 && bad >= MORE_THAN_USUAL * usually * calls
                 && !usual.hasNeverMetTarget(method);

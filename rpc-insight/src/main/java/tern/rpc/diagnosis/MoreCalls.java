@@ -26,6 +26,12 @@ final class MoreCalls {
      */
     private static final double MAX_DELAY_NANOS = 3e9;
 
+    /**
+     * Fewer additional calls could also be one retry of each late call. They must begin at least this time before the miss,
+     * which begins some seconds after calls became late.
+     */
+    private static final double MIN_LEAD_NANOS = 2e9;
+
     private final Evidence evidence;
     private final Excess excess;
 
@@ -55,7 +61,8 @@ final class MoreCalls {
             }
         }
         boolean isMuch = usually > 0 && now >= LOAD * usually && additional >= HALF * (now - usually);
-        return most != null && isMuch && evidence.missedNanos() - most.sinceNanos() <= MAX_DELAY_NANOS ? most : null;
+        double maxDelay = most != null && most.factor() < MethodRate.MORE ? -MIN_LEAD_NANOS : MAX_DELAY_NANOS;
+        return most != null && isMuch && evidence.missedNanos() - most.sinceNanos() <= maxDelay ? most : null;
     }
 
     /** Returns the usual time of a call to this method; 0 if it is unknown. */

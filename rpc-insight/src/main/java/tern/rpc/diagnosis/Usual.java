@@ -40,6 +40,9 @@ final class Usual {
     /** Like {@link #SLOWER}, for the longest of the usual calls. The times of long polls, for example, vary much. */
     private static final double LONGEST = 1.1;
 
+    /** One extreme call must not make all long calls usual. The longest usual time is at most this multiple of slow calls. */
+    private static final double MAX_LONGEST = 3;
+
     /** The factor by which the longest usual time becomes shorter with each further call. */
     private static final double LONGEST_DECAY = 0.999;
 
@@ -137,7 +140,7 @@ final class Usual {
         counted.forEach((name, sums) -> {
             Method method = methods.computeIfAbsent(name, unknown -> new Method());
             method.good += sums.met();
-            method.late += sums.late();
+            method.late += Math.max(0, sums.late() - sums.failed()); // failed calls do not show how long calls take
         });
         good.forEach(call -> method(call).forgetFirstLateCalls());
         learn(good);
@@ -168,7 +171,14 @@ final class Usual {
         Times usual = isOfLateMethod(call) ? of(call.method()) : null;
         return usual != null
                 && call.failure() == null
-                && call.tookNanos() <= Math.max(SLOWER * usual.sum(), LONGEST * method(call).longestNanos);
+                && call.tookNanos() <= Math.max(SLOWER * usual.sum(), longest(call.method(), usual));
+    }
+
+    private double longest(String method, Times usual) {
+        Times slow = ofSlowCalls(method);
+        double limit = MAX_LONGEST * (slow == null ? usual : slow).sum();
+        Method known = methods.get(method);
+        return Math.min(limit, known == null ? 0 : LONGEST * known.longestNanos);
     }
 
     private void learn(List<EndedCall> calls) {

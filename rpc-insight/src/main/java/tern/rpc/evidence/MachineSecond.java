@@ -150,10 +150,10 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
     public double otherDiskBytesPerSecond() {
         double read = perSecond(from.disk().allReadBytes(), to.disk().allReadBytes());
         double written = perSecond(from.disk().allWrittenBytes(), to.disk().allWrittenBytes());
-        return read < 0 || written < 0
+        double own = readBytesPerSecond() < 0 || writtenBytesPerSecond() < 0
                 ? -1
-                : Math.max(
-                        0, read + written - Math.max(0, readBytesPerSecond()) - Math.max(0, writtenBytesPerSecond()));
+                : readBytesPerSecond() + writtenBytesPerSecond();
+        return read < 0 || written < 0 || own < 0 ? -1 : Math.max(0, read + written - own);
     }
 
     public double writtenBytesPerSecond() {

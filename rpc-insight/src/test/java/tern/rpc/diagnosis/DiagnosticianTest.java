@@ -428,6 +428,16 @@ class DiagnosticianTest {
     }
 
     @Test
+    void methodThatIsOftenLateFromTheStartMeetsTheTargetIfItIsRare() {
+        for (int i = 0; i < 60; i++) {
+            reports(1, 2);
+            reports(1, 0);
+        }
+
+        assertThat(shop.diagnosis().state()).as(shop.diagnosis().text()).isEqualTo(Diagnosis.State.HEALTHY);
+    }
+
+    @Test
     void fewLateCallsOfARareMethodAreNoMiss() {
         reports(90, 0);
 

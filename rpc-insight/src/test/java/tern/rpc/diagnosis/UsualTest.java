@@ -34,7 +34,7 @@ class UsualTest {
     }
 
     private static Map<String, Sums> counted(long calls, long late) {
-        return Map.of(METHOD, new Sums(calls, late, 0, 0, new long[Phase.values().length], Map.of()));
+        return Map.of(METHOD, new Sums(calls, calls - late, late, 0, 0, new long[Phase.values().length], Map.of()));
     }
 
     private void seconds(int seconds, int calls, double millis) {
@@ -95,5 +95,16 @@ class UsualTest {
         seconds(1_800, 10, 50);
 
         assertThat(usualMillis()).isGreaterThan(45);
+    }
+
+    @Test
+    void oneExtremeCallDoesNotMakeLongCallsOfASlowMethodUsual() {
+        for (int i = 0; i < 100; i++) {
+            usual.learn(counted(1, 1), List.of(), List.of(call(2_000)));
+        }
+        usual.learn(counted(1, 1), List.of(), List.of(call(60_000)));
+
+        assertThat(usual.isUsual(call(2_500))).isTrue();
+        assertThat(usual.isUsual(call(40_000))).isFalse();
     }
 }
