@@ -147,7 +147,7 @@ class ConnectUnaryTest {
     @ParameterizedTest
     @EnumSource
     void overloadsCannotBeChosen(Version version) {
-        assertError(sides.send(version, json("add", "1")), 400, "invalid_argument", "overloads");
+        assertError(sides.send(version, json("add", "1")), 400, "invalid_argument", "is overloaded");
     }
 
     @ParameterizedTest
