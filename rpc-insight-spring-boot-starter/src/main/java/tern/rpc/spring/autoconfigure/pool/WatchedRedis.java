@@ -82,7 +82,7 @@ final class WatchedRedis implements InvocationHandler {
             return call(method, arguments);
         }
         CallLedger ledger = CallLedger.current();
-        String plain = KeyPattern.of(name.toUpperCase(Locale.ROOT), firstKey(arguments));
+        String plain = KeyPattern.of(command(name, arguments).toUpperCase(Locale.ROOT), firstKey(arguments));
         String command = store.operation(plain);
         Phase outer = ledger.enter(Phase.REDIS, command);
         Throwable failure = null;
@@ -99,6 +99,12 @@ final class WatchedRedis implements InvocationHandler {
         } finally {
             ledger.leave(outer, failure == null ? command : FailedName.ofCommand(command, failure));
         }
+    }
+
+    /** Returns the command, which is the first argument of {@code RedisConnection.execute}. */
+    private static String command(String method, @Nullable Object @Nullable [] arguments) {
+        boolean isAny = method.equals("execute") && arguments != null && arguments.length > 0;
+        return isAny && arguments[0] instanceof String command ? command : method;
     }
 
     private static byte @Nullable [] firstKey(@Nullable Object @Nullable [] arguments) {

@@ -185,6 +185,21 @@ class JedisPoolTest {
     }
 
     @Test
+    void commandThatIsGivenByNameHasThisName() {
+        patient().run(there -> {
+            StringRedisTemplate redis = there.getBean(StringRedisTemplate.class);
+
+            CallLedger ledger = Serving.ledgerOf(() -> redis.execute(
+                    (org.springframework.data.redis.core.RedisCallback<Object>) connection -> connection.execute("ping")));
+
+            assertThat(ledger.named())
+                    .filteredOn(entry -> entry.kind() == Phase.REDIS)
+                    .singleElement()
+                    .satisfies(entry -> assertThat(entry.name()).isEqualTo("PING"));
+        });
+    }
+
+    @Test
     void pipelineIsOneRoundTrip() {
         patient().run(there -> {
             StringRedisTemplate redis = there.getBean(StringRedisTemplate.class);
