@@ -103,8 +103,12 @@ final class WatchedRedis implements InvocationHandler {
 
     /** Returns the command, which is the first argument of {@code RedisConnection.execute}. */
     private static String command(String method, @Nullable Object @Nullable [] arguments) {
-        boolean isAny = method.equals("execute") && arguments != null && arguments.length > 0;
-        return isAny && arguments[0] instanceof String command ? command : method;
+        return method.equals("execute")
+                        && arguments != null
+                        && arguments.length > 0
+                        && arguments[0] instanceof String command
+                ? command
+                : method;
     }
 
     private static byte @Nullable [] firstKey(@Nullable Object @Nullable [] arguments) {

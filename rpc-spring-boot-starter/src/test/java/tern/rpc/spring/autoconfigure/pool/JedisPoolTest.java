@@ -189,8 +189,9 @@ class JedisPoolTest {
         patient().run(there -> {
             StringRedisTemplate redis = there.getBean(StringRedisTemplate.class);
 
-            CallLedger ledger = Serving.ledgerOf(() -> redis.execute(
-                    (org.springframework.data.redis.core.RedisCallback<Object>) connection -> connection.execute("ping")));
+            CallLedger ledger =
+                    Serving.ledgerOf(() -> redis.execute((org.springframework.data.redis.core.RedisCallback<Object>)
+                            connection -> connection.execute("ping")));
 
             assertThat(ledger.named())
                     .filteredOn(entry -> entry.kind() == Phase.REDIS)
