@@ -212,13 +212,18 @@ class LostProvidersTest {
             callers.awaitMore();
 
             freezer.freeze();
+            long frozen = System.nanoTime();
 
             Await.until("both callers have waited for the frozen provider, or gone on without it", () -> {
                 callers.awaitMore();
                 return callers.calls.get() > 20 * CALLS;
             });
             callers.close();
-            assertThat(callers.failures.size()).as("calls that failed").isLessThanOrEqualTo(callers.threads.size());
+            // On a busy machine, this takes so long that the client tries the provider again, with one call at a time.
+            long trials = (System.nanoTime() - frozen) / TIMEOUT.toNanos();
+            assertThat(callers.failures.size())
+                    .as("calls that failed")
+                    .isLessThanOrEqualTo(callers.threads.size() + (int) trials);
         }
     }
 
