@@ -29,7 +29,7 @@ class SlowMomentsTest {
         moments.report(second(2, FAST, 0, false));
 
         assertThat(looks).isZero();
-        assertThat(moments.text()).startsWith("No second missed the target");
+        assertThat(moments.text()).startsWith("No single second missed the target");
     }
 
     @Test
