@@ -8,8 +8,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import tern.rpc.NanoClock;
 
 /**
@@ -107,8 +109,8 @@ final class BusyProcesses {
     private static List<Usage> read() {
         long own = ProcessHandle.current().pid();
         List<Usage> usages = new ArrayList<>();
-        List<Long> children =
-                ProcessHandle.current().descendants().map(ProcessHandle::pid).toList();
+        Set<Long> children =
+                ProcessHandle.current().descendants().map(ProcessHandle::pid).collect(Collectors.toSet());
         ProcessHandle.allProcesses()
                 .limit(MAX_PROCESSES)
                 .filter(process -> process.pid() != own)

@@ -222,10 +222,10 @@ final class CallRecords implements CallObserver {
             boolean refused = known != null && LocalRefusals.of(known) != null;
             (refused ? records.refused : records.bad)
                     .add(new EndedCall(method, ledger, now, tookNanos, known, false, caller.get()));
-        } else {
-            records.met.increment();
+            return;
         }
-        if (!late && known == null && sampled) {
+        records.met.increment();
+        if (sampled) {
             records.good.add(new EndedCall(method, ledger, now, tookNanos, null));
             records.learn(ledger, now);
             // The thread is registered at the end of a call that met the target, because a call that hangs may never

@@ -217,8 +217,8 @@ final class SymptomRules {
     }
 
     /**
-     * Merges the operations of one store or peer, if all of them have become slower and those of other stores or peers
-     * have not.
+     * Merges the operations of one store or peer into one cause, if all of its operations have become slower. If there
+     * are several, chooses the one that costs the most time.
      *
      * @return whether there is such a store or peer
      */

@@ -178,8 +178,8 @@ final class Position {
     }
 
     /**
-     * The reason why JSON cannot create objects of this class; null if it can. Only callers that send JSON are told,
-     * because such classes are common and the other formats need no constructor.
+     * The reason why JSON cannot create objects of this class; null if it can. Only references that use JSON log it,
+     * because the other formats need no constructor.
      */
     @Nullable
     String missingConstructor() {
