@@ -29,7 +29,9 @@ final class JdkLocks {
     private static final Set<String> IDLE = Set.of(
             "tern.rpc.concurrent.WorkerPool.waitForWork",
             "java.util.concurrent.ThreadPoolExecutor.getTask",
-            "java.util.concurrent.ForkJoinPool.awaitWork");
+            "java.util.concurrent.ForkJoinPool.awaitWork",
+            "org.apache.tomcat.util.threads.ThreadPoolExecutor.getTask",
+            "org.eclipse.jetty.util.thread.QueuedThreadPool.idleJobPoll");
 
     private static final String READ_LOCK = "ReentrantReadWriteLock.ReadLock";
 

@@ -166,9 +166,12 @@ final class Sampler {
         Map<Long, ThreadLook> awaited = initializers.awaited(looks.values(), now);
         for (CallThread worker : chosen) {
             ThreadLook thread = looks.get(worker.id());
-            if (thread != null && worker.runsPart()) {
+            if (thread == null || hasLeft(worker, thread)) {
+                continue;
+            }
+            if (worker.runsPart()) {
                 addPart(worker, thread, now);
-            } else if (thread != null) {
+            } else {
                 waits |= Lookups.mayAwait(worker.phase()) && !thread.computes();
                 Sample sample = sample(worker, thread, awaited.get(thread.id()), phases, now);
                 waits |= add(worker, sample);
@@ -185,6 +188,14 @@ final class Sampler {
         }
         forget(now);
         lookNanos = System.nanoTime() - now;
+    }
+
+    /**
+     * Returns whether the thread has finished the call after the list of running calls was read. Its stack then shows
+     * another call, or that the thread waits for its next task.
+     */
+    private static boolean hasLeft(CallThread worker, ThreadLook thread) {
+        return worker.call().ledger().isEnded() || JdkLocks.isIdle(thread);
     }
 
     /** Returns how often the thread has waited or slept so far; -1 if unknown, as for a virtual thread. */
