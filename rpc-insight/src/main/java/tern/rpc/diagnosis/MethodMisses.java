@@ -13,8 +13,11 @@ import tern.rpc.diagnosis.CallRecords.Sums;
  */
 final class MethodMisses {
 
-    /** The calls in this number of seconds are considered. */
+    /** Methods with few calls are judged by the calls in this number of seconds. */
     private static final int SECONDS = 20;
+
+    /** Methods with many calls are judged by the calls in this number of seconds, so that a miss is seen sooner. */
+    private static final int RECENT_SECONDS = 10;
 
     private static final int MIN_BAD = 8;
 
@@ -58,7 +61,7 @@ final class MethodMisses {
     boolean isAny(Deque<Second> seconds, Predicate<EndedCall> isExcused) {
         Second end = seconds.peekLast();
         Second start = before(seconds, SECONDS);
-        Second middle = before(seconds, SECONDS / 2);
+        Second middle = before(seconds, RECENT_SECONDS);
         if (start == null || middle == null || end == null) {
             return false;
         }
@@ -68,8 +71,8 @@ final class MethodMisses {
             Sums lately = entry.getValue().since(middle.methods().getOrDefault(method, Sums.NONE));
             boolean goesOn = bad(lately) > SHARE * lately.calls();
             if (goesOn
-                    && isMissed(method, since.calls(), bad(since))
-                    && isMissed(method, since.calls(), bad(since) - excused(method, start.atNanos(), isExcused))) {
+                    && (isMissed(method, since, start.atNanos(), isExcused)
+                            || isMissed(method, lately, middle.atNanos(), isExcused))) {
                 return true;
             }
         }
@@ -84,6 +87,11 @@ final class MethodMisses {
             found = newest.next();
         }
         return found;
+    }
+
+    private boolean isMissed(String method, Sums sums, long sinceNanos, Predicate<EndedCall> isExcused) {
+        return isMissed(method, sums.calls(), bad(sums))
+                && isMissed(method, sums.calls(), bad(sums) - excused(method, sinceNanos, isExcused));
     }
 
     private boolean isMissed(String method, long calls, long bad) {

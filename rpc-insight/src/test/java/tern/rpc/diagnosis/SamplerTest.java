@@ -87,8 +87,7 @@ class SamplerTest {
     }
 
     private void look(CallLedger ledger) {
-        RunningCall call =
-                new RunningCall("Desk.me", worker.get().getId(), Phase.OWN, 1_000_000, 1_000_000, ledger);
+        RunningCall call = new RunningCall("Desk.me", worker.get().getId(), Phase.OWN, 1_000_000, 1_000_000, ledger);
         sampler.look(List.of(call), System.nanoTime());
     }
 }
