@@ -394,59 +394,6 @@ class DiagnosticianTest {
         assertThat(first(shop.diagnosis()).kind()).isEqualTo("SLOW HTTP PEER");
     }
 
-    /** Simulates seconds with many quick orders and four reports, of which some are late. */
-    private void reports(int seconds, int late) {
-        for (int i = 0; i < seconds; i++) {
-            shop.second(() -> {
-                for (int call = 0; call < 120; call++) {
-                    shop.call(Shop.PLACE, 0, USUAL);
-                }
-                for (int call = 0; call < 4; call++) {
-                    double millis = call < late ? 130 : 40;
-                    shop.call("ReportService.sales", 0, steps -> steps.in(Phase.SQL, "select sales", millis));
-                }
-            });
-        }
-    }
-
-    @Test
-    void rareMethodThatIsOftenLateMissesTheTarget() {
-        reports(300, 0);
-
-        reports(20, 1);
-
-        assertThat(DiagnosisText.title(first(shop.diagnosis()))).isEqualTo("SLOW STATEMENT: select sales");
-    }
-
-    @Test
-    void rareMethodThatIsUsuallyOftenLateMeetsTheTarget() {
-        reports(90, 1);
-
-        reports(20, 1);
-
-        assertThat(shop.diagnosis().state()).as(shop.diagnosis().text()).isEqualTo(Diagnosis.State.HEALTHY);
-    }
-
-    @Test
-    void methodThatIsOftenLateFromTheStartMeetsTheTargetIfItIsRare() {
-        for (int i = 0; i < 60; i++) {
-            reports(1, 2);
-            reports(1, 0);
-        }
-
-        assertThat(shop.diagnosis().state()).as(shop.diagnosis().text()).isEqualTo(Diagnosis.State.HEALTHY);
-    }
-
-    @Test
-    void fewLateCallsOfARareMethodAreNoMiss() {
-        reports(90, 0);
-
-        reports(2, 3);
-        reports(10, 0);
-
-        assertThat(shop.diagnosis().state()).as(shop.diagnosis().text()).isEqualTo(Diagnosis.State.HEALTHY);
-    }
-
     /** Simulates a peer that is slow and recovers, and a statement that is slow in a few calls afterwards. */
     private Cause firstAfterRecovery(int seconds) {
         shop.healthy(USUAL).miss(call -> call.in(Phase.HTTP, "GET carrier:80", 180));
